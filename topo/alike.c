@@ -26,7 +26,7 @@ struct kept {
 
 struct machine {
     uint32_t like;                         /* the first machine like it */
-    uint32_t second_like;                  /* of a first one: the second, or FR_NONE */
+    uint32_t second_like, third_like;      /* of a first one: the next ones, or FR_NONE */
     uint32_t first_device[2], stand_in[2]; /* of its GPUs, of its CPU; the machine that stands in */
     uint32_t n_vertices;
     bool is_special; /* has a link to another machine: like no other */
@@ -173,12 +173,14 @@ static bool compare_machines(struct fr__alike *a, bool *is_any)
         while (like != FR_NONE && !are_alike(a, like, m, kinds))
             like = fr__hash_next(&firsts, hash, &at);
         a->machines[m].like = like != FR_NONE ? like : m;
-        a->machines[m].second_like = FR_NONE;
+        a->machines[m].second_like = a->machines[m].third_like = FR_NONE;
         if (like == FR_NONE) {
             is_kept = fr__hash_add(&firsts, hash, m);
         } else if (a->machines[like].second_like == FR_NONE) {
             a->machines[like].second_like = m;
             *is_any = true;
+        } else if (a->machines[like].third_like == FR_NONE) {
+            a->machines[like].third_like = m;
         }
     }
     fr__hash_fini(&firsts);
@@ -308,6 +310,29 @@ struct fr__stand_in fr__alike_stand_in(const struct fr__alike *a, uint32_t src, 
     return (struct fr__stand_in){same_in(a, src, from_in), same_in(a, dst, to_in)};
 }
 
+size_t fr__alike_first_ones(const struct fr__alike *a, bool is_kept[])
+{
+    size_t n = 0;
+
+    for (uint32_t m = 0; m < a->topo->n_machines; m++) {
+        const struct machine *first = &a->machines[a->machines[m].like];
+
+        is_kept[m] = m == a->machines[m].like || m == first->second_like || m == first->third_like;
+        n += is_kept[m];
+    }
+    return n;
+}
+
+struct fr__stand_in fr__alike_among_first(const struct fr__alike *a, struct fr__stand_in in)
+{
+    uint32_t from = a->topo->devices[in.src].machine, to = a->topo->devices[in.dst].machine;
+    uint32_t to_in = a->machines[to].like, from_in = a->machines[from].like;
+
+    if (from != to && from_in == to_in)
+        from_in = a->machines[from_in].second_like;
+    return (struct fr__stand_in){same_in(a, in.src, from_in), same_in(a, in.dst, to_in)};
+}
+
 bool fr__alike_is_like(const struct fr__alike *a, uint32_t one, uint32_t other)
 {
     const struct fr_topo *t = a->topo;
@@ -394,15 +419,16 @@ static bool place(const struct fr__alike *a, struct fr__stand_in in, uint32_t li
     return true;
 }
 
-enum fr_status fr__alike_keep(struct fr__alike *a, struct fr__stand_in in, const uint32_t hops[],
-                              size_t n_hops, bool *is_kept, struct fr_error *err)
+enum fr_status fr__alike_keep(struct fr__alike *a, struct fr__stand_in in, struct fr__stand_in ends,
+                              const uint32_t hops[], size_t n_hops, bool *is_kept,
+                              struct fr_error *err)
 {
     *is_kept = false;
     if (!fr__grow(&a->hops, &a->cap_hops, a->n_hops + n_hops, sizeof(*a->hops)) ||
         !fr__grow(&a->kept, &a->cap_kept, a->n_kept + 1, sizeof(*a->kept)))
         return fr__fail_nomem(err);
     for (size_t i = 0; i < n_hops; i++)
-        if (!place(a, in, hops[i], &a->hops[a->n_hops + i]))
+        if (!place(a, ends, hops[i], &a->hops[a->n_hops + i]))
             return FR_OK;
     if (!fr__hash_add(&a->by_ends, hash_ends(in), (uint32_t)a->n_kept))
         return fr__fail_nomem(err);

@@ -34,15 +34,23 @@ struct fr__stand_in {
 };
 struct fr__stand_in fr__alike_stand_in(const struct fr__alike *a, uint32_t src, uint32_t dst);
 
+/* Which machines topo/thin.h keeps: is_kept [n_machines], the first three of each kind. Returns how
+ * many. */
+size_t fr__alike_first_ones(const struct fr__alike *a, bool is_kept[]);
+/* The devices of kept machines that have the same places, in two machines if they are in two. */
+struct fr__stand_in fr__alike_among_first(const struct fr__alike *a, struct fr__stand_in in);
+
 /* Whether no more routes can be kept. */
 bool fr__alike_is_full(const struct fr__alike *a);
 /* The route from src to dst, if that of its stand-in is kept. false: it is not. Cost: O(links of
  * the route). */
 bool fr__alike_find(const struct fr__alike *a, struct fr__stand_in in, uint32_t src, uint32_t dst,
                     uint32_t hops[FR__MAX_HOPS], size_t *n_hops);
-/* Keeps the route of a stand-in; *is_kept false: it leads through a third machine. FR_ENOMEM. */
-enum fr_status fr__alike_keep(struct fr__alike *a, struct fr__stand_in in, const uint32_t hops[],
-                              size_t n_hops, bool *is_kept, struct fr_error *err);
+/* Keeps the route of a stand-in. hops: that route or, link by link, the one between `ends`, which
+ * have the same places. *is_kept false: it leads through a third machine. FR_ENOMEM. */
+enum fr_status fr__alike_keep(struct fr__alike *a, struct fr__stand_in in, struct fr__stand_in ends,
+                              const uint32_t hops[], size_t n_hops, bool *is_kept,
+                              struct fr_error *err);
 
 /* Whether the first device stands in its machine as the second one in its own, and routes to and
  * from both machines are the same, link by link, as far as the modulus says. */

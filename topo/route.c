@@ -12,6 +12,7 @@
 #include "topo/internal.h"
 #include "topo/route_search.h"
 #include "topo/router.h"
+#include "topo/thin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +26,30 @@ struct route {
     size_t n_links;
 };
 
-struct fr_router {
-    const struct fr_topo *topo;
-    struct fr__route_search *search;
-    struct fr__alike *alike; /* NULL: no machines are, or their routes differ */
-    bool is_odd;             /* a route was met that leads through a third machine */
-    struct fr__arena *arena; /* the routes */
-    uint64_t *n_seen;        /* [n_devices] links looked at for single routes towards it */
+/* Routes by a search of the whole topology. */
+struct whole {
+    struct fr__route_search *search; /* NULL: it has not been needed so far */
+    uint64_t *n_seen;                /* [n_devices] links looked at for single routes towards it */
     uint32_t **trees;    /* [n_devices] next link of each vertex towards it, NULL: not searched */
     uint32_t *tree_ring; /* [n_tree_slots] destinations that have a tree, oldest at tree_head */
     size_t n_tree_slots, tree_head, n_trees;
+};
+
+/* Routes by a search of few of the machines that are alike. */
+struct sample {
+    struct fr__thin thin;
+    struct fr__route_search *search; /* NULL: there would be too many machines, the whole is
+                                        searched */
+    uint32_t *next;                  /* [vertices of thin] */
+};
+
+struct fr_router {
+    const struct fr_topo *topo;
+    struct fr__alike *alike; /* NULL: no machines are, or their routes differ */
+    bool is_odd;             /* a route was met that leads through a third machine */
+    struct sample sample;
+    struct whole whole;
+    struct fr__arena *arena; /* the routes */
     struct route *routes;
     size_t n_routes, cap_routes;
     struct fr__hash_table by_ends; /* of routes */
@@ -42,18 +57,41 @@ struct fr_router {
 
 /* ---- life ---- */
 
-static bool router_init(struct fr_router *r, const struct fr_topo *t)
+static bool sample_init(struct fr_router *r, struct fr_error *err)
 {
-    r->topo = t;
-    r->n_tree_slots = MAX_TREE_BYTES / (t->n_vertices * sizeof(uint32_t)) + 1;
-    if (r->n_tree_slots > t->n_devices)
-        r->n_tree_slots = t->n_devices;
-    r->arena = fr__arena_new();
-    r->search = fr__route_search_new(t);
-    r->n_seen = calloc(t->n_devices, sizeof(*r->n_seen));
-    r->trees = calloc(t->n_devices, sizeof(*r->trees));
-    r->tree_ring = calloc(r->n_tree_slots, sizeof(*r->tree_ring));
-    return r->arena && r->search && r->n_seen && r->trees && r->tree_ring;
+    const struct fr_topo *t = r->topo;
+    struct sample *s = &r->sample;
+    bool *is_kept = calloc(t->n_machines + 1, sizeof(*is_kept));
+    bool is_made = is_kept;
+
+    if (is_kept && 2 * fr__alike_first_ones(r->alike, is_kept) <= t->n_machines) {
+        is_made = fr__thin_init(&s->thin, t, is_kept, err) == FR_OK;
+        s->next = is_made ? calloc(s->thin.topo.n_vertices, sizeof(*s->next)) : NULL;
+        s->search = s->next ? fr__route_search_new(&s->thin.topo) : NULL;
+        is_made = s->search != NULL;
+    }
+    free(is_kept);
+    return is_made;
+}
+
+/* false: out of memory. */
+static bool whole_init(struct whole *w, const struct fr_topo *t)
+{
+    if (w->search)
+        return true;
+    if (!w->n_seen) {
+        w->n_tree_slots = MAX_TREE_BYTES / (t->n_vertices * sizeof(uint32_t)) + 1;
+        if (w->n_tree_slots > t->n_devices)
+            w->n_tree_slots = t->n_devices;
+        w->n_seen = calloc(t->n_devices, sizeof(*w->n_seen));
+    }
+    if (!w->trees)
+        w->trees = calloc(t->n_devices, sizeof(*w->trees));
+    if (!w->tree_ring)
+        w->tree_ring = calloc(w->n_tree_slots, sizeof(*w->tree_ring));
+    if (w->n_seen && w->trees && w->tree_ring)
+        w->search = fr__route_search_new(t);
+    return w->search != NULL;
 }
 
 enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, struct fr_error *err)
@@ -62,7 +100,10 @@ enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, st
 
     if (!r)
         return fr__fail_nomem(err);
-    if (!router_init(r, t) || fr__alike_new(&r->alike, t, err) != FR_OK) {
+    r->topo = t;
+    r->arena = fr__arena_new();
+    if (!r->arena || fr__alike_new(&r->alike, t, err) != FR_OK ||
+        (r->alike && !sample_init(r, err))) {
         fr_router_free(r);
         return fr__fail_nomem(err);
     }
@@ -70,18 +111,28 @@ enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, st
     return FR_OK;
 }
 
+static void stop_standing_in(struct fr_router *r)
+{
+    fr__alike_free(r->alike);
+    r->alike = NULL;
+    fr__route_search_free(r->sample.search);
+    fr__thin_fini(&r->sample.thin);
+    free(r->sample.next);
+    r->sample = (struct sample){.search = NULL};
+}
+
 void fr_router_free(struct fr_router *r)
 {
     if (!r)
         return;
-    for (size_t d = 0; r->trees && d < r->topo->n_devices; d++)
-        free(r->trees[d]);
+    stop_standing_in(r);
+    for (size_t d = 0; r->whole.trees && d < r->topo->n_devices; d++)
+        free(r->whole.trees[d]);
+    fr__route_search_free(r->whole.search);
+    free(r->whole.n_seen);
+    free(r->whole.trees);
+    free(r->whole.tree_ring);
     fr__arena_free(r->arena);
-    fr__route_search_free(r->search);
-    fr__alike_free(r->alike);
-    free(r->n_seen);
-    free(r->trees);
-    free(r->tree_ring);
     free(r->routes);
     fr__hash_fini(&r->by_ends);
     free(r);
@@ -94,57 +145,43 @@ const struct fr_topo *fr__router_topo(const struct fr_router *r)
 
 /* ---- one destination's tree ---- */
 
-/* Keeps the tree of dst, dropping the oldest where all slots are taken. */
-static void keep_tree(struct fr_router *r, uint32_t dst, uint32_t *tree)
+static struct fr__target target_of(const struct fr_topo *t, uint32_t device)
 {
-    size_t slot = (r->tree_head + r->n_trees) % r->n_tree_slots;
+    return (struct fr__target){t->devices[device].vertex, device};
+}
 
-    if (r->n_trees == r->n_tree_slots) {
-        uint32_t oldest = r->tree_ring[r->tree_head];
+/* Keeps the tree of dst, dropping the oldest where all slots are taken. */
+static void keep_tree(struct whole *w, uint32_t dst, uint32_t *tree)
+{
+    size_t slot = (w->tree_head + w->n_trees) % w->n_tree_slots;
 
-        free(r->trees[oldest]);
-        r->trees[oldest] = NULL;
-        slot = r->tree_head;
-        r->tree_head = (r->tree_head + 1) % r->n_tree_slots;
-        r->n_trees--;
+    if (w->n_trees == w->n_tree_slots) {
+        uint32_t oldest = w->tree_ring[w->tree_head];
+
+        free(w->trees[oldest]);
+        w->trees[oldest] = NULL;
+        slot = w->tree_head;
+        w->tree_head = (w->tree_head + 1) % w->n_tree_slots;
+        w->n_trees--;
     }
-    r->tree_ring[slot] = dst;
-    r->n_trees++;
-    r->trees[dst] = tree;
+    w->tree_ring[slot] = dst;
+    w->n_trees++;
+    w->trees[dst] = tree;
 }
 
 /* trees[dst] exists afterwards; false: out of memory. */
-static bool grow_tree(struct fr_router *r, uint32_t dst)
+static bool grow_tree(struct whole *w, const struct fr_topo *t, uint32_t dst)
 {
     uint32_t *tree;
 
-    if (r->trees[dst])
+    if (w->trees[dst])
         return true;
-    tree = malloc(r->topo->n_vertices * sizeof(*tree));
+    tree = malloc(t->n_vertices * sizeof(*tree));
     if (!tree)
         return false;
-    fr__route_search_all(r->search, dst, tree);
-    keep_tree(r, dst, tree);
+    fr__route_search_all(w->search, target_of(t, dst), tree);
+    keep_tree(w, dst, tree);
     return true;
-}
-
-/* As fr__route_search_pair. */
-static size_t follow_tree(const struct fr_router *r, uint32_t src, uint32_t dst,
-                          uint32_t hops[FR__MAX_HOPS])
-{
-    const struct fr_topo *t = r->topo;
-    const uint32_t *tree = r->trees[dst];
-    size_t n = 0;
-
-    for (uint32_t v = t->devices[src].vertex; v != t->devices[dst].vertex;
-         v = t->links[tree[v]].dst) {
-        if (tree[v] == FR_NONE)
-            return 0;
-        if (n < FR__MAX_HOPS)
-            hops[n] = tree[v];
-        n++;
-    }
-    return n;
 }
 
 /* As fr__router_walk, by the links themselves. */
@@ -152,18 +189,22 @@ static enum fr_status walk(struct fr_router *r, uint32_t src, uint32_t dst,
                            uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err)
 {
     const struct fr_device *devices = r->topo->devices;
+    struct whole *w = &r->whole;
     size_t n = 0;
 
     *n_hops = 0;
     if (src == dst)
         return FR_OK;
-    if (!r->topo->has_relays && !r->trees[dst] && r->n_seen[dst] < r->topo->n_links)
-        n = fr__route_search_pair(r->search, src, dst, FR__MAX_HOPS, hops, &r->n_seen[dst]);
-    else if (grow_tree(r, dst)) {
-        n = follow_tree(r, src, dst, hops);
-    } else {
+    if (!whole_init(w, r->topo))
         return fr__fail_nomem(err);
-    }
+    if (!r->topo->has_relays && !w->trees[dst] && w->n_seen[dst] < r->topo->n_links)
+        n = fr__route_search_pair(w->search, devices[src].vertex, target_of(r->topo, dst),
+                                  FR__MAX_HOPS, hops, &w->n_seen[dst]);
+    else if (grow_tree(w, r->topo, dst))
+        n = fr__route_search_follow(w->search, devices[src].vertex, target_of(r->topo, dst),
+                                    w->trees[dst], FR__MAX_HOPS, hops);
+    else
+        return fr__fail_nomem(err);
     if (n == 0)
         return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no route from '%s' to '%s'", devices[src].name,
                         devices[dst].name);
@@ -177,23 +218,46 @@ static enum fr_status walk(struct fr_router *r, uint32_t src, uint32_t dst,
 
 /* ---- by machines that are alike ---- */
 
-static void stop_standing_in(struct fr_router *r)
+/* The route between `ends`, devices of the sample, as if the second one had that number. Returns
+ * how many links it has; 0: none, or too many. */
+static size_t walk_sample(struct sample *s, const struct fr_topo *t, struct fr__stand_in ends,
+                          uint32_t number, uint32_t hops[FR__MAX_HOPS])
 {
-    fr__alike_free(r->alike);
-    r->alike = NULL;
+    uint32_t src = fr__thin_vertex(&s->thin, t->devices[ends.src].vertex);
+    struct fr__target dst = {fr__thin_vertex(&s->thin, t->devices[ends.dst].vertex), number};
+    uint64_t n_seen = 0;
+    size_t n;
+
+    if (t->has_relays) {
+        fr__route_search_all(s->search, dst, s->next);
+        n = fr__route_search_follow(s->search, src, dst, s->next, FR__MAX_HOPS, hops);
+    } else {
+        n = fr__route_search_pair(s->search, src, dst, FR__MAX_HOPS, hops, &n_seen);
+    }
+    if (n > FR__MAX_HOPS)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        hops[i] = s->thin.link_of[hops[i]];
+    return n;
 }
 
 /* Searches the route of a stand-in and keeps it. *is_kept false: it stands for nothing. */
 static enum fr_status learn(struct fr_router *r, struct fr__stand_in in, bool *is_kept,
                             struct fr_error *err)
 {
+    struct sample *s = &r->sample;
+    struct fr__stand_in ends = s->search ? fr__alike_among_first(r->alike, in) : in;
     uint32_t hops[FR__MAX_HOPS], modulus;
     size_t n;
 
     *is_kept = false;
-    if (walk(r, in.src, in.dst, hops, &n, err) != FR_OK)
+    if (s->search)
+        n = walk_sample(s, r->topo, ends, in.dst, hops);
+    else if (walk(r, in.src, in.dst, hops, &n, err) != FR_OK)
+        n = 0;
+    if (n == 0)
         return FR_OK; /* the caller's own walk says it with the right names */
-    modulus = fr__route_search_modulus(r->search);
+    modulus = fr__route_search_modulus(s->search ? s->search : r->whole.search);
     if (modulus == 0) {
         stop_standing_in(r);
         return FR_OK;
@@ -201,7 +265,7 @@ static enum fr_status learn(struct fr_router *r, struct fr__stand_in in, bool *i
     *is_kept = true;
     if (modulus != fr__alike_modulus(r->alike)) /* now others may stand in */
         return fr__alike_set_modulus(r->alike, modulus, err);
-    FR_TRY(fr__alike_keep(r->alike, in, hops, n, is_kept, err));
+    FR_TRY(fr__alike_keep(r->alike, in, ends, hops, n, is_kept, err));
     r->is_odd |= !*is_kept;
     return FR_OK;
 }
@@ -241,17 +305,29 @@ uint32_t fr__router_place(const struct fr_router *r, uint32_t machine, uint32_t 
 
 /* ---- NVLink through a GPU ---- */
 
+/* Links among which are all that leave a vertex of a machine, ascending. */
+static size_t links_near(const struct fr_router *r, uint32_t vertex, const uint32_t **links)
+{
+    size_t n = 0;
+
+    if (r->alike)
+        return fr__alike_links(r->alike, r->topo->vertices[vertex].machine, links);
+    if (r->whole.search)
+        *links = fr__route_search_links_from(r->whole.search, vertex, &n);
+    return n;
+}
+
 /* Of the widest NVLink from a vertex to another; 0: there is none. */
 static double nvlink_Bps(const struct fr_router *r, uint32_t from, uint32_t to)
 {
-    size_t n;
-    const uint32_t *out = fr__route_search_links_from(r->search, from, &n);
+    const uint32_t *near;
+    size_t n = links_near(r, from, &near);
     double Bps = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct fr_link *l = &r->topo->links[out[i]];
+        const struct fr_link *l = &r->topo->links[near[i]];
 
-        if (l->kind == FR_LINK_NVLINK && l->dst == to && l->bw_Bps > Bps)
+        if (l->kind == FR_LINK_NVLINK && l->src == from && l->dst == to && l->bw_Bps > Bps)
             Bps = l->bw_Bps;
     }
     return Bps;
@@ -262,17 +338,18 @@ static uint32_t widest_relay(const struct fr_router *r, uint32_t src, uint32_t d
                              const bool is_member[])
 {
     const struct fr_topo *t = r->topo;
-    size_t n;
-    const uint32_t *out = fr__route_search_links_from(r->search, t->devices[src].vertex, &n);
+    const uint32_t *near;
+    size_t n = links_near(r, t->devices[src].vertex, &near);
     uint32_t best = FR_NONE;
     double most_Bps = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct fr_link *l = &t->links[out[i]];
+        const struct fr_link *l = &t->links[near[i]];
         const struct fr_vertex *mid = &t->vertices[l->dst];
         double Bps;
 
-        if (l->kind != FR_LINK_NVLINK || mid->kind != FR_VERTEX_GPU || !is_member[mid->device])
+        if (l->kind != FR_LINK_NVLINK || l->src != t->devices[src].vertex ||
+            mid->kind != FR_VERTEX_GPU || !is_member[mid->device])
             continue;
         Bps = nvlink_Bps(r, l->dst, t->devices[dst].vertex);
         Bps = l->bw_Bps < Bps ? l->bw_Bps : Bps;

@@ -284,20 +284,20 @@ static void gather(struct fr__route_search *s, uint32_t u)
 
 /* What picks among equal links of u: the destination's number, or where ways of the network are
  * taken by hash, a hash of both. */
-static uint64_t pick(const struct fr_topo *t, uint32_t link, uint32_t u, uint32_t dst_device)
+static uint64_t pick(const struct fr_topo *t, uint32_t link, uint32_t u, uint32_t number)
 {
-    uint64_t state = (uint64_t)u << 32 | dst_device;
+    uint64_t state = (uint64_t)u << 32 | number;
 
-    return t->has_hash && t->links[link].kind == FR_LINK_NET ? fr__splitmix64(&state) : dst_device;
+    return t->has_hash && t->links[link].kind == FR_LINK_NET ? fr__splitmix64(&state) : number;
 }
 
 enum { MOST_MODULUS = 1 << 16 };
 
 /* Takes note of a choice among steps[0] to steps[n - 1]. */
-static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint32_t dst_device)
+static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint32_t dst)
 {
     const struct fr_topo *t = s->topo;
-    uint32_t target = t->devices[dst_device].machine, n_into = 0, multiple = s->modulus;
+    uint32_t target = t->vertices[dst].machine, n_into = 0, multiple = s->modulus;
 
     for (uint32_t i = 0; i < n && t->vertices[u].machine == FR_NONE; i++) {
         uint32_t machine = t->vertices[t->links[s->steps[i]].dst].machine;
@@ -323,7 +323,7 @@ uint32_t fr__route_search_modulus(const struct fr__route_search *s)
 }
 
 /* The next link of u by the rule of topo.h; sets u's own sum and width. */
-static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_device)
+static uint32_t choose(struct fr__route_search *s, uint32_t u, struct fr__target dst)
 {
     const struct fr_link *links = s->topo->links;
     uint32_t n_best = 0;
@@ -348,8 +348,8 @@ static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_devi
     s->sum_ps[u] = best_ps;
     s->width_Bps[u] = best_Bps;
     if (s->modulus > 0)
-        note_choice(s, u, n_best, dst_device);
-    return s->steps[pick(s->topo, s->steps[0], u, dst_device) % n_best];
+        note_choice(s, u, n_best, dst.vertex);
+    return s->steps[pick(s->topo, s->steps[0], u, dst.number) % n_best];
 }
 
 static void start_choices(struct fr__route_search *s, uint32_t target)
@@ -402,20 +402,18 @@ static void settle_all(struct fr__route_search *s, uint32_t target)
 
 /* ---- for all sources ---- */
 
-void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t next[])
+void fr__route_search_all(struct fr__route_search *s, struct fr__target dst, uint32_t next[])
 {
-    uint32_t target = s->topo->devices[dst].vertex;
-
     for (size_t v = 0; v < s->topo->n_vertices; v++)
         next[v] = FR_NONE;
     if (s->topo->has_relays) {
-        settle_all(s, target);
+        settle_all(s, dst.vertex);
     } else {
-        start(&s->to_dst, target);
+        start(&s->to_dst, dst.vertex);
         while (grow(s, &s->to_dst))
             ;
     }
-    start_choices(s, target);
+    start_choices(s, dst.vertex);
     for (uint32_t i = 1; i < s->to_dst.n; i++)
         next[s->to_dst.queue[i]] = choose(s, s->to_dst.queue[i], dst);
     clear(&s->to_dst);
@@ -508,12 +506,10 @@ static void follow_to_source(struct fr__route_search *s, struct corridor *c)
 static size_t walk(const struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
                    uint32_t links[])
 {
-    const struct fr_topo *t = s->topo;
-    size_t n = s->to_dst.dist[t->devices[src].vertex], i = 0;
+    size_t n = s->to_dst.dist[src], i = 0;
 
     if (n <= max)
-        for (uint32_t v = t->devices[src].vertex; v != t->devices[dst].vertex;
-             v = t->links[links[i++]].dst)
+        for (uint32_t v = src; v != dst; v = s->topo->links[links[i++]].dst)
             links[i] = s->next[v];
     return n;
 }
@@ -531,8 +527,8 @@ static bool is_by_one_switch(const struct fr__route_search *s, uint32_t src, uin
                              uint32_t links[2])
 {
     const struct fr_topo *t = s->topo;
-    uint32_t up = only_link(&s->out, t->devices[src].vertex);
-    uint32_t down = only_link(&s->in, t->devices[dst].vertex);
+    uint32_t up = only_link(&s->out, src);
+    uint32_t down = only_link(&s->in, dst);
 
     if (up == FR_NONE || down == FR_NONE || t->links[up].dst != t->links[down].src ||
         is_gpu(s, t->links[up].dst))
@@ -542,33 +538,48 @@ static bool is_by_one_switch(const struct fr__route_search *s, uint32_t src, uin
     return true;
 }
 
-size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
-                             uint32_t links[], uint64_t *n_seen)
+size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, struct fr__target dst,
+                             size_t max, uint32_t links[], uint64_t *n_seen)
 {
-    uint32_t target = s->topo->devices[dst].vertex;
     struct corridor c = {s->topo->n_vertices, s->topo->n_vertices};
     size_t n = 0;
 
-    if (max >= 2 && is_by_one_switch(s, src, dst, links)) {
+    if (max >= 2 && is_by_one_switch(s, src, dst.vertex, links)) {
         *n_seen += 2;
         return 2;
     }
-    start(&s->to_dst, target);
-    start(&s->from_src, s->topo->devices[src].vertex);
+    start(&s->to_dst, dst.vertex);
+    start(&s->from_src, src);
     if (meet(s, &c)) {
         follow_to_target(s, &c);
         follow_to_source(s, &c);
-        start_choices(s, target);
+        start_choices(s, dst.vertex);
         for (size_t i = c.low; i < c.high; i++)
-            if (s->on_route[i] != target)
+            if (s->on_route[i] != dst.vertex)
                 s->next[s->on_route[i]] = choose(s, s->on_route[i], dst);
-        n = walk(s, src, dst, max, links);
+        n = walk(s, src, dst.vertex, max, links);
     }
     for (size_t i = c.low; i < c.high; i++)
         s->is_on_route[s->on_route[i]] = false;
     *n_seen += seen(&s->to_dst) + seen(&s->from_src);
     clear(&s->to_dst);
     clear(&s->from_src);
+    return n;
+}
+
+size_t fr__route_search_follow(const struct fr__route_search *s, uint32_t src,
+                               struct fr__target dst, const uint32_t next[], size_t max,
+                               uint32_t links[])
+{
+    size_t n = 0;
+
+    for (uint32_t v = src; v != dst.vertex; v = s->topo->links[next[v]].dst) {
+        if (next[v] == FR_NONE)
+            return 0;
+        if (n < max)
+            links[n] = next[v];
+        n++;
+    }
     return n;
 }
 

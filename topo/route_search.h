@@ -23,20 +23,31 @@
 
 struct fr__route_search;
 
+/* Where routes lead: a device's vertex, and the number of the device, by which equal ways are
+ * chosen. */
+struct fr__target {
+    uint32_t vertex, number;
+};
+
 /* t is borrowed. NULL: out of memory. */
 struct fr__route_search *fr__route_search_new(const struct fr_topo *t);
 void fr__route_search_free(struct fr__route_search *s);
 
-/* next: [n_vertices] the link each vertex takes towards device dst, FR_NONE: none. Cost: all
+/* next: [n_vertices] the link each vertex takes towards the target, FR_NONE: none. Cost: all
  * vertices and links. */
-void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t next[]);
+void fr__route_search_all(struct fr__route_search *s, struct fr__target dst, uint32_t next[]);
 
-/* The route of one pair of different devices into links: [max]. Not where the topology has relays.
+/* The route from a device's vertex to that of another into links: [max]. Not where the topology has relays.
  * Returns how many links it has, 0 where there is none. If that is more than max, nothing is
  * written. Cost: the links within half the way of either end; how many were looked at is added to
  * *n_seen. */
-size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
-                             uint32_t links[], uint64_t *n_seen);
+size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, struct fr__target dst,
+                             size_t max, uint32_t links[], uint64_t *n_seen);
+
+/* The route from a vertex to the target by what fr__route_search_all has found; the same. */
+size_t fr__route_search_follow(const struct fr__route_search *s, uint32_t src,
+                               struct fr__target dst, const uint32_t next[], size_t max,
+                               uint32_t links[]);
 
 /* The links that leave a vertex, in their order: [*n]. */
 const uint32_t *fr__route_search_links_from(const struct fr__route_search *s, uint32_t vertex,

@@ -56,7 +56,7 @@ static void compare_with_trees(const struct fr_topo *t)
     for (uint32_t i = 0; i < t->n_devices; i++) {
         uint32_t dst = (uint32_t)((i * UINT64_C(7)) % t->n_devices); /* not in their order */
 
-        fr__route_search_all(s, dst, tree);
+        fr__route_search_all(s, (struct fr__target){t->devices[dst].vertex, dst}, tree);
         for (uint32_t src = 0; src < t->n_devices; src++) {
             uint32_t hops[FR__MAX_HOPS], v = t->devices[src].vertex;
             char name[FR_LINK_NAME], other[FR_LINK_NAME];
@@ -105,6 +105,13 @@ START_TEST(routes_of_machines_that_are_alike_are_those_of_whole_trees)
         "4x dgx1-p100 + 1x p2.16xlarge via ib:100Gbps",
         "3x gb200-nvl72",
         "7x dgx2",
+        /* so many machines of a kind that routes are searched among a few */
+        "8x hgx-h100 via rails:8x400Gbps",
+        "8x hgx-h100 via rails:8x400Gbps,spine=2:1",
+        "9x dgx1-v100",
+        "24x gh200-quad via leaf-spine:400Gbps,machines=12,spines=4,over=2:1",
+        "5x hgx-h100 + 6x dgx1-v100 + 2x hgx-h100 via rails:bond=2,kind=roce",
+        "8x hgx-h100 via rails less n2.nic1=0.5",
     };
     struct fr_topo *t;
     struct fr_error err;
@@ -114,7 +121,7 @@ START_TEST(routes_of_machines_that_are_alike_are_those_of_whole_trees)
     fr_topo_free(t);
 }
 END_TEST
-enum { N_SPECS = 17 };
+enum { N_SPECS = 23 };
 
 /* Three kinds of machines, each some switches and GPUs linked at random and to random switches of
  * the network, of which there are some copies in any order. */
@@ -161,6 +168,7 @@ START_TEST(routes_of_random_machines_that_are_alike_are_those_of_whole_trees)
     fr__rng_init(&rng, (uint64_t)_i, 2);
     n_network = 1 + (uint32_t)fr__rng_below(&rng, MOST_SWITCHES);
     n_machines = 2 + (uint32_t)fr__rng_below(&rng, 8);
+    n_machines *= _i % 3 == 2 ? 3 : 1; /* routes are searched among a few */
     for (uint32_t i = 0; i < n_network; i++) {
         snprintf(name, sizeof(name), "switch%u", i);
         network[i] = add_switch(b, name);

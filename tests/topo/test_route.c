@@ -368,7 +368,9 @@ static unsigned compare_searches(const struct fr_topo *t)
     unsigned n_routes = 0;
 
     for (uint32_t dst = 0; dst < t->n_devices; dst++) {
-        fr__route_search_all(s, dst, tree);
+        const struct fr__target target = {t->devices[dst].vertex, dst};
+
+        fr__route_search_all(s, target, tree);
         for (uint32_t src = 0; src < t->n_devices; src++) {
             uint32_t links[64], v = t->devices[src].vertex;
             uint64_t n_seen = 0;
@@ -376,7 +378,7 @@ static unsigned compare_searches(const struct fr_topo *t)
 
             if (src == dst)
                 continue;
-            n = fr__route_search_pair(s, src, dst, 64, links, &n_seen);
+            n = fr__route_search_pair(s, v, target, 64, links, &n_seen);
             if (tree[v] == FR_NONE) {
                 ck_assert_uint_eq(n, 0);
                 continue;
