@@ -4,16 +4,12 @@
 #include "topo/route_search.h"
 
 #include "base/rng.h"
+#include "topo/adjacency.h"
 #include "topo/route_heap.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* Compressed adjacency: the links at v are list[first[v]] to list[first[v + 1] - 1], ascending. */
-struct adjacency {
-    uint32_t *first, *list;
-};
 
 /* The vertices at one distance. */
 struct level {
@@ -23,19 +19,20 @@ struct level {
 
 /* A breadth-first search from one end. */
 struct front {
-    const struct adjacency *links; /* those that it grows along */
-    uint32_t *dist;                /* [n_vertices] from that end, FR_NONE: not reached */
-    uint32_t *queue;               /* [n_vertices] reached, nearest first */
-    struct level *levels;          /* [n_vertices + 1] */
-    uint32_t radius;               /* of the outermost level */
-    uint32_t n;                    /* reached */
+    const struct fr__adjacency *links;  /* those that it grows along, */
+    const struct fr__adjacency *trunks; /* in a pair's search in the network these */
+    uint32_t *dist;                     /* [n_vertices] from that end, FR_NONE: not reached */
+    uint32_t *queue;                    /* [n_vertices] reached, nearest first */
+    struct level *levels;               /* [n_vertices + 1] */
+    uint32_t radius;                    /* of the outermost level */
+    uint32_t n;                         /* reached */
 };
 
 struct fr__route_search {
     const struct fr_topo *topo;
     struct fr__reached *heap; /* [n_links + 1], NULL: no relays */
     size_t n_heap;
-    struct adjacency out, in;
+    struct fr__adjacency out, in, trunks_out, trunks_in;
     uint64_t *latency_ps;    /* [n_links] */
     uint32_t target_machine; /* of the search for all, FR_NONE: no relays in this search */
     struct front to_dst, from_src;
@@ -46,31 +43,21 @@ struct fr__route_search {
     uint32_t *steps; /* [n_links] those that gather found */
     size_t n_steps;
     /* of a pair's search: vertices on shortest routes */
-    uint32_t modulus;   /* see fr__route_search_modulus */
+    uint32_t modulus; /* see fr__route_search_modulus */
+    uint32_t *gate;   /* [n_machines] see fr__find_gates */
+    bool is_pair;     /* a pair's search is under way, between machines with these gates: */
+    uint32_t end_machines[2], end_gates[2];
     uint32_t *on_route; /* [2 n_vertices], those where the ends met from the middle on */
     bool *is_on_route;  /* [n_vertices] */
 };
 
 /* ---- life ---- */
 
-static bool adjacency_init(struct adjacency *a, const struct fr_topo *t, bool is_out)
-{
-    a->first = calloc(t->n_vertices + 2, sizeof(*a->first));
-    a->list = calloc(t->n_links + 1, sizeof(*a->list));
-    if (!a->first || !a->list)
-        return false;
-    for (size_t l = 0; l < t->n_links; l++)
-        a->first[(is_out ? t->links[l].src : t->links[l].dst) + 2]++;
-    for (size_t v = 0; v < t->n_vertices; v++)
-        a->first[v + 2] += a->first[v + 1];
-    for (size_t l = 0; l < t->n_links; l++)
-        a->list[a->first[(is_out ? t->links[l].src : t->links[l].dst) + 1]++] = (uint32_t)l;
-    return true;
-}
-
-static bool front_init(struct front *f, const struct adjacency *links, size_t n_vertices)
+static bool front_init(struct front *f, const struct fr__adjacency *links,
+                       const struct fr__adjacency *trunks, size_t n_vertices)
 {
     f->links = links;
+    f->trunks = trunks;
     f->dist = malloc(n_vertices * sizeof(*f->dist));
     f->queue = malloc(n_vertices * sizeof(*f->queue));
     f->levels = malloc((n_vertices + 1) * sizeof(*f->levels));
@@ -97,10 +84,16 @@ struct fr__route_search *fr__route_search_new(const struct fr_topo *t)
     s->steps = calloc(t->n_links + 1, sizeof(*s->steps));
     s->on_route = calloc(2 * n, sizeof(*s->on_route));
     s->is_on_route = calloc(n, sizeof(*s->is_on_route));
+    s->gate = malloc((t->n_machines + 1) * sizeof(*s->gate));
+    if (s->gate)
+        fr__find_gates(t, s->gate);
     if ((t->has_relays && !s->heap) || !s->latency_ps || !s->sum_ps || !s->width_Bps || !s->next ||
-        !s->steps || !s->on_route || !s->is_on_route || !adjacency_init(&s->out, t, true) ||
-        !adjacency_init(&s->in, t, false) || !front_init(&s->to_dst, &s->in, n) ||
-        !front_init(&s->from_src, &s->out, n)) {
+        !s->steps || !s->on_route || !s->is_on_route || !s->gate ||
+        !fr__adjacency_init(&s->out, t, true) || !fr__adjacency_init(&s->in, t, false) ||
+        !fr__adjacency_trunks(&s->trunks_out, t, true, s->gate) ||
+        !fr__adjacency_trunks(&s->trunks_in, t, false, s->gate) ||
+        !front_init(&s->to_dst, &s->in, &s->trunks_in, n) ||
+        !front_init(&s->from_src, &s->out, &s->trunks_out, n)) {
         fr__route_search_free(s);
         return NULL;
     }
@@ -114,10 +107,10 @@ void fr__route_search_free(struct fr__route_search *s)
     if (!s)
         return;
     free(s->heap);
-    free(s->out.first);
-    free(s->out.list);
-    free(s->in.first);
-    free(s->in.list);
+    fr__adjacency_fini(&s->out);
+    fr__adjacency_fini(&s->in);
+    fr__adjacency_fini(&s->trunks_out);
+    fr__adjacency_fini(&s->trunks_in);
     free(s->latency_ps);
     free(s->to_dst.dist);
     free(s->to_dst.queue);
@@ -131,6 +124,7 @@ void fr__route_search_free(struct fr__route_search *s)
     free(s->steps);
     free(s->on_route);
     free(s->is_on_route);
+    free(s->gate);
     free(s);
 }
 
@@ -141,19 +135,43 @@ static bool is_gpu(const struct fr__route_search *s, uint32_t v)
     return s->topo->vertices[v].kind == FR_VERTEX_GPU;
 }
 
-static void reach(struct front *f, uint32_t v, uint32_t dist)
+/* Whether a vertex of a pair's search has no links but trunks that it need look along. */
+static bool is_inside_network(const struct fr__route_search *s, uint32_t v)
 {
+    return s->is_pair && s->topo->vertices[v].machine == FR_NONE && v != s->end_gates[0] &&
+           v != s->end_gates[1];
+}
+
+/* Whether a pair's search need not look at v, as it is inside a third machine with a gate. */
+static bool is_dead_end(const struct fr__route_search *s, uint32_t v)
+{
+    uint32_t machine = s->topo->vertices[v].machine;
+
+    return s->is_pair && machine != FR_NONE && s->gate[machine] != FR_NONE &&
+           machine != s->end_machines[0] && machine != s->end_machines[1];
+}
+
+static const struct fr__adjacency *links_at(const struct fr__route_search *s, const struct front *f,
+                                            uint32_t v)
+{
+    return is_inside_network(s, v) ? f->trunks : f->links;
+}
+
+static void reach(const struct fr__route_search *s, struct front *f, uint32_t v, uint32_t dist)
+{
+    const uint32_t *first = links_at(s, f, v)->first + v;
+
     f->dist[v] = dist;
     f->queue[f->n++] = v;
     f->levels[f->radius].end = f->n;
-    f->levels[f->radius].n_links += f->links->first[v + 1] - f->links->first[v];
+    f->levels[f->radius].n_links += first[1] - first[0];
 }
 
-static void start(struct front *f, uint32_t v)
+static void start(const struct fr__route_search *s, struct front *f, uint32_t v)
 {
     f->n = f->radius = 0;
     f->levels[0] = (struct level){0, 0, 0};
-    reach(f, v, 0);
+    reach(s, f, v, 0);
 }
 
 static bool is_step(const struct fr__route_search *s, uint32_t u, uint32_t l);
@@ -196,15 +214,16 @@ static bool grow(const struct fr__route_search *s, struct front *f)
     f->levels[++f->radius] = (struct level){last.end, last.end, 0};
     for (uint32_t i = last.first; i < last.end; i++) {
         uint32_t v = f->queue[i];
+        const struct fr__adjacency *a = links_at(s, f, v);
 
         if (f->radius > 1 && is_gpu(s, v))
             continue;
-        for (uint32_t k = f->links->first[v]; k < f->links->first[v + 1]; k++) {
-            const struct fr_link *l = &s->topo->links[f->links->list[k]];
+        for (uint32_t k = a->first[v]; k < a->first[v + 1]; k++) {
+            const struct fr_link *l = &s->topo->links[a->list[k]];
             uint32_t u = is_in ? l->src : l->dst;
 
-            if (f->dist[u] == FR_NONE)
-                reach(f, u, f->radius);
+            if (f->dist[u] == FR_NONE && !is_dead_end(s, u))
+                reach(s, f, u, f->radius);
         }
     }
     return f->n > last.end;
@@ -246,18 +265,19 @@ static bool is_step(const struct fr__route_search *s, uint32_t u, uint32_t l)
 
 /* Looks for steps from u at the links into the vertices one level nearer, if these are fewer than
  * those out of u: a switch that joins thousands of machines is not looked through for one. */
-static bool gather_backwards(struct fr__route_search *s, uint32_t u)
+static bool gather_backwards(struct fr__route_search *s, uint32_t u, uint32_t n_out)
 {
     const struct front *f = &s->to_dst;
     const struct level *nearer = &f->levels[f->dist[u] - 1];
 
-    if (f->dist[u] > f->radius || nearer->n_links >= s->out.first[u + 1] - s->out.first[u])
+    if (f->dist[u] > f->radius || nearer->n_links >= n_out)
         return false;
     for (uint32_t i = nearer->first; i < nearer->end; i++) {
         uint32_t v = f->queue[i];
+        const struct fr__adjacency *a = links_at(s, f, v);
 
-        for (uint32_t k = s->in.first[v]; k < s->in.first[v + 1]; k++) {
-            uint32_t l = s->in.list[k];
+        for (uint32_t k = a->first[v]; k < a->first[v + 1]; k++) {
+            uint32_t l = a->list[k];
             size_t at = s->n_steps;
 
             if (s->topo->links[l].src != u || !is_step(s, u, l))
@@ -274,12 +294,14 @@ static bool gather_backwards(struct fr__route_search *s, uint32_t u)
 /* Fills steps with the links from u one step nearer to the target, ascending. */
 static void gather(struct fr__route_search *s, uint32_t u)
 {
+    const struct fr__adjacency *a = links_at(s, &s->from_src, u);
+
     s->n_steps = 0;
-    if (s->target_machine == FR_NONE && gather_backwards(s, u))
+    if (s->target_machine == FR_NONE && gather_backwards(s, u, a->first[u + 1] - a->first[u]))
         return;
-    for (uint32_t i = s->out.first[u]; i < s->out.first[u + 1]; i++)
-        if (is_step(s, u, s->out.list[i]))
-            s->steps[s->n_steps++] = s->out.list[i];
+    for (uint32_t i = a->first[u]; i < a->first[u + 1]; i++)
+        if (is_step(s, u, a->list[i]))
+            s->steps[s->n_steps++] = a->list[i];
 }
 
 /* What picks among equal links of u: the destination's number, or where ways of the network are
@@ -409,7 +431,7 @@ void fr__route_search_all(struct fr__route_search *s, struct fr__target dst, uin
     if (s->topo->has_relays) {
         settle_all(s, dst.vertex);
     } else {
-        start(&s->to_dst, dst.vertex);
+        start(s, &s->to_dst, dst.vertex);
         while (grow(s, &s->to_dst))
             ;
     }
@@ -417,6 +439,22 @@ void fr__route_search_all(struct fr__route_search *s, struct fr__target dst, uin
     for (uint32_t i = 1; i < s->to_dst.n; i++)
         next[s->to_dst.queue[i]] = choose(s, s->to_dst.queue[i], dst);
     clear(&s->to_dst);
+}
+
+size_t fr__route_search_follow(const struct fr__route_search *s, uint32_t src,
+                               struct fr__target dst, const uint32_t next[], size_t max,
+                               uint32_t links[])
+{
+    size_t n = 0;
+
+    for (uint32_t v = src; v != dst.vertex; v = s->topo->links[next[v]].dst) {
+        if (next[v] == FR_NONE)
+            return 0;
+        if (n < max)
+            links[n] = next[v];
+        n++;
+    }
+    return n;
 }
 
 /* ---- for one source ---- */
@@ -487,11 +525,12 @@ static void follow_to_source(struct fr__route_search *s, struct corridor *c)
     for (uint32_t d = from->radius; d-- > 0;) {
         for (uint32_t i = from->levels[d].first; i < from->levels[d].end; i++) {
             uint32_t u = from->queue[i];
+            const struct fr__adjacency *a = links_at(s, from, u);
 
             if (d > 0 && is_gpu(s, u))
                 continue;
-            for (uint32_t k = s->out.first[u]; k < s->out.first[u + 1]; k++) {
-                uint32_t v = s->topo->links[s->out.list[k]].dst;
+            for (uint32_t k = a->first[u]; k < a->first[u + 1]; k++) {
+                uint32_t v = s->topo->links[a->list[k]].dst;
 
                 if (s->is_on_route[v] && from->dist[v] == d + 1 && !s->is_on_route[u]) {
                     to[u] = to[v] + 1;
@@ -503,39 +542,13 @@ static void follow_to_source(struct fr__route_search *s, struct corridor *c)
     }
 }
 
-static size_t walk(const struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
-                   uint32_t links[])
+static void set_ends(struct fr__route_search *s, uint32_t src, uint32_t dst)
 {
-    size_t n = s->to_dst.dist[src], i = 0;
-
-    if (n <= max)
-        for (uint32_t v = src; v != dst; v = s->topo->links[links[i++]].dst)
-            links[i] = s->next[v];
-    return n;
-}
-
-/* The only link of a vertex that has one, or FR_NONE. */
-static uint32_t only_link(const struct adjacency *a, uint32_t v)
-{
-    return a->first[v + 1] - a->first[v] == 1 ? a->list[a->first[v]] : FR_NONE;
-}
-
-/* Devices that are connected to one switch by one link each have no other route. This is so in many
- * clusters, and a search would take most of a short message's time. false: it is not so, and
- * nothing is written. */
-static bool is_by_one_switch(const struct fr__route_search *s, uint32_t src, uint32_t dst,
-                             uint32_t links[2])
-{
-    const struct fr_topo *t = s->topo;
-    uint32_t up = only_link(&s->out, src);
-    uint32_t down = only_link(&s->in, dst);
-
-    if (up == FR_NONE || down == FR_NONE || t->links[up].dst != t->links[down].src ||
-        is_gpu(s, t->links[up].dst))
-        return false;
-    links[0] = up;
-    links[1] = down;
-    return true;
+    s->is_pair = true;
+    s->end_machines[0] = s->topo->vertices[src].machine;
+    s->end_machines[1] = s->topo->vertices[dst].machine;
+    for (int i = 0; i < 2; i++)
+        s->end_gates[i] = s->end_machines[i] == FR_NONE ? FR_NONE : s->gate[s->end_machines[i]];
 }
 
 size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, struct fr__target dst,
@@ -544,12 +557,13 @@ size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, struct fr
     struct corridor c = {s->topo->n_vertices, s->topo->n_vertices};
     size_t n = 0;
 
-    if (max >= 2 && is_by_one_switch(s, src, dst.vertex, links)) {
+    if (max >= 2 && fr__are_on_one_switch(s->topo, &s->out, &s->in, src, dst.vertex, links)) {
         *n_seen += 2;
         return 2;
     }
-    start(&s->to_dst, dst.vertex);
-    start(&s->from_src, src);
+    set_ends(s, src, dst.vertex);
+    start(s, &s->to_dst, dst.vertex);
+    start(s, &s->from_src, src);
     if (meet(s, &c)) {
         follow_to_target(s, &c);
         follow_to_source(s, &c);
@@ -557,29 +571,14 @@ size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, struct fr
         for (size_t i = c.low; i < c.high; i++)
             if (s->on_route[i] != dst.vertex)
                 s->next[s->on_route[i]] = choose(s, s->on_route[i], dst);
-        n = walk(s, src, dst.vertex, max, links);
+        n = fr__route_search_follow(s, src, dst, s->next, max, links);
     }
     for (size_t i = c.low; i < c.high; i++)
         s->is_on_route[s->on_route[i]] = false;
+    s->is_pair = false;
     *n_seen += seen(&s->to_dst) + seen(&s->from_src);
     clear(&s->to_dst);
     clear(&s->from_src);
-    return n;
-}
-
-size_t fr__route_search_follow(const struct fr__route_search *s, uint32_t src,
-                               struct fr__target dst, const uint32_t next[], size_t max,
-                               uint32_t links[])
-{
-    size_t n = 0;
-
-    for (uint32_t v = src; v != dst.vertex; v = s->topo->links[next[v]].dst) {
-        if (next[v] == FR_NONE)
-            return 0;
-        if (n < max)
-            links[n] = next[v];
-        n++;
-    }
     return n;
 }
 

@@ -37,10 +37,10 @@ void fr__route_search_free(struct fr__route_search *s);
  * vertices and links. */
 void fr__route_search_all(struct fr__route_search *s, struct fr__target dst, uint32_t next[]);
 
-/* The route from a device's vertex to that of another into links: [max]. Not where the topology has relays.
- * Returns how many links it has, 0 where there is none. If that is more than max, nothing is
- * written. Cost: the links within half the way of either end; how many were looked at is added to
- * *n_seen. */
+/* The route from a device's vertex to that of another into links: [max]. Not where the topology has
+ * relays. Returns how many links it has, 0 where there is none. If that is more than max, the first
+ * max are written. Cost: the links within half the way of either end, but for those of third
+ * machines with one gate (topo/adjacency.h); how many is added to *n_seen. */
 size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, struct fr__target dst,
                              size_t max, uint32_t links[], uint64_t *n_seen);
 
