@@ -11,7 +11,7 @@
 
 /* Beyond the limit a block holds one large request, or many small ones: doubling a huge block for
  * a small request would take memory that nobody asked for. */
-enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, LEAST_ZEROS = 1 << 18 };
 
 struct block {
     struct block *prev;
@@ -86,10 +86,27 @@ void *fr__arena_take(struct fr__arena *a, size_t n, size_t size)
     return p;
 }
 
+/* A block of its own of zeros that the system gives, which are not touched here: an array of which
+ * little is used takes little memory. NULL: out of memory. */
+static void *take_zeros(struct fr__arena *a, size_t bytes)
+{
+    struct block *b = calloc(1, sizeof(*b) + bytes);
+
+    if (!b)
+        return NULL;
+    *b = (struct block){.prev = a->top, .size = bytes, .used = bytes};
+    a->top = b;
+    return b->data;
+}
+
 void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size)
 {
-    void *p = fr__arena_take(a, n, size);
+    void *p;
 
+    if (size && n >= LEAST_ZEROS / size && n <= SIZE_MAX / 4 / size &&
+        n * size > a->top->size - a->top->used)
+        return take_zeros(a, n * size);
+    p = fr__arena_take(a, n, size);
     if (p)
         memset(p, 0, n * size);
     return p;

@@ -105,10 +105,14 @@ struct stream {
 enum { STREAM_OF_FREE = FR_N_STREAMS, STREAMS_A_DEVICE };
 
 struct device {
-    double since_s; /* `times` is up to date until here; INFINITY: no account is wanted */
-    double host_s;  /* the host thread has dispatched everything up to here */
+    double since_s;               /* `times` is up to date until here */
+    double host_s;                /* the host thread has dispatched everything up to here */
     struct fr_device_times times; /* from the start until since_s */
     uint32_t n_computing, n_copying, n_collective;
+};
+
+/* What buffers take on a device. */
+struct held {
     uint64_t bytes, peak_bytes;
     uint64_t limit_bytes; /* what buffers but the context may take */
     uint64_t by_kind[FR_N_BUFFER_KINDS];
@@ -198,6 +202,7 @@ struct parts {
 
 /* What buffers take; see memory/memory.c. */
 struct memory {
+    struct held *held;                /* [n_devices]; NULL: memory is not counted */
     struct live *live;                /* in the order of the plan's list of what is allocated */
     uint32_t *freed;                  /* the plan's list of what is freed, as indices of `live` */
     struct fr__requests *requests;    /* [n_devices]; NULL: counted only */
@@ -273,6 +278,7 @@ struct engine {
                         other than the costs' means */
     bool is_large;   /* the run does not fit into a cache, so memory is fetched ahead */
     bool is_varied;  /* tasks may take another time than their cost's mean */
+    bool is_accounted; /* the devices' times are wanted */
     struct fr__turns events;
 
     struct state *tasks;    /* [n_tasks] */
@@ -386,7 +392,7 @@ static inline void fr__device_account(const struct engine *e, struct device *k)
     double dt_s = e->now_s - k->since_s;
     bool is_moving;
 
-    if (!(dt_s > 0))
+    if (!(dt_s > 0) || !e->is_accounted)
         return;
     is_moving = k->n_copying + k->n_collective > 0;
     k->since_s = e->now_s;

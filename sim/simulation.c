@@ -45,10 +45,9 @@ static bool alloc_state(struct engine *e)
     if (!tasks || !e->results || !e->dirty || !e->devices)
         return false;
     e->tasks = (void *)((char *)tasks + (LINE - (uintptr_t)tasks % LINE) % LINE);
-    for (size_t d = 0; d < n_devices; d++) {
+    e->is_accounted = fr__wants(e, FR_WANT_ACCOUNT);
+    for (size_t d = 0; fr__counts_memory(e->want) && d < n_devices; d++)
         e->results[d].peak_task = e->results[d].first_over_task = FR_NONE;
-        e->devices[d].since_s = fr__wants(e, FR_WANT_ACCOUNT) ? 0 : INFINITY;
-    }
     return true;
 }
 
@@ -246,7 +245,7 @@ static enum fr_status finish_result(struct engine *e, struct fr_run *run)
 
 static void set_accounts(struct engine *e)
 {
-    for (uint32_t d = 0; d < e->v->topo->n_devices; d++) {
+    for (uint32_t d = 0; e->is_accounted && d < e->v->topo->n_devices; d++) {
         const struct fr_device_times *times = &e->devices[d].times;
         struct fr_device_result *r = &e->results[d];
 

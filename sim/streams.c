@@ -110,7 +110,7 @@ void fr__task_started(struct engine *e, uint32_t task)
 
 void fr__account_iteration(struct engine *e, bool is_last)
 {
-    for (uint32_t d = 0; d < e->v->topo->n_devices; d++) {
+    for (uint32_t d = 0; e->is_accounted && d < e->v->topo->n_devices; d++) {
         struct fr_device_times *iteration = &e->results[d].iteration, before = {0}, now;
 
         fr__device_account(e, &e->devices[d]);

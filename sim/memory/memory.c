@@ -33,7 +33,7 @@ static void note_over(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
 /* bytes: of what has just been allocated. */
 static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t bytes)
 {
-    struct device *k = &e->devices[d];
+    struct held *k = &e->memory.held[d];
     struct fr_device_result *r = &e->results[d];
 
     if (k->bytes <= k->peak_bytes)
@@ -116,7 +116,7 @@ static enum fr_status make_requests(struct engine *e, const struct persistent *k
         bool is_gpu = v->topo->types[v->topo->devices[d].type].is_gpu;
 
         e->memory.requests[d] = (struct fr__requests){
-            .limit_bytes = e->devices[d].limit_bytes,
+            .limit_bytes = e->memory.held[d].limit_bytes,
             .rules = e->o->memory == FR_MEMORY_TF1 ? FR__ALLOCATOR_BFC : FR__ALLOCATOR_CACHING,
             .asked = n && is_gpu ? e->memory.asked + at : NULL};
         at += n;
@@ -223,10 +223,11 @@ static enum fr_status make_live(struct engine *e)
     size_t n_allocs = v->alloc_first[v->n_tasks], n_frees = v->free_first[v->n_tasks];
     uint32_t *place_of, *freed;
 
+    e->memory.held = fr__arena_alloc(e->scratch, v->topo->n_devices, sizeof(*e->memory.held));
     e->memory.live = fr__arena_take(e->scratch, n_allocs + 1, sizeof(*e->memory.live));
     freed = fr__arena_take(e->scratch, n_frees + 1, sizeof(*freed));
     place_of = fr__arena_take(e->scratch, v->n_buffers, sizeof(*place_of));
-    if (!place_of || !e->memory.live || !freed)
+    if (!place_of || !e->memory.held || !e->memory.live || !freed)
         return fr__engine_fail_nomem(e);
     set_live(v, e->memory.live, place_of);
     for (size_t i = 0; i < n_frees; i++)
@@ -235,7 +236,7 @@ static enum fr_status make_live(struct engine *e)
     return FR_OK;
 }
 
-static inline void add_held(struct device *d, uint32_t kind, uint64_t bytes)
+static inline void add_held(struct held *d, uint32_t kind, uint64_t bytes)
 {
     d->bytes = fr__add_bytes(d->bytes, bytes);
     d->by_kind[kind] = fr__add_bytes(d->by_kind[kind], bytes);
@@ -248,7 +249,7 @@ static void hold_persistent(struct engine *e, const struct persistent *p, bool i
 
         if (is_of_optimizer(k) != is_optimizer)
             continue;
-        add_held(&e->devices[k->device], k->kind, k->bytes);
+        add_held(&e->memory.held[k->device], k->kind, k->bytes);
         if (e->memory.held_from)
             e->memory.held_from[p->ids[i]] = 0;
         if (e->memory.requests && is_asked_for(&e->memory.requests[k->device], k->bytes, k->kind))
@@ -279,13 +280,13 @@ static void leave_to_system(struct engine *e)
     const struct fr_topo *t = e->v->topo;
 
     for (size_t d = 0; d < t->n_devices; d++) {
-        uint64_t free_bytes = e->devices[d].limit_bytes, pool_bytes, left_bytes;
+        uint64_t free_bytes = e->memory.held[d].limit_bytes, pool_bytes, left_bytes;
 
         if (!t->types[t->devices[d].type].is_gpu)
             continue;
         pool_bytes = fr__take_bytes(free_bytes, left_to_system(free_bytes));
         left_bytes = free_bytes - (uint64_t)((double)pool_bytes * usable_share);
-        e->devices[d].limit_bytes = fr__take_bytes(free_bytes, left_bytes);
+        e->memory.held[d].limit_bytes = fr__take_bytes(free_bytes, left_bytes);
         e->results[d].left_bytes = left_bytes;
     }
 }
@@ -296,10 +297,10 @@ static void set_limits(struct engine *e, const struct persistent *p)
     const struct fr_plan_view *v = e->v;
 
     for (size_t d = 0; d < v->topo->n_devices; d++)
-        e->devices[d].limit_bytes = v->topo->types[v->topo->devices[d].type].mem_bytes;
+        e->memory.held[d].limit_bytes = v->topo->types[v->topo->devices[d].type].mem_bytes;
     for (size_t i = 0; i < p->n && e->o->memory != FR_MEMORY_LIVENESS; i++) {
         const struct fr_buffer *k = &v->buffers[p->ids[i]];
-        uint64_t *limit_bytes = &e->devices[k->device].limit_bytes;
+        uint64_t *limit_bytes = &e->memory.held[k->device].limit_bytes;
 
         if (k->kind == FR_BUFFER_CONTEXT)
             *limit_bytes -= k->bytes < *limit_bytes ? k->bytes : *limit_bytes;
@@ -348,7 +349,7 @@ enum fr_status fr__memory_init(struct engine *e)
     hold_persistent(e, &persistent, false);
     hold_persistent(e, &persistent, true);
     for (uint32_t d = 0; d < v->topo->n_devices; d++)
-        note_peak(e, d, FR_NONE, e->devices[d].bytes);
+        note_peak(e, d, FR_NONE, e->memory.held[d].bytes);
     return e->status;
 }
 
@@ -360,7 +361,7 @@ void fr__memory_alloc_some(struct engine *e, uint32_t task)
     uint32_t d = fr__device_of(e, task);
     uint32_t first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
     uint32_t end = fr__list_end(v->alloc_first, task, first, t->n_alloc);
-    struct device *k = &e->devices[d];
+    struct held *k = &e->memory.held[d];
     struct fr__requests *r = e->memory.requests ? &e->memory.requests[d] : NULL;
     uint64_t before_bytes = k->bytes;
 
@@ -389,11 +390,11 @@ void fr__memory_free_some(struct engine *e, uint32_t task)
     for (; i < end; i++) {
         uint32_t place = freed[i];
         struct live *b = &live[place];
-        struct device *k;
+        struct held *k;
 
         if (--b->frees_left > 0)
             continue;
-        k = &e->devices[device_of(b)];
+        k = &e->memory.held[device_of(b)];
         k->bytes = fr__take_bytes(k->bytes, b->bytes);
         k->by_kind[kind_of(b)] = fr__take_bytes(k->by_kind[kind_of(b)], b->bytes);
         if (e->memory.held_until)
@@ -406,7 +407,7 @@ void fr__memory_free_some(struct engine *e, uint32_t task)
 enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
 {
     for (size_t d = 0; d < e->v->topo->n_devices; d++)
-        e->results[d].end_bytes = e->devices[d].bytes;
+        e->results[d].end_bytes = e->memory.held[d].bytes;
     if (e->memory.requests)
         FR_TRY(play_requests(e));
     run->held_from = e->memory.held_from;
