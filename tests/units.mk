@@ -25,6 +25,7 @@ unit_tests += tests/topo/import/test_nccl_xml
 unit_tests += tests/topo/import/test_simgrid
 unit_tests += tests/topo/test_load
 unit_tests += tests/topo/test_preset
+unit_tests += tests/topo/test_repeat
 unit_tests += tests/topo/test_rings
 unit_tests += tests/topo/test_route
 unit_tests += tests/topo/test_select_named

@@ -60,6 +60,23 @@ void fr__topo_builder_note(struct fr_topo_builder *b, const char *text);
 void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t one,
                             uint32_t other, double bw_Bps, double latency_s, const char *source);
 
+/* ---- copies of machines, in a builder (repeat.c) ---- */
+
+/* What has been added from begin to end. */
+struct fr__repeated {
+    uint32_t first_vertex, past_vertex, first_link, past_link, first_machine, past_machine;
+};
+/* machine: the number of the first one that is added next; at the end, of the one after them. */
+struct fr__repeated fr__topo_builder_begin(const struct fr_topo_builder *b, uint32_t machine);
+void fr__topo_builder_end(const struct fr_topo_builder *b, struct fr__repeated *r,
+                          uint32_t machine);
+/* Adds the same machines again from the number `machine` on. The names of their vertices begin with
+ * a word and their machine's number, "n0.", or the first one's; no link leads out of them. The builder does not find the copies by name, nor
+ * notices a second link between two vertices of one. false: nothing is added, as a limit would be
+ * passed; faults stay in the builder. Cost: O(vertices + links) of them. */
+bool fr__topo_builder_repeat(struct fr_topo_builder *b, const struct fr__repeated *r,
+                             uint32_t machine);
+
 /* ---- the router, from inside (route.c) ---- */
 
 const struct fr_topo *fr__router_topo(const struct fr_router *r);

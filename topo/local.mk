@@ -2,9 +2,9 @@ noinst_LTLIBRARIES += libtopo.la
 libtopo_la_SOURCES = \
 	topo/adjacency.h topo/adjacency.c topo/alike.h topo/alike.c topo/builder.h topo/builder.c \
 	topo/check.c topo/degrade.c topo/device_types.c topo/internal.h topo/layout.c topo/pattern.h \
-	topo/pattern.c topo/plausible.h topo/plausible.c topo/rings.c topo/route.c topo/route_heap.h \
-	topo/route_heap.c topo/route_search.h topo/route_search.c topo/router.h topo/rows.h \
-	topo/select.c topo/select_named.c topo/thin.h topo/thin.c topo/topo.h topo/topo.c \
+	topo/pattern.c topo/plausible.h topo/plausible.c topo/repeat.c topo/rings.c topo/route.c \
+	topo/route_heap.h topo/route_heap.c topo/route_search.h topo/route_search.c topo/router.h \
+	topo/rows.h topo/select.c topo/select_named.c topo/thin.h topo/thin.c topo/topo.h topo/topo.c \
 	topo/export/simgrid.c topo/export/yaml.c \
 	topo/import/amd.c topo/import/astra.c topo/import/common.c topo/import/defaults.h \
 	topo/import/defaults.c topo/import/hwloc.c topo/import/import.h topo/import/import.c \

@@ -321,9 +321,14 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
 /* Adds the part's machines; those of a preset or box are all alike. Returns how many. */
 static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t machine)
 {
+    struct fr__repeated one = fr__topo_builder_begin(b, machine);
     uint32_t first = machine;
 
-    for (uint32_t i = 0; i < p->count && !fr__topo_builder_has_fault(b); i++)
+    for (uint32_t i = 0; i < p->count && !fr__topo_builder_has_fault(b); i++) {
+        if (i > 0 && fr__topo_builder_repeat(b, &one, machine)) {
+            machine += one.past_machine - one.first_machine;
+            continue;
+        }
         if (p->preset) {
             p->preset->build(b, machine);
             machine += p->preset->n_machines ? p->preset->n_machines : 1;
@@ -332,6 +337,9 @@ static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t 
         } else {
             machine += fr__topo_file_place(p->file, b, machine);
         }
+        if (i == 0)
+            fr__topo_builder_end(b, &one, machine);
+    }
     return machine - first;
 }
 
