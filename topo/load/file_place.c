@@ -58,9 +58,18 @@ uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_build
     const char *network = f->network && !fr__fabric_is(f->network) ? f->network : NULL;
     uint32_t machine = first;
 
-    for (size_t i = 0; i < f->n_makes; i++)
-        for (uint32_t k = 0; k < f->makes[i].count && !fr__topo_builder_has_fault(b); k++)
-            place_machine(&f->makes[i], b, machine++, network);
+    for (size_t i = 0; i < f->n_makes; i++) {
+        struct fr__repeated one = fr__topo_builder_begin(b, machine);
+
+        for (uint32_t k = 0; k < f->makes[i].count && !fr__topo_builder_has_fault(b); k++) {
+            /* the file's own links find their ends by name */
+            if (k == 0 || f->n_links > 0 || !fr__topo_builder_repeat(b, &one, machine))
+                place_machine(&f->makes[i], b, machine, network);
+            machine++;
+            if (k == 0)
+                fr__topo_builder_end(b, &one, machine);
+        }
+    }
     return machine - first;
 }
 
