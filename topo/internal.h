@@ -71,9 +71,10 @@ struct fr__repeated fr__topo_builder_begin(const struct fr_topo_builder *b, uint
 void fr__topo_builder_end(const struct fr_topo_builder *b, struct fr__repeated *r,
                           uint32_t machine);
 /* Adds the same machines again from the number `machine` on. The names of their vertices begin with
- * a word and their machine's number, "n0.", or the first one's; no link leads out of them. The builder does not find the copies by name, nor
- * notices a second link between two vertices of one. false: nothing is added, as a limit would be
- * passed; faults stay in the builder. Cost: O(vertices + links) of them. */
+ * a word and their machine's number, "n0.", or the first one's. No link leads out of them. The
+ * builder does not find the copies by name, nor notices a second link between two vertices of one.
+ * false: nothing is added, as a limit would be passed. Faults stay in the builder. Cost:
+ * O(vertices + links) of them. */
 bool fr__topo_builder_repeat(struct fr_topo_builder *b, const struct fr__repeated *r,
                              uint32_t machine);
 

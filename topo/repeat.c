@@ -28,8 +28,8 @@ static bool rename_vertex(const struct fr__repeated *r, const struct fr_vertex *
     return n_all > 0 && n_all <= FR__MAX_VERTEX_NAME;
 }
 
-/* Whether another copy keeps all limits. What does not is left to the builder's own functions, which
- * say why. */
+/* Whether another copy keeps all limits. What does not is left to the builder's own functions,
+ * which say why. */
 static bool has_room(const struct fr_topo_builder *b, const struct fr__repeated *r,
                      uint32_t past_machine)
 {
