@@ -78,8 +78,35 @@ static void read_ends(struct fr__block_reading *x)
         item = x->item_of[k->op];
         end = &x->ends_s[k->phase != FR_PHASE_FORWARD][item];
         *end = fmax(*end, x->run->end_s[t]);
+        *(k->kind == FR_TASK_COMPUTE ? &x->b->busy_s[k->phase != FR_PHASE_FORWARD][item]
+                                     : &x->messages_s[k->phase != FR_PHASE_FORWARD][item]) +=
+            x->run->end_s[t] - x->run->start_s[t];
         if (k->phase == FR_PHASE_BACKWARD_WEIGHT && k->kind == FR_TASK_COMPUTE)
             x->b->weight_s[item] += x->run->end_s[t] - x->run->start_s[t];
+    }
+}
+
+/* Messages of the backward pass that are in flight while gradients of weights are made: where a
+ * schedule cuts the pass in two, nothing hides them. Messages of a device come one after another.
+ */
+static void read_hidden(struct fr__block_reading *x)
+{
+    size_t *messages = x->scratch, n = 0;
+
+    for (size_t t = 0; t < x->v->n_tasks; t++)
+        if (fr__is_block_pass(x, t) && x->v->tasks[t].kind != FR_TASK_COMPUTE &&
+            x->v->tasks[t].phase == FR_PHASE_BACKWARD_DATA)
+            messages[n++] = t;
+    for (size_t t = 0; t < x->v->n_tasks; t++) {
+        double *hidden_s;
+
+        if (!fr__is_block_pass(x, t) || x->v->tasks[t].kind != FR_TASK_COMPUTE ||
+            x->v->tasks[t].phase != FR_PHASE_BACKWARD_WEIGHT)
+            continue;
+        hidden_s = &x->b->hidden_s[x->item_of[x->v->tasks[t].op]];
+        for (size_t i = 0; i < n; i++)
+            *hidden_s += fmax(0, fmin(x->run->end_s[t], x->run->end_s[messages[i]]) -
+                                     fmax(x->run->start_s[t], x->run->start_s[messages[i]]));
     }
 }
 
@@ -127,6 +154,16 @@ static enum fr_status read_path(struct fr__block_reading *x, struct fr_error *er
     return FR_OK;
 }
 
+/* What is left of a pass without its waits for messages: what it computes, and where it waits for
+ * the host. */
+static void take_messages(struct fr__block_reading *x, int pass, size_t item, double pass_s)
+{
+    double *busy_s = &x->b->busy_s[pass][item];
+    double idle_s = fmax(0, fmin(x->messages_s[pass][item], pass_s - *busy_s));
+
+    *busy_s = pass_s - idle_s;
+}
+
 /* Forwards up, backwards down; an item without a pass ends where the one before it did. */
 static void read_times(struct fr__block_reading *x)
 {
@@ -134,16 +171,19 @@ static void read_times(struct fr__block_reading *x)
     double at = 0;
 
     read_ends(x);
+    read_hidden(x);
     for (size_t i = 0; i < n; i++) {
         double end = fmax(at, x->ends_s[0][i]);
 
         x->b->forward_s[i] = end - at;
+        take_messages(x, 0, i, end - at);
         x->ends_s[0][i] = at = end;
     }
     for (size_t i = n; i-- > 0;) {
         double end = fmax(at, x->ends_s[1][i]);
 
         x->b->backward_s[i] = end - at;
+        take_messages(x, 1, i, end - at);
         x->ends_s[1][i] = at = end;
         x->b->weight_s[i] = fmin(x->b->weight_s[i], x->b->backward_s[i]);
     }
@@ -162,9 +202,10 @@ static uint32_t first_device(const struct fr_plan_view *v)
 
 static bool make_arrays(struct fr__block *b, size_t n, struct fr__arena *a)
 {
-    double **arrays[] = {&b->forward_s,    &b->backward_s,    &b->weight_s,      &b->kept_bytes,
-                         &b->held_bytes,   &b->between_bytes, &b->forward_bytes, &b->backward_bytes,
-                         &b->backward_own, &b->input_bytes,   &b->weight_bytes,  &b->weight_own};
+    double **arrays[] = {&b->forward_s,     &b->backward_s,    &b->weight_s,       &b->busy_s[0],
+                         &b->busy_s[1],     &b->hidden_s,      &b->kept_bytes,     &b->held_bytes,
+                         &b->between_bytes, &b->forward_bytes, &b->backward_bytes, &b->backward_own,
+                         &b->input_bytes,   &b->weight_bytes,  &b->weight_own};
 
     b->n_items = n;
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
@@ -185,17 +226,21 @@ enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
     FR_TRY(fr__items_of(&items, &n, x.v->graph, err));
     x.item_of = items;
     x.device = first_device(x.v);
-    x.ends_s[0] = calloc(2 * n, sizeof(double));
-    if (!x.ends_s[0] || !make_arrays(x.b, n, p->arena)) {
+    x.ends_s[0] = calloc(4 * n, sizeof(double));
+    x.scratch = malloc((x.v->n_tasks + 1) * sizeof(*x.scratch));
+    if (!x.ends_s[0] || !x.scratch || !make_arrays(x.b, n, p->arena)) {
         st = fr__fail_nomem(err);
     } else {
         x.ends_s[1] = x.ends_s[0] + n;
+        x.messages_s[0] = x.ends_s[1] + n;
+        x.messages_s[1] = x.messages_s[0] + n;
         read_times(&x);
         st = read_path(&x, err);
         if (st == FR_OK)
             st = fr__block_bytes(&x, err);
     }
     free(x.ends_s[0]);
+    free(x.scratch);
     free(items);
     return st;
 }

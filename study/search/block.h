@@ -10,7 +10,9 @@ struct fr__block_reading {
     const struct fr_run *run;
     const uint32_t *item_of; /* [n_ops] */
     uint32_t device;
-    double *ends_s[2]; /* [n_items] of the forward, the backward pass */
+    double *ends_s[2];     /* [n_items] of the forward, the backward pass */
+    double *messages_s[2]; /* [n_items] in flight */
+    size_t *scratch;       /* [n_tasks] */
 };
 
 /* A pass of the micro-batch on the probe's device; messages of gradients belong to no op. */

@@ -28,6 +28,8 @@ struct stages {
     uint32_t n;
     struct fr_pass_times *times;               /* [n] */
     double *forward_s, *backward_s, *weight_s; /* [n] */
+    double *busy_s[2];                         /* [n] of the forward, the backward pass */
+    double *hidden_s;                          /* [n] as in a block */
 };
 
 /* As hybrid's cut=layers (strategies/pipeline/stages.c): as many layers a stage; where they do not
@@ -55,19 +57,25 @@ static void sum_stages(const struct fr__coarse *c, struct stages *s)
         s->forward_s[k] += b->forward_s[i];
         s->backward_s[k] += b->backward_s[i];
         s->weight_s[k] += b->weight_s[i];
+        s->hidden_s[k] += b->hidden_s[i];
+        s->busy_s[0][k] += fmin(b->busy_s[0][i], b->forward_s[i]);
+        s->busy_s[1][k] += fmin(b->busy_s[1][i], b->backward_s[i]);
     }
     for (uint32_t k = 0; k < s->n; k++)
-        s->times[k] = (struct fr_pass_times){.forward = s->forward_s[k],
-                                             .input = s->backward_s[k] - s->weight_s[k],
-                                             .weight = s->weight_s[k],
-                                             .backward = s->backward_s[k]};
+        s->times[k] =
+            (struct fr_pass_times){.forward = s->forward_s[k],
+                                   .input = s->backward_s[k] - s->weight_s[k] + s->hidden_s[k],
+                                   .weight = s->weight_s[k],
+                                   .backward = s->backward_s[k],
+                                   .forward_idle = s->forward_s[k] - s->busy_s[0][k],
+                                   .backward_idle = s->backward_s[k] - s->busy_s[1][k]};
 }
 
 static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out,
                                   struct fr_error *err)
 {
     uint32_t n = c->layout->pp * c->layout->n_virtual;
-    double *sums = calloc(3 * (size_t)n, sizeof(*sums));
+    double *sums = calloc(6 * (size_t)n, sizeof(*sums));
     struct fr_pass_times *times = calloc(n, sizeof(*times));
 
     if (!sums || !times) {
@@ -75,7 +83,8 @@ static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out
         free(times);
         return fr__fail_nomem(err);
     }
-    *out = (struct stages){n, times, sums, sums + n, sums + 2 * n};
+    *out = (struct stages){
+        n, times, sums, sums + n, sums + 2 * n, {sums + 3 * n, sums + 4 * n}, sums + 5 * n};
     sum_stages(c, out);
     return FR_OK;
 }
@@ -147,20 +156,47 @@ static double reduced_at(const struct fr__coarse *c, const struct fr_schedule *s
     return end;
 }
 
+/* By how much the gradient of a tied weight, which the last rank sends when its last backward pass
+ * has begun with the head, holds up what that pass hands on: messages leave one after another. */
+static double tied_delay_s(const struct fr__coarse *c, const struct fr_schedule *s,
+                           const struct fr_replay *r)
+{
+    uint32_t last = s->n_stages - 1;
+    double rest_s = 0, head_s = c->block->backward_s[c->block->n_items - 1];
+
+    for (size_t i = s->first[s->n_ranks - 1]; i < s->first[s->n_ranks]; i++)
+        if (completes(&s->actions[i]) == last)
+            rest_s = fmax(0, r->finish[i] - r->start[i] - head_s);
+    return fmax(0, c->mesh->tied_gradient_s - rest_s);
+}
+
+/* Both ends of the model on one rank exchange nothing. */
+static bool ends_meet(const struct fr_search_layout *l)
+{
+    return fr__coarse_rank_of_stage(l, 0) == fr__coarse_rank_of_stage(l, l->pp * l->n_virtual - 1);
+}
+
 static double finish_at(const struct fr__coarse *c, const struct fr_schedule *s,
                         const struct fr_replay *r, size_t scratch[])
 {
     const struct fr__mesh_price *m = c->mesh;
-    double end = 0, first = reduced_at(c, s, r, 0, scratch);
+    bool has_ends = !ends_meet(c->layout);
+    double end = 0, delay_s = 0, first = reduced_at(c, s, r, 0, scratch);
     double last = reduced_at(c, s, r, s->n_ranks - 1, scratch);
     double ends_s = m->ends_s > 0 ? fmax(first, last) + m->ends_s : 0;
 
+    if (has_ends && m->tied_gradient_s > 0)
+        delay_s = tied_delay_s(c, s, r);
     for (uint32_t k = 0; k < s->n_ranks; k++) {
         double at = k == 0 ? first : k + 1 == s->n_ranks ? last : reduced_at(c, s, r, k, scratch);
 
-        if (k == 0 || k + 1 == s->n_ranks)
+        if (k + 1 < s->n_ranks || c->layout->n_virtual > 1)
+            at += delay_s;
+        if (has_ends && (k == 0 || k + 1 == s->n_ranks))
             at = fmax(at, ends_s);
         end = fmax(end, at + m->update_s[k] + m->gather_s[k]);
+        if (has_ends && k == 0 && m->tied_weight_s > 0)
+            end = fmax(end, at + m->update_s[0] * m->tied_update_frac + m->tied_weight_s);
     }
     return end;
 }
@@ -233,6 +269,8 @@ uint32_t fr__coarse_rank_of_stage(const struct fr_search_layout *l, uint32_t sta
 enum fr_status fr__coarse_bound(const struct fr__coarse *c, double *bound_s, struct fr_error *err)
 {
     const struct fr_search_layout *l = c->layout;
+    const struct fr_schedule_kind *kind = fr_schedule_kind_find(l->schedule);
+    bool has_pairs = kind && kind->has_pairs;
     double most = 0, before_s = 0, after_s = 0;
     struct stages s;
 
@@ -242,7 +280,8 @@ enum fr_status fr__coarse_bound(const struct fr__coarse *c, double *bound_s, str
 
         for (uint32_t k = 0; k < s.n; k++)
             if (fr__coarse_rank_of_stage(l, k) == r)
-                work_s += s.forward_s[k] + s.backward_s[k];
+                work_s +=
+                    has_pairs ? s.busy_s[0][k] + s.busy_s[1][k] : s.forward_s[k] + s.backward_s[k];
         tail_s +=
             c->mesh->reduce_s[r] * fmin(1, c->mesh->bucket_frac[r] * l->n_virtual) / l->n_virtual;
         most = fmax(most, before_s + l->n_micros * work_s + fmax(after_s, tail_s));

@@ -81,8 +81,10 @@ static void read_messages(struct reading *x)
     }
     if (x->m->n_ranks > 1)
         x->m->message_s[x->m->n_ranks - 1] = longest;
+    x->m->tied_weight_s = shared_s[FR_PHASE_UPDATE];
     for (int p = 0; p < FR_N_PHASES; p++)
-        x->m->ends_s += shared_s[p];
+        if (p != FR_PHASE_UPDATE)
+            x->m->tied_gradient_s += shared_s[p];
 }
 
 /* Members on several ranks of the pipeline: the sum over both ends. */
@@ -153,6 +155,17 @@ static void read_bytes(struct reading *x)
     }
 }
 
+/* The embedding's part of the first rank's update: of what that keeps. */
+static void find_tied_update(struct reading *x)
+{
+    double first = 0;
+
+    for (size_t i = 0; i < x->m->n_items; i++)
+        if (fr__stage_of_item(i, x->m->n_items, x->m->n_ranks) == 0)
+            first += x->m->kept_bytes[i];
+    x->m->tied_update_frac = first > 0 ? x->m->kept_bytes[0] / first : 1;
+}
+
 static bool make_arrays(struct fr__mesh_price *m, struct fr__arena *a)
 {
     double **arrays[] = {&m->message_s, &m->reduce_s, &m->update_s, &m->gather_s, &m->bucket_frac};
@@ -205,6 +218,7 @@ enum fr_status fr__mesh_read(struct fr__probe *p, const struct fr__job *j,
         read_messages(&x);
         read_tails(&x, tails);
         read_bytes(&x);
+        find_tied_update(&x);
         find_buckets(x.m, p, j);
     }
     free(x.rank_of);

@@ -95,6 +95,8 @@ double fr__kept_at_least(const struct fr__job *j, const struct fr_search_layout 
 struct fr__block {
     size_t n_items;
     double *forward_s, *backward_s, *weight_s; /* weight_s: of the backward pass */
+    double *hidden_s;      /* messages of the backward pass beside gradients of weights */
+    double *busy_s[2];     /* of the forward, the backward pass: without its waits for messages */
     double *kept_bytes;    /* from the forward to the backward pass */
     double *held_bytes;    /* beside these, where a step has one micro-batch */
     double *between_bytes; /* from a backward pass without the gradients of weights to these */
@@ -116,6 +118,9 @@ struct fr__mesh_price {
     double *reduce_s, *update_s, *gather_s; /* [n_ranks] after the backward pass */
     double *bucket_frac;                    /* [n_ranks] of the reduction, the last bucket */
     double ends_s;                          /* sum over both ends of the pipeline */
+    /* Of a tied weight that has a copy at the last rank: its gradient to the first rank, and the
+     * new weight back, which leaves after that part of the first rank's update. */
+    double tied_gradient_s, tied_weight_s, tied_update_frac;
 };
 
 /* A run of a whole layout with few micro-batches. */
