@@ -57,15 +57,6 @@ enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_gra
 
 /* ---- reading ---- */
 
-bool fr__is_block_pass(const struct fr__block_reading *x, size_t t)
-{
-    const struct fr_task *k = &x->v->tasks[t];
-
-    return k->device == x->device && k->op != FR_NONE &&
-           (k->phase == FR_PHASE_FORWARD || k->phase == FR_PHASE_BACKWARD_DATA ||
-            k->phase == FR_PHASE_BACKWARD_WEIGHT);
-}
-
 static void read_ends(struct fr__block_reading *x)
 {
     for (size_t t = 0; t < x->v->n_tasks; t++) {

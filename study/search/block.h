@@ -16,7 +16,14 @@ struct fr__block_reading {
 };
 
 /* A pass of the micro-batch on the probe's device; messages of gradients belong to no op. */
-bool fr__is_block_pass(const struct fr__block_reading *x, size_t t);
+static inline bool fr__is_block_pass(const struct fr__block_reading *x, size_t t)
+{
+    const struct fr_task *k = &x->v->tasks[t];
+
+    return k->device == x->device && k->op != FR_NONE &&
+           (k->phase == FR_PHASE_FORWARD || k->phase == FR_PHASE_BACKWARD_DATA ||
+            k->phase == FR_PHASE_BACKWARD_WEIGHT);
+}
 
 /* Fills the arrays of bytes, which are there and zero. FR_ENOMEM. */
 enum fr_status fr__block_bytes(struct fr__block_reading *x, struct fr_error *err);
