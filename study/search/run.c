@@ -503,10 +503,7 @@ static enum fr_status search(struct running *r, struct fr_error *err)
 {
     FR_TRY(fr__space_list(r->s, err));
     if (r->s->n_rows == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "the space is empty: no layout of %u GPUs and %u samples has the values "
-                        "that are fixed",
-                        r->s->job.n_gpus, r->s->job.global_batch);
+        return fr__space_fail_empty(r->s, err);
     r->order = malloc((r->s->n_rows + 1) * sizeof(*r->order));
     if (!r->order)
         return fr__fail_nomem(err);
@@ -557,6 +554,8 @@ enum fr_status fr_search_run(struct fr_search *s, const struct fr_question *q,
     if (!r.best_s)
         return fr__fail_nomem(err);
     FR_TRY(make_job(s, q, err));
+    if (o->prices)
+        FR_TRY(fr_prices_check_topo(o->prices, s->job.setting.topo, err));
     if (s->job.n_units == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' has no layers that repeat, so its layouts cannot be searched; "

@@ -78,6 +78,8 @@ struct fr_search {
 
 /* Lists the rows. FR_ERANGE: too many. */
 enum fr_status fr__space_list(struct fr_search *s, struct fr_error *err);
+/* FR_EUSAGE: it has no rows, and which value is why, where one is by itself. */
+enum fr_status fr__space_fail_empty(const struct fr_search *s, struct fr_error *err);
 /* Stages that a rank runs one after the other divide layers evenly, with or without the model's
  * ends counted as layers. */
 bool fr__space_divides(size_t n_units, uint32_t n_stages);
