@@ -1,7 +1,7 @@
 /* study/search/coarse_bytes.c - the bytes of a pipelined layout from what its layers hold.
  *
- * The actions of a rank are gone through in their order: a forward pass adds what its stage keeps, a
- * backward pass takes it away, and each needs its own most meanwhile. Where a schedule cuts the
+ * The actions of a rank are gone through in their order: a forward pass adds what its stage keeps,
+ * a backward pass takes it away, and each needs its own most meanwhile. Where a schedule cuts the
  * backward pass in two, what gradients of weights read stays until these are made. Gradients of
  * parameters come with the first backward pass of a stage and stay.
  *

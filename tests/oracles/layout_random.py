@@ -49,7 +49,7 @@ def search(forerun, question, more, out):
     if os.path.exists(out):
         os.unlink(out)
     done = run(args)
-    if done.returncode not in (0, 1) or not os.path.exists(out):
+    if done.returncode not in (0, 3) or not os.path.exists(out):  # 3: nothing fits
         return None, done.stderr.strip()
     with open(out, newline="", encoding="utf-8") as f:
         return list(csv.DictReader(f)), ""
@@ -76,7 +76,6 @@ def draw_layouts(rng, forerun, question, n, out):
     if piped is None:
         sys.exit(f"{' '.join(question)}: {why}")
     plain, _ = search(forerun, question, ["--fix", "pp=1", "--top", "1"], out)
-    never = ("does not", "not served", "cannot")
     kinds = collections.defaultdict(list)
     for row in piped + (plain or []):
         if row["coarse_bytes"] or row["bound_s"]:
@@ -85,9 +84,32 @@ def draw_layouts(rng, forerun, question, n, out):
     return [rng.choice(kinds[rng.choice(keys)]) for _ in range(n)] if keys else []
 
 
-def simulate(forerun, question, row):
-    done = run([forerun, "simulate", *question, "-s", row["strategy"], "-q", "--json"])
-    return done
+def fits(forerun, question, strategy):
+    return run([forerun, "simulate", *question, "-s", strategy, "-q", "--json"]).returncode == 0
+
+
+def number_of(found, name):
+    return float(found[name])
+
+
+def ask(forerun, question, row, out, taken, out_of_memory):
+    """Appends to taken, or to out_of_memory whether it fits op by op all the same."""
+    rows, why = search(forerun, question, [*fixed(row), "--top", "1"], out)
+    found = [f for f in rows or [] if f["strategy"] == row["strategy"]]
+    if not found:
+        print("?", why, row["strategy"], file=sys.stderr)
+        return
+    found = found[0]
+    if found["iteration_s"]:
+        taken.append({"question": " ".join(question), "layout": row["strategy"],
+                      "schedule": row["schedule"], "zero": row["zero"],
+                      "recompute": row["recompute"], "coarse": number_of(found, "coarse_s"),
+                      "exact": number_of(found, "iteration_s"),
+                      "coarse_bytes": number_of(found, "coarse_bytes"),
+                      "exact_bytes": number_of(found, "peak_bytes")})
+    elif found["over_bytes"]:
+        is_wrong = not found["peak_bytes"] and fits(forerun, question, row["strategy"])
+        out_of_memory.append((is_wrong, " ".join(question), row["strategy"], found["reason"]))
 
 
 def tau(rows):
@@ -107,8 +129,37 @@ def say(what, differences):
           f"({100 * min(differences):+.2f} to {100 * max(differences):+.2f} %)")
 
 
+def say_worst(taken, times, sizes):
+    for name, key in (("time", times), ("memory", sizes)):
+        print(f"worst in {name}")
+        for d, t in sorted(zip(key, taken), key=lambda x: -abs(x[0]))[:15]:
+            print(f"    {100 * d:+.1f} %  {t['layout']}  {t['question']}")
+        for kind in ("schedule", "zero", "recompute"):
+            of = collections.defaultdict(list)
+            for d, t in zip(key, taken):
+                of[t[kind]].append(abs(d))
+            print(f"median, most and number by {kind}: " + ", ".join(
+                f"{k} {100 * statistics.median(v):.1f} {100 * max(v):.1f} % of {len(v)}"
+                for k, v in sorted(of.items())))
+
+
+def report(taken, out_of_memory, is_verbose):
+    times = [t["coarse"] / t["exact"] - 1 for t in taken]
+    sizes = [t["coarse_bytes"] / t["exact_bytes"] - 1 for t in taken]
+    wrong = [o for o in out_of_memory if o[0]]
+    print(f"{len(taken)} layouts of {len({t['question'] for t in taken})} questions")
+    say("time", times)
+    print(f"order of times: tau {tau(taken):.3f}")
+    say("memory", sizes)
+    print(f"{len(out_of_memory)} more do not fit; {len(wrong)} were excluded, and fit op by op")
+    for _, question, layout, reason in wrong:
+        print(f"    {question}\n        {layout}: {reason}")
+    if is_verbose:
+        say_worst(taken, times, sizes)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("forerun")
     parser.add_argument("-n", type=int, default=200)
     parser.add_argument("-s", "--seed", type=int, default=1)
@@ -116,59 +167,15 @@ def main():
     parser.add_argument("-v", "--verbose", action="store_true")
     o = parser.parse_args()
     rng = random.Random(o.seed)
-    taken, excluded, wrong = [], 0, []
+    taken, out_of_memory = [], []
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "space.csv")
         while len(taken) < o.n:
             question = draw_question(rng)
             for row in draw_layouts(rng, o.forerun, question, 20, out):
-                if len(taken) == o.n:
-                    break
-                found, why = search(o.forerun, question, [*fixed(row), "--top", "1"], out)
-                if found is None:
-                    print("?", why, row["strategy"], file=sys.stderr)
-                    continue
-                one = [f for f in found if f["strategy"] == row["strategy"]]
-                if not one:
-                    print("? not listed", row["strategy"], file=sys.stderr)
-                    continue
-                one = one[0]
-                if one["iteration_s"]:
-                    taken.append({"question": " ".join(question), "layout": row["strategy"],
-                                  "schedule": row["schedule"], "zero": row["zero"],
-                                  "recompute": row["recompute"],
-                                  "coarse": float(one["coarse_s"]),
-                                  "exact": float(one["iteration_s"]),
-                                  "coarse_bytes": float(one["coarse_bytes"]),
-                                  "exact_bytes": float(one["peak_bytes"])})
-                elif one["peak_bytes"]:
-                    excluded += 1
-                elif one["over_bytes"]:
-                    excluded += 1
-                    done = simulate(o.forerun, question, row)
-                    if done.returncode == 0:
-                        wrong.append((" ".join(question), row["strategy"], one["reason"]))
-    times = [t["coarse"] / t["exact"] - 1 for t in taken]
-    sizes = [t["coarse_bytes"] / t["exact_bytes"] - 1 for t in taken]
-    print(f"{len(taken)} layouts of {len({t['question'] for t in taken})} questions")
-    say("time", times)
-    print(f"order of times: tau {tau(taken):.3f}")
-    say("memory", sizes)
-    print(f"{excluded} more do not fit; {len(wrong)} of them were excluded, and fit op by op")
-    for question, layout, reason in wrong:
-        print(f"    {question}\n        {layout}: {reason}")
-    if o.verbose:
-        for name, key in (("time", times), ("memory", sizes)):
-            print(f"worst in {name}")
-            for d, t in sorted(zip(key, taken), key=lambda x: -abs(x[0]))[:15]:
-                print(f"    {100 * d:+.1f} %  {t['layout']}  {t['question']}")
-        for name, key in (("time", times), ("memory", sizes)):
-            for kind in ("schedule", "zero", "recompute"):
-                of = collections.defaultdict(list)
-                for d, t in zip(key, taken):
-                    of[t[kind]].append(abs(d))
-                print(name, kind, {k: f"{100 * statistics.median(v):.1f}/{100 * max(v):.1f} ({len(v)})"
-                                   for k, v in sorted(of.items())})
+                if len(taken) < o.n:
+                    ask(o.forerun, question, row, out, taken, out_of_memory)
+    report(taken, out_of_memory, o.verbose)
     if o.output:
         with open(o.output, "w", newline="", encoding="utf-8") as f:
             w = csv.DictWriter(f, taken[0])
