@@ -85,7 +85,7 @@ def draw_layouts(rng, forerun, question, n, out):
 
 
 def fits(forerun, question, strategy):
-    return run([forerun, "simulate", *question, "-s", strategy, "-q", "--json"]).returncode == 0
+    return run([forerun, "simulate", *question, "-s", strategy, "-q", "--no-advice"]).returncode == 0
 
 
 def number_of(found, name):
