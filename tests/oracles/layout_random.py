@@ -85,7 +85,8 @@ def draw_layouts(rng, forerun, question, n, out):
 
 
 def fits(forerun, question, strategy):
-    return run([forerun, "simulate", *question, "-s", strategy, "-q", "--no-advice"]).returncode == 0
+    args = [forerun, "simulate", *question, "-s", strategy, "-q", "--no-advice"]
+    return run(args).returncode == 0
 
 
 def number_of(found, name):
