@@ -15,10 +15,11 @@ libstudy_la_SOURCES = \
 	study/interval/cost_error.c study/interval/interval.h study/interval/interval.c \
 	study/interval/measured.h study/interval/measured.c study/interval/terms.h \
 	study/interval/terms.c \
-	study/search/axes.c study/search/block.c study/search/clusters.c study/search/coarse.c \
-	study/search/flags.c study/search/frontier.c study/search/layout.c study/search/match.c \
-	study/search/memory.c study/search/mesh.c study/search/probe.c study/search/referee.c \
-	study/search/run.c study/search/search.h study/search/space.c \
+	study/search/axes.c study/search/block.h study/search/block.c study/search/block_bytes.c \
+	study/search/clusters.c study/search/coarse.c study/search/coarse_bytes.c study/search/flags.c \
+	study/search/frontier.c study/search/layout.c study/search/match.c study/search/memory.c \
+	study/search/mesh.c study/search/probe.c study/search/referee.c study/search/run.c \
+	study/search/search.h study/search/space.c \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
 	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/run.c \

@@ -107,6 +107,7 @@ struct fr_search_options {
     bool is_exhaustive;     /* nothing is bounded away: all that fit are evaluated coarsely */
     unsigned n_threads;     /* 0: one a processor. The answer is the same for any number. */
     struct fr_store *store; /* runs op by op are kept there, and found again; NULL: none */
+    const struct fr_prices *prices; /* FR_ENOENT before any run where one names no GPU; NULL */
 };
 
 struct fr_search *fr_search_new(void); /* NULL: out of memory */

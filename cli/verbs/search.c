@@ -107,6 +107,7 @@ static enum fr_status search(struct session *s, struct searches *x, size_t i, st
                                           .within_frac = o->within_frac,
                                           .is_exhaustive = o->exhaustive,
                                           .n_threads = o->n_jobs,
+                                          .prices = &o->terms.prices,
                                           .store = x->store};
     struct fr_question q;
     enum fr_status st;

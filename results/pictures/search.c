@@ -23,6 +23,7 @@ struct picture {
     FILE *f;
     const struct fr_search_results *r;
     const struct fr_search_summary *m;
+    double top_bytes; /* of its axis */
 };
 
 static bool is_shown(const struct fr_search_row *x)
@@ -78,7 +79,7 @@ static void write_names(const struct picture *p, double low, double high)
         char text[80];
 
         if (x->coarse_s - last_s < 0.12 * (high - low) &&
-            last_bytes - x->coarse_bytes < 0.03 * p->m->capacity_bytes)
+            last_bytes - x->coarse_bytes < 0.03 * p->top_bytes)
             continue;
         last_s = x->coarse_s;
         last_bytes = x->coarse_bytes;
@@ -159,6 +160,18 @@ static bool has_class(const struct picture *p, unsigned k)
     return false;
 }
 
+/* All layouts, and the memory of a GPU where they fill half of it. */
+static double find_top(const struct picture *p)
+{
+    double most = 0;
+    const struct fr_search_row *x;
+
+    for (size_t i = 0; (x = fr_search_row(p->r->search, i)); i++)
+        if (is_shown(x))
+            most = fmax(most, x->coarse_bytes);
+    return most > p->m->capacity_bytes / 2 ? 1.05 * p->m->capacity_bytes : 1.15 * most;
+}
+
 static void write_plot(const struct picture *p, double low, double high)
 {
     fputs("set xlabel 'time of an iteration, s'\nset ylabel 'memory of the fullest GPU, GiB'\n"
@@ -170,15 +183,16 @@ static void write_plot(const struct picture *p, double low, double high)
     fputs(":", p->f);
     fr__plot_number(p->f, high);
     fputs("]\nset yrange [0:", p->f);
-    fr__plot_number(p->f, 1.05 * p->m->capacity_bytes / 1073741824.0);
+    fr__plot_number(p->f, p->top_bytes / 1073741824.0);
     fputs("]\nplot ", p->f);
     for (unsigned k = 0; k < N_COLOURS; k++)
         if (has_class(p, k))
             fprintf(p->f, "$points%u using 1:2 with points pt 7 ps 0.8 lc rgb '%s' title '%u%s', ",
                     k, fr__palette(k), 1u << k, k + 1 == N_COLOURS ? " and more" : "");
     fr__plot_number(p->f, p->m->capacity_bytes / 1073741824.0);
-    fputs("with lines dt 2 lc rgb '" FR__COLOUR_LIMIT "' title 'memory of a GPU', "
-          "$frontier using 1:2 with linespoints pt 6 lw 1.5 lc rgb '" FR__COLOUR_TEXT
+    fputs("with lines dt 2 lc rgb '" FR__COLOUR_LIMIT "' title 'memory of a GPU, ", p->f);
+    fprintf(p->f, "%.0f", p->m->capacity_bytes / 1073741824.0);
+    fputs(" GiB', $frontier using 1:2 with linespoints pt 6 lw 1.5 lc rgb '" FR__COLOUR_TEXT
           "' title 'frontier'\n",
           p->f);
 }
@@ -191,7 +205,8 @@ enum fr_status fr__draw_search(FILE *picture, const struct fr_search_results *r,
     enum fr_status st;
 
     if (p.m->n_frontier == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no layout fits, so there is nothing to draw");
+        return fr__fail(err, FR_EIO, FR_NOWHERE, "no layout fits, so there is nothing to draw");
+    p.top_bytes = find_top(&p);
     FR_TRY(fr__gnuplot_script(&p.f, err));
     fprintf(p.f, "%s\n", fr__plot_frame(ending)->terminal);
     write_heading(&p);

@@ -84,7 +84,7 @@ enum fr_status fr__draw_search_clusters(FILE *picture, size_t n, const struct fr
     FR_TRY(fr__search_frontier(&points, &n_points, n, r, err));
     if (n_points == 0) {
         free(points);
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no layout fits, so there is nothing to draw");
+        return fr__fail(err, FR_EIO, FR_NOWHERE, "no layout fits, so there is nothing to draw");
     }
     st = fr__gnuplot_script(&f, err);
     if (st == FR_OK) {

@@ -173,6 +173,7 @@ const struct fr_schedule_kind fr__schedule_dualpipe = {
     .placement = FR_STAGES_TWO,
     .least_virtual = 2,
     .most_virtual = 2,
+    .has_pairs = true,
     .check = check_two,
     .make = make_two,
 };
@@ -184,6 +185,7 @@ const struct fr_schedule_kind fr__schedule_dualpipe_v = {
     .placement = FR_STAGES_V,
     .least_virtual = 2,
     .most_virtual = 2,
+    .has_pairs = true,
     .check = check_v,
     .make = make_v,
 };

@@ -40,13 +40,26 @@ static double length_of(const struct fr_schedule_times *t, unsigned kind, uint32
     }
 }
 
+static const struct fr_pass_times *times_of(const struct fr_schedule_times *t, uint32_t stage)
+{
+    return t->of_stage ? &t->of_stage[stage] : &t->pass;
+}
+
+/* Each pass computes while the other one waits, and neither is shorter than alone. */
+static double length_of_pair(const struct fr_schedule_times *t, const struct fr_action *a)
+{
+    double one = length_of(t, a->kind, a->stage), other = length_of(t, a->with, a->with_stage);
+    double idle = times_of(t, a->stage)->forward_idle + times_of(t, a->with_stage)->backward_idle;
+    double both = one + other - idle, longer = one > other ? one : other;
+
+    return both > longer ? both : longer;
+}
+
 static double length(const struct fr_schedule_times *t, const struct fr_action *a)
 {
     if (a->with == FR_ACTION_NONE)
         return length_of(t, a->kind, a->stage);
-    if (t->pair >= 0)
-        return t->pair;
-    return length_of(t, a->kind, a->stage) + length_of(t, a->with, a->with_stage);
+    return t->pair >= 0 ? t->pair : length_of_pair(t, a);
 }
 
 /* Between two ranks; neighbours may have a time of their own. */

@@ -102,6 +102,7 @@ struct fr_schedule_kind {
     enum fr_weights_rule weights;
     uint32_t least_virtual, most_virtual; /* stages a rank; most 0: any number */
     bool takes_group, takes_backward;
+    bool has_pairs; /* of a forward and a backward that overlap */
     /* Sizes that the rule cannot serve; NULL: all. spec has no zeros but backward. */
     enum fr_status (*check)(const struct fr_schedule_spec *spec, struct fr_error *err);
     /* Appends the actions of each rank (maker.h). */
@@ -195,12 +196,15 @@ enum fr_status fr_schedule_add_comms(struct fr_schedule **out, const struct fr_s
 struct fr_pass_times {
     double forward, input, weight;
     double backward; /* < 0: input + weight */
+    /* Of forward, of backward: while the device computes nothing, so that the other pass of an
+     * overlapped pair may. */
+    double forward_idle, backward_idle;
 };
 
 struct fr_schedule_times {
     struct fr_pass_times pass;            /* of every stage, or */
     const struct fr_pass_times *of_stage; /* [n_stages]; NULL: all alike */
-    double pair; /* an overlapped pair; < 0: forward and backward one after the other */
+    double pair; /* an overlapped pair; < 0: forward and backward, but for what is idle */
     double comm; /* between different ranks, from the end of a pass to the start of what waits */
     /* [n_ranks] so between a rank and the next one, either way; the last: between the last rank and
      * the first. NULL: comm between all. */

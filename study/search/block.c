@@ -2,12 +2,11 @@
  * run of one stage.
  *
  * Passes of a layer: from the end of the layer before it to its own end, so that all of them
- * together are the run. Bytes: what a layer's forward pass makes for the backward pass, and the
- * most that is held while it runs, over what the layers before it keep.
+ * together are the run. Bytes: block_bytes.c.
  */
 #include "config.h"
 
-#include "study/search/search.h"
+#include "study/search/block.h"
 
 #include "base/error.h"
 #include "workloads/passes/units.h"
@@ -58,40 +57,47 @@ enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_gra
 
 /* ---- reading ---- */
 
-struct reading {
-    struct fr__block *b;
-    const struct fr_plan_view *v;
-    const struct fr_run *run;
-    const uint32_t *item_of;
-    uint32_t device;
-    double *ends_s[2]; /* [n_items] of the forward, the backward pass */
-    double *until_s;   /* [n_buffers] */
-};
-
-/* A pass of the micro-batch on the probe's device; messages of gradients belong to no op. */
-static bool is_pass(const struct reading *x, size_t t)
-{
-    const struct fr_task *k = &x->v->tasks[t];
-
-    return k->device == x->device && k->op != FR_NONE &&
-           (k->phase == FR_PHASE_FORWARD || k->phase == FR_PHASE_BACKWARD_DATA ||
-            k->phase == FR_PHASE_BACKWARD_WEIGHT);
-}
-
-static void read_ends(struct reading *x)
+static void read_ends(struct fr__block_reading *x)
 {
     for (size_t t = 0; t < x->v->n_tasks; t++) {
         const struct fr_task *k = &x->v->tasks[t];
         double *end;
         uint32_t item;
 
-        if (!is_pass(x, t))
+        if (!fr__is_block_pass(x, t))
             continue;
         item = x->item_of[k->op];
         end = &x->ends_s[k->phase != FR_PHASE_FORWARD][item];
         *end = fmax(*end, x->run->end_s[t]);
+        *(k->kind == FR_TASK_COMPUTE ? &x->b->busy_s[k->phase != FR_PHASE_FORWARD][item]
+                                     : &x->messages_s[k->phase != FR_PHASE_FORWARD][item]) +=
+            x->run->end_s[t] - x->run->start_s[t];
         if (k->phase == FR_PHASE_BACKWARD_WEIGHT && k->kind == FR_TASK_COMPUTE)
             x->b->weight_s[item] += x->run->end_s[t] - x->run->start_s[t];
+    }
+}
+
+/* Messages of the backward pass that are in flight while gradients of weights are made: where a
+ * schedule cuts the pass in two, nothing hides them. Messages of a device come one after another.
+ */
+static void read_hidden(struct fr__block_reading *x)
+{
+    size_t *messages = x->scratch, n = 0;
+
+    for (size_t t = 0; t < x->v->n_tasks; t++)
+        if (fr__is_block_pass(x, t) && x->v->tasks[t].kind != FR_TASK_COMPUTE &&
+            x->v->tasks[t].phase == FR_PHASE_BACKWARD_DATA)
+            messages[n++] = t;
+    for (size_t t = 0; t < x->v->n_tasks; t++) {
+        double *hidden_s;
+
+        if (!fr__is_block_pass(x, t) || x->v->tasks[t].kind != FR_TASK_COMPUTE ||
+            x->v->tasks[t].phase != FR_PHASE_BACKWARD_WEIGHT)
+            continue;
+        hidden_s = &x->b->hidden_s[x->item_of[x->v->tasks[t].op]];
+        for (size_t i = 0; i < n; i++)
+            *hidden_s += fmax(0, fmin(x->run->end_s[t], x->run->end_s[messages[i]]) -
+                                     fmax(x->run->start_s[t], x->run->start_s[messages[i]]));
     }
 }
 
@@ -110,7 +116,7 @@ static int by_start(const void *a, const void *b)
  * the GPU computes or has a message of its own in flight. Without gaps: in them it waits for its
  * host, which may be ahead after the first micro-batch. Without the embedding: the next micro-batch
  * may begin with it while this one waits for its last message. */
-static enum fr_status read_path(struct reading *x, struct fr_error *err)
+static enum fr_status read_path(struct fr__block_reading *x, struct fr_error *err)
 {
     struct span *spans = malloc((x->v->n_tasks + 1) * sizeof(*spans));
     double first_s = INFINITY, last_s = 0, until_s = 0;
@@ -119,7 +125,7 @@ static enum fr_status read_path(struct reading *x, struct fr_error *err)
     if (!spans)
         return fr__fail_nomem(err);
     for (size_t t = 0; t < x->v->n_tasks; t++) {
-        if (!is_pass(x, t) || x->item_of[x->v->tasks[t].op] == 0)
+        if (!fr__is_block_pass(x, t) || x->item_of[x->v->tasks[t].op] == 0)
             continue;
         spans[n++] = (struct span){x->run->start_s[t], x->run->end_s[t]};
         if (x->v->tasks[t].kind == FR_TASK_COMPUTE) {
@@ -139,133 +145,39 @@ static enum fr_status read_path(struct reading *x, struct fr_error *err)
     return FR_OK;
 }
 
+/* What is left of a pass without its waits for messages: what it computes, and where it waits for
+ * the host. */
+static void take_messages(struct fr__block_reading *x, int pass, size_t item, double pass_s)
+{
+    double *busy_s = &x->b->busy_s[pass][item];
+    double idle_s = fmax(0, fmin(x->messages_s[pass][item], pass_s - *busy_s));
+
+    *busy_s = pass_s - idle_s;
+}
+
 /* Forwards up, backwards down; an item without a pass ends where the one before it did. */
-static void read_times(struct reading *x)
+static void read_times(struct fr__block_reading *x)
 {
     size_t n = x->b->n_items;
     double at = 0;
 
     read_ends(x);
+    read_hidden(x);
     for (size_t i = 0; i < n; i++) {
         double end = fmax(at, x->ends_s[0][i]);
 
         x->b->forward_s[i] = end - at;
+        take_messages(x, 0, i, end - at);
         x->ends_s[0][i] = at = end;
     }
     for (size_t i = n; i-- > 0;) {
         double end = fmax(at, x->ends_s[1][i]);
 
         x->b->backward_s[i] = end - at;
+        take_messages(x, 1, i, end - at);
         x->ends_s[1][i] = at = end;
         x->b->weight_s[i] = fmin(x->b->weight_s[i], x->b->backward_s[i]);
     }
-}
-
-/* ---- bytes ---- */
-
-static uint32_t root_of(const struct fr_plan_view *v, uint32_t b)
-{
-    while (v->buffers[b].alias != FR_NONE)
-        b = v->buffers[b].alias;
-    return b;
-}
-
-static void read_lives(struct reading *x)
-{
-    for (size_t t = 0; t < x->v->n_tasks; t++)
-        for (uint32_t k = x->v->free_first[t]; k < x->v->free_first[t + 1]; k++) {
-            double *until = &x->until_s[root_of(x->v, x->v->free[k])];
-
-            *until = fmax(*until, x->run->end_s[t]);
-        }
-}
-
-/* What comes and goes within the micro-batch. Gradients of parameters stay to its end, and are
- * counted with what a mesh keeps. */
-static bool is_passing(const struct reading *x, size_t b)
-{
-    const struct fr_buffer *f = &x->v->buffers[b];
-
-    return f->device == x->device && f->alias == FR_NONE && f->alloc != FR_NONE &&
-           f->kind != FR_BUFFER_GRADIENT && is_pass(x, f->alloc);
-}
-
-struct moment {
-    double at_s, bytes;
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct moment *x = a, *y = b;
-
-    if (x->at_s != y->at_s)
-        return x->at_s < y->at_s ? -1 : 1;
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes); /* frees first */
-}
-
-static size_t list_moments(struct reading *x, struct moment m[])
-{
-    size_t n = 0;
-
-    for (size_t b = 0; b < x->v->n_buffers; b++) {
-        const struct fr_buffer *f = &x->v->buffers[b];
-
-        if (!is_passing(x, b))
-            continue;
-        m[n++] = (struct moment){x->run->start_s[f->alloc], (double)f->bytes};
-        m[n++] = (struct moment){x->until_s[b], -(double)f->bytes};
-        if (x->v->tasks[f->alloc].phase == FR_PHASE_FORWARD) {
-            uint32_t item = x->item_of[x->v->tasks[f->alloc].op];
-
-            /* a tensor that outlives the forward pass of the next layer waits for the backward */
-            if (x->until_s[b] > x->ends_s[0][x->b->n_items - 1] ||
-                (item + 1 < x->b->n_items && x->until_s[b] > x->ends_s[0][item + 1]))
-                x->b->kept_bytes[item] += (double)f->bytes;
-        }
-    }
-    qsort(m, n, sizeof(*m), by_time);
-    return n;
-}
-
-/* The pass during which a moment is: forward items up, then backward items down. */
-static size_t pass_at(const struct reading *x, double at_s, size_t pass)
-{
-    size_t n = x->b->n_items;
-
-    while (pass < 2 * n - 1 &&
-           at_s >= (pass < n ? x->ends_s[0][pass] : x->ends_s[1][2 * n - 1 - pass]))
-        pass++;
-    return pass;
-}
-
-static enum fr_status read_bytes(struct reading *x, struct fr_error *err)
-{
-    size_t n = x->b->n_items, n_moments, pass = 0;
-    struct moment *m = malloc((2 * x->v->n_buffers + 1) * sizeof(*m));
-    double *before = calloc(n + 1, sizeof(*before)), live = 0;
-
-    if (!m || !before) {
-        free(m);
-        free(before);
-        return fr__fail_nomem(err);
-    }
-    read_lives(x);
-    n_moments = list_moments(x, m);
-    for (size_t i = 0; i < n; i++)
-        before[i + 1] = before[i] + x->b->kept_bytes[i];
-    for (size_t i = 0; i < n_moments; i++) {
-        size_t item;
-        double *most;
-
-        pass = pass_at(x, m[i].at_s, pass);
-        live += m[i].bytes;
-        item = pass < n ? pass : 2 * n - 1 - pass;
-        most = pass < n ? &x->b->forward_bytes[item] : &x->b->backward_bytes[item];
-        *most = fmax(*most, live - before[item]);
-    }
-    free(m);
-    free(before);
-    return FR_OK;
 }
 
 /* ---- all of it ---- */
@@ -281,8 +193,10 @@ static uint32_t first_device(const struct fr_plan_view *v)
 
 static bool make_arrays(struct fr__block *b, size_t n, struct fr__arena *a)
 {
-    double **arrays[] = {&b->forward_s,  &b->backward_s,    &b->weight_s,
-                         &b->kept_bytes, &b->forward_bytes, &b->backward_bytes};
+    double **arrays[] = {&b->forward_s,     &b->backward_s,    &b->weight_s,       &b->busy_s[0],
+                         &b->busy_s[1],     &b->hidden_s,      &b->kept_bytes,     &b->held_bytes,
+                         &b->between_bytes, &b->forward_bytes, &b->backward_bytes, &b->backward_own,
+                         &b->input_bytes,   &b->weight_bytes,  &b->weight_own};
 
     b->n_items = n;
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
@@ -294,7 +208,7 @@ static bool make_arrays(struct fr__block *b, size_t n, struct fr__arena *a)
 enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
                               const struct fr_record *r, struct fr_error *err)
 {
-    struct reading x = {.b = &p->block, .v = fr_plan_view(r->plan), .run = r->run};
+    struct fr__block_reading x = {.b = &p->block, .v = fr_plan_view(r->plan), .run = r->run};
     uint32_t *items;
     size_t n;
     enum fr_status st = FR_OK;
@@ -303,19 +217,21 @@ enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
     FR_TRY(fr__items_of(&items, &n, x.v->graph, err));
     x.item_of = items;
     x.device = first_device(x.v);
-    x.ends_s[0] = calloc(2 * n, sizeof(double));
-    x.until_s = calloc(x.v->n_buffers + 1, sizeof(double));
-    if (!x.ends_s[0] || !x.until_s || !make_arrays(x.b, n, p->arena)) {
+    x.ends_s[0] = calloc(4 * n, sizeof(double));
+    x.scratch = malloc((x.v->n_tasks + 1) * sizeof(*x.scratch));
+    if (!x.ends_s[0] || !x.scratch || !make_arrays(x.b, n, p->arena)) {
         st = fr__fail_nomem(err);
     } else {
         x.ends_s[1] = x.ends_s[0] + n;
+        x.messages_s[0] = x.ends_s[1] + n;
+        x.messages_s[1] = x.messages_s[0] + n;
         read_times(&x);
         st = read_path(&x, err);
         if (st == FR_OK)
-            st = read_bytes(&x, err);
+            st = fr__block_bytes(&x, err);
     }
     free(x.ends_s[0]);
-    free(x.until_s);
+    free(x.scratch);
     free(items);
     return st;
 }

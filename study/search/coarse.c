@@ -5,9 +5,7 @@
  * is filled: two shorter ones, a turn of the pipeline apart, give the time of a turn. Then
  * gradients leave in buckets beside the last backward pass of each stage, both ends sum what they
  * share, parameters are updated and gathered.
- *
- * Bytes. The actions of a rank are gone through in their order: a forward pass adds what its stage
- * keeps, a backward pass takes it away, and each needs its own most meanwhile.
+ * Bytes: coarse_bytes.c.
  *
  * Ignores:  that messages of several kinds share links; jitter; hosts that fall behind between
  *           stages; how an allocator cuts memory up.
@@ -30,12 +28,13 @@ struct stages {
     uint32_t n;
     struct fr_pass_times *times;               /* [n] */
     double *forward_s, *backward_s, *weight_s; /* [n] */
-    double *kept, *forward, *backward, *fixed; /* [n] bytes */
+    double *busy_s[2];                         /* [n] of the forward, the backward pass */
+    double *hidden_s;                          /* [n] as in a block */
 };
 
 /* As hybrid's cut=layers (strategies/pipeline/stages.c): as many layers a stage; where they do not
  * divide, the ends count as layers too. */
-static uint32_t stage_of_item(size_t item, size_t n_items, uint32_t n_stages)
+uint32_t fr__stage_of_item(size_t item, size_t n_items, uint32_t n_stages)
 {
     size_t n_units = n_items - 2;
 
@@ -53,28 +52,30 @@ static void sum_stages(const struct fr__coarse *c, struct stages *s)
     const struct fr__block *b = c->block;
 
     for (size_t i = 0; i < b->n_items; i++) {
-        uint32_t k = stage_of_item(i, b->n_items, s->n);
+        uint32_t k = fr__stage_of_item(i, b->n_items, s->n);
 
         s->forward_s[k] += b->forward_s[i];
         s->backward_s[k] += b->backward_s[i];
         s->weight_s[k] += b->weight_s[i];
-        s->forward[k] = fmax(s->forward[k], s->kept[k] + c->scale * b->forward_bytes[i]);
-        s->backward[k] = fmax(s->backward[k], s->kept[k] + c->scale * b->backward_bytes[i]);
-        s->kept[k] += c->scale * b->kept_bytes[i];
-        s->fixed[k] += c->mesh->kept_bytes[i];
+        s->hidden_s[k] += b->hidden_s[i];
+        s->busy_s[0][k] += fmin(b->busy_s[0][i], b->forward_s[i]);
+        s->busy_s[1][k] += fmin(b->busy_s[1][i], b->backward_s[i]);
     }
     for (uint32_t k = 0; k < s->n; k++)
-        s->times[k] = (struct fr_pass_times){.forward = s->forward_s[k],
-                                             .input = s->backward_s[k] - s->weight_s[k],
-                                             .weight = s->weight_s[k],
-                                             .backward = s->backward_s[k]};
+        s->times[k] =
+            (struct fr_pass_times){.forward = s->forward_s[k],
+                                   .input = s->backward_s[k] - s->weight_s[k] + s->hidden_s[k],
+                                   .weight = s->weight_s[k],
+                                   .backward = s->backward_s[k],
+                                   .forward_idle = s->forward_s[k] - s->busy_s[0][k],
+                                   .backward_idle = s->backward_s[k] - s->busy_s[1][k]};
 }
 
 static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out,
                                   struct fr_error *err)
 {
     uint32_t n = c->layout->pp * c->layout->n_virtual;
-    double *sums = calloc(7 * (size_t)n, sizeof(*sums));
+    double *sums = calloc(6 * (size_t)n, sizeof(*sums));
     struct fr_pass_times *times = calloc(n, sizeof(*times));
 
     if (!sums || !times) {
@@ -83,8 +84,7 @@ static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out
         return fr__fail_nomem(err);
     }
     *out = (struct stages){
-        n,           times, sums, sums + n, sums + 2 * n, sums + 3 * n, sums + 4 * n, sums + 5 * n,
-        sums + 6 * n};
+        n, times, sums, sums + n, sums + 2 * n, {sums + 3 * n, sums + 4 * n}, sums + 5 * n};
     sum_stages(c, out);
     return FR_OK;
 }
@@ -95,8 +95,8 @@ static void free_stages(struct stages *s)
     free(s->times);
 }
 
-static enum fr_status make_schedule(const struct fr_search_layout *l, uint32_t n_micros,
-                                    struct fr_schedule **out, struct fr_error *err)
+enum fr_status fr__coarse_schedule(const struct fr_search_layout *l, uint32_t n_micros,
+                                   struct fr_schedule **out, struct fr_error *err)
 {
     const struct fr_schedule_spec spec = {
         .name = l->schedule, .n_ranks = l->pp, .n_micros = n_micros, .n_virtual = l->n_virtual};
@@ -104,8 +104,7 @@ static enum fr_status make_schedule(const struct fr_search_layout *l, uint32_t n
     return fr_schedule_make(out, &spec, err);
 }
 
-/* Micro-batches of the shorter schedule: the same part of a turn is left over. */
-static uint32_t fewer_micros(const struct fr_search_layout *l)
+uint32_t fr__coarse_fewer_micros(const struct fr_search_layout *l)
 {
     uint32_t few = l->n_micros % l->pp + FULL_TURNS * l->pp;
 
@@ -157,20 +156,47 @@ static double reduced_at(const struct fr__coarse *c, const struct fr_schedule *s
     return end;
 }
 
+/* By how much the gradient of a tied weight, which the last rank sends when its last backward pass
+ * has begun with the head, holds up what that pass hands on: messages leave one after another. */
+static double tied_delay_s(const struct fr__coarse *c, const struct fr_schedule *s,
+                           const struct fr_replay *r)
+{
+    uint32_t last = s->n_stages - 1;
+    double rest_s = 0, head_s = c->block->backward_s[c->block->n_items - 1];
+
+    for (size_t i = s->first[s->n_ranks - 1]; i < s->first[s->n_ranks]; i++)
+        if (completes(&s->actions[i]) == last)
+            rest_s = fmax(0, r->finish[i] - r->start[i] - head_s);
+    return fmax(0, c->mesh->tied_gradient_s - rest_s);
+}
+
+/* Both ends of the model on one rank exchange nothing. */
+static bool ends_meet(const struct fr_search_layout *l)
+{
+    return fr__coarse_rank_of_stage(l, 0) == fr__coarse_rank_of_stage(l, l->pp * l->n_virtual - 1);
+}
+
 static double finish_at(const struct fr__coarse *c, const struct fr_schedule *s,
                         const struct fr_replay *r, size_t scratch[])
 {
     const struct fr__mesh_price *m = c->mesh;
-    double end = 0, first = reduced_at(c, s, r, 0, scratch);
+    bool has_ends = !ends_meet(c->layout);
+    double end = 0, delay_s = 0, first = reduced_at(c, s, r, 0, scratch);
     double last = reduced_at(c, s, r, s->n_ranks - 1, scratch);
     double ends_s = m->ends_s > 0 ? fmax(first, last) + m->ends_s : 0;
 
+    if (has_ends && m->tied_gradient_s > 0)
+        delay_s = tied_delay_s(c, s, r);
     for (uint32_t k = 0; k < s->n_ranks; k++) {
         double at = k == 0 ? first : k + 1 == s->n_ranks ? last : reduced_at(c, s, r, k, scratch);
 
-        if (k == 0 || k + 1 == s->n_ranks)
+        if (k + 1 < s->n_ranks || c->layout->n_virtual > 1)
+            at += delay_s;
+        if (has_ends && (k == 0 || k + 1 == s->n_ranks))
             at = fmax(at, ends_s);
         end = fmax(end, at + m->update_s[k] + m->gather_s[k]);
+        if (has_ends && k == 0 && m->tied_weight_s > 0)
+            end = fmax(end, at + m->update_s[0] * m->tied_update_frac + m->tied_weight_s);
     }
     return end;
 }
@@ -194,7 +220,7 @@ static enum fr_status replay_at(const struct fr__coarse *c, const struct stages 
         comm[k] = c->mesh->message_s[k] * c->layout->micro;
     times.comm_of_rank = comm;
     times.comm = comm[c->layout->pp - 1];
-    status = make_schedule(c->layout, n_micros, &s, err);
+    status = fr__coarse_schedule(c->layout, n_micros, &s, err);
     if (status == FR_OK) {
         status = fr_schedule_replay(&r, s, &times, err);
         if (status == FR_OK) {
@@ -210,7 +236,7 @@ static enum fr_status replay_at(const struct fr__coarse *c, const struct stages 
 
 enum fr_status fr__coarse_time(const struct fr__coarse *c, double *time_s, struct fr_error *err)
 {
-    uint32_t few = fewer_micros(c->layout), turn = c->layout->pp;
+    uint32_t few = fr__coarse_fewer_micros(c->layout), turn = c->layout->pp;
     double short_s = 0, long_s = 0;
     struct stages s;
     enum fr_status st;
@@ -228,7 +254,7 @@ enum fr_status fr__coarse_time(const struct fr__coarse *c, double *time_s, struc
 
 /* ---- the bound ---- */
 
-static uint32_t rank_of_stage(const struct fr_search_layout *l, uint32_t stage)
+uint32_t fr__coarse_rank_of_stage(const struct fr_search_layout *l, uint32_t stage)
 {
     const struct fr_schedule_kind *k = fr_schedule_kind_find(l->schedule);
 
@@ -243,6 +269,8 @@ static uint32_t rank_of_stage(const struct fr_search_layout *l, uint32_t stage)
 enum fr_status fr__coarse_bound(const struct fr__coarse *c, double *bound_s, struct fr_error *err)
 {
     const struct fr_search_layout *l = c->layout;
+    const struct fr_schedule_kind *kind = fr_schedule_kind_find(l->schedule);
+    bool has_pairs = kind && kind->has_pairs;
     double most = 0, before_s = 0, after_s = 0;
     struct stages s;
 
@@ -251,8 +279,9 @@ enum fr_status fr__coarse_bound(const struct fr__coarse *c, double *bound_s, str
         double work_s = 0, tail_s = c->mesh->update_s[r] + c->mesh->gather_s[r];
 
         for (uint32_t k = 0; k < s.n; k++)
-            if (rank_of_stage(l, k) == r)
-                work_s += s.forward_s[k] + s.backward_s[k];
+            if (fr__coarse_rank_of_stage(l, k) == r)
+                work_s +=
+                    has_pairs ? s.busy_s[0][k] + s.busy_s[1][k] : s.forward_s[k] + s.backward_s[k];
         tail_s +=
             c->mesh->reduce_s[r] * fmin(1, c->mesh->bucket_frac[r] * l->n_virtual) / l->n_virtual;
         most = fmax(most, before_s + l->n_micros * work_s + fmax(after_s, tail_s));
@@ -262,76 +291,4 @@ enum fr_status fr__coarse_bound(const struct fr__coarse *c, double *bound_s, str
     free_stages(&s);
     *bound_s = most;
     return FR_OK;
-}
-
-/* ---- bytes ---- */
-
-static double most_of_rank(const struct stages *st, const struct fr_schedule *s, uint32_t rank)
-{
-    double kept = 0, most = 0;
-
-    for (size_t i = s->first[rank]; i < s->first[rank + 1]; i++) {
-        const struct fr_action *a = &s->actions[i];
-        unsigned back = a->with == FR_ACTION_NONE ? a->kind : a->with;
-        uint32_t stage = a->with == FR_ACTION_NONE ? a->stage : a->with_stage;
-
-        if (a->kind == FR_ACTION_F) {
-            most = fmax(most, kept + st->forward[a->stage]);
-            kept += st->kept[a->stage];
-        }
-        if (back == FR_ACTION_B || back == FR_ACTION_I || back == FR_ACTION_W)
-            most = fmax(most, kept - st->kept[stage] + st->backward[stage]);
-        if (back == FR_ACTION_B || back == FR_ACTION_W)
-            kept -= st->kept[stage];
-    }
-    return most;
-}
-
-static void find_most(const struct fr__coarse *c, const struct stages *st,
-                      const struct fr_schedule *s, double *bytes, uint32_t *rank)
-{
-    *bytes = 0;
-    *rank = 0;
-    for (uint32_t r = 0; r < s->n_ranks; r++) {
-        double fixed = c->mesh->context_bytes, most;
-
-        for (uint32_t k = 0; k < st->n; k++)
-            fixed += rank_of_stage(c->layout, k) == r ? st->fixed[k] : 0;
-        most = fixed + most_of_rank(st, s, r);
-        if (most > *bytes) {
-            *bytes = most;
-            *rank = r;
-        }
-    }
-}
-
-static enum fr_status bytes_at(const struct fr__coarse *c, const struct stages *st,
-                               uint32_t n_micros, double *bytes, uint32_t *rank,
-                               struct fr_error *err)
-{
-    struct fr_schedule *s;
-
-    FR_TRY(make_schedule(c->layout, n_micros, &s, err));
-    find_most(c, st, s, bytes, rank);
-    fr_schedule_free(s);
-    return FR_OK;
-}
-
-/* A schedule that keeps all micro-batches keeps as many more each turn. */
-enum fr_status fr__coarse_bytes(const struct fr__coarse *c, double *bytes, uint32_t *rank,
-                                struct fr_error *err)
-{
-    uint32_t few = fewer_micros(c->layout), turn = c->layout->pp;
-    struct stages st;
-    double longer = 0;
-    enum fr_status status;
-
-    FR_TRY(make_stages(c, &st, err));
-    status = bytes_at(c, &st, few, bytes, rank, err);
-    if (status == FR_OK && few < c->layout->n_micros) {
-        status = bytes_at(c, &st, few + turn, &longer, rank, err);
-        *bytes = longer + (longer - *bytes) * ((c->layout->n_micros - few) / turn - 1);
-    }
-    free_stages(&st);
-    return status;
 }

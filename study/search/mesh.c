@@ -18,23 +18,29 @@ struct reading {
     const struct fr_plan_view *v;
     const struct fr_run *run;
     const uint32_t *item_of;
-    uint32_t *rank_of; /* [n_devices] of the pipeline; FR_NONE */
+    uint32_t *rank_of;  /* [n_devices] of the pipeline; FR_NONE: runs nothing */
+    uint32_t *first_of; /* [n_ranks] the first device of each rank */
 };
 
-/* The ranks of the pipeline of the first replica, in the order in which their passes are placed. */
+/* The rank of each device: that of the layers whose forward pass it runs. A folded plan has one
+ * device a rank, any other all of them. */
 static void find_ranks(struct reading *x)
 {
-    size_t n_devices = x->v->topo->n_devices;
-    uint32_t n = 0;
-
-    for (size_t d = 0; d < n_devices; d++)
+    for (size_t d = 0; d < x->v->topo->n_devices; d++)
         x->rank_of[d] = FR_NONE;
+    for (uint32_t r = 0; r < x->m->n_ranks; r++)
+        x->first_of[r] = FR_NONE;
     for (size_t t = 0; t < x->v->n_tasks; t++) {
         const struct fr_task *k = &x->v->tasks[t];
+        uint32_t rank;
 
-        if (k->kind == FR_TASK_COMPUTE && k->phase == FR_PHASE_FORWARD &&
-            x->rank_of[k->device] == FR_NONE && n < x->m->n_ranks)
-            x->rank_of[k->device] = n++;
+        if (k->kind != FR_TASK_COMPUTE || k->phase != FR_PHASE_FORWARD || k->op == FR_NONE ||
+            x->rank_of[k->device] != FR_NONE)
+            continue;
+        rank = fr__stage_of_item(x->item_of[k->op], x->m->n_items, x->m->n_ranks);
+        x->rank_of[k->device] = rank;
+        if (x->first_of[rank] == FR_NONE)
+            x->first_of[rank] = k->device;
     }
 }
 
@@ -75,8 +81,10 @@ static void read_messages(struct reading *x)
     }
     if (x->m->n_ranks > 1)
         x->m->message_s[x->m->n_ranks - 1] = longest;
+    x->m->tied_weight_s = shared_s[FR_PHASE_UPDATE];
     for (int p = 0; p < FR_N_PHASES; p++)
-        x->m->ends_s += shared_s[p];
+        if (p != FR_PHASE_UPDATE)
+            x->m->tied_gradient_s += shared_s[p];
 }
 
 /* Members on several ranks of the pipeline: the sum over both ends. */
@@ -91,39 +99,71 @@ static bool joins_ranks(const struct reading *x, uint32_t collective)
     return false;
 }
 
-static void read_tails(struct reading *x)
+/* What a device does after its passes. */
+struct tail {
+    double reduce_s, update_s, gather_s;
+};
+
+/* The longest of a rank's devices; in[n_devices]. */
+static void read_tails(struct reading *x, struct tail of[])
 {
+    struct fr__mesh_price *m = x->m;
+
     for (size_t t = 0; t < x->v->n_tasks; t++) {
         const struct fr_task *k = &x->v->tasks[t];
-        uint32_t rank = x->rank_of[k->device], c = fr_task_collective(k);
+        uint32_t c = fr_task_collective(k);
 
-        if (rank == FR_NONE || (c != FR_NONE && k->op != FR_NONE))
+        if (x->rank_of[k->device] == FR_NONE || (c != FR_NONE && k->op != FR_NONE))
             continue;
         if (c != FR_NONE && joins_ranks(x, c))
-            x->m->ends_s = fmax(x->m->ends_s, length(x, t));
+            m->ends_s = fmax(m->ends_s, length(x, t));
         else if (c != FR_NONE && k->phase == FR_PHASE_UPDATE)
-            x->m->gather_s[rank] += length(x, t);
+            of[k->device].gather_s += length(x, t);
         else if (c != FR_NONE)
-            x->m->reduce_s[rank] += length(x, t);
+            of[k->device].reduce_s += length(x, t);
         else if (k->kind == FR_TASK_COMPUTE && k->phase == FR_PHASE_UPDATE)
-            x->m->update_s[rank] += length(x, t);
+            of[k->device].update_s += length(x, t);
+    }
+    for (size_t d = 0; d < x->v->topo->n_devices; d++) {
+        uint32_t r = x->rank_of[d];
+
+        if (r == FR_NONE)
+            continue;
+        m->reduce_s[r] = fmax(m->reduce_s[r], of[d].reduce_s);
+        m->update_s[r] = fmax(m->update_s[r], of[d].update_s);
+        m->gather_s[r] = fmax(m->gather_s[r], of[d].gather_s);
     }
 }
 
-/* Gradients that are made in the backward pass stay until the update, as those that are there from
- * the start. */
+/* Of the first device of each rank: what it keeps all the time, and the gradients that are made in
+ * the backward pass and stay until the update. */
 static void read_bytes(struct reading *x)
 {
     for (size_t b = 0; b < x->v->n_buffers; b++) {
         const struct fr_buffer *f = &x->v->buffers[b];
+        uint32_t r = x->rank_of[f->device];
 
-        if (f->alias != FR_NONE || (f->alloc != FR_NONE && f->kind != FR_BUFFER_GRADIENT))
+        if (f->alias != FR_NONE || (f->alloc != FR_NONE && f->kind != FR_BUFFER_GRADIENT) ||
+            r == FR_NONE || x->first_of[r] != f->device)
             continue;
-        if (f->op != FR_NONE)
+        if (f->op != FR_NONE && f->alloc != FR_NONE)
+            x->m->gradient_bytes[x->item_of[f->op]] += (double)f->bytes;
+        else if (f->op != FR_NONE)
             x->m->kept_bytes[x->item_of[f->op]] += (double)f->bytes;
         else if (f->kind == FR_BUFFER_CONTEXT)
             x->m->context_bytes = fmax(x->m->context_bytes, (double)f->bytes);
     }
+}
+
+/* The embedding's part of the first rank's update: of what that keeps. */
+static void find_tied_update(struct reading *x)
+{
+    double first = 0;
+
+    for (size_t i = 0; i < x->m->n_items; i++)
+        if (fr__stage_of_item(i, x->m->n_items, x->m->n_ranks) == 0)
+            first += x->m->kept_bytes[i];
+    x->m->tied_update_frac = first > 0 ? x->m->kept_bytes[0] / first : 1;
 }
 
 static bool make_arrays(struct fr__mesh_price *m, struct fr__arena *a)
@@ -134,7 +174,8 @@ static bool make_arrays(struct fr__mesh_price *m, struct fr__arena *a)
         if (!(*arrays[i] = fr__arena_alloc(a, m->n_ranks, sizeof(double))))
             return false;
     m->kept_bytes = fr__arena_alloc(a, m->n_items, sizeof(double));
-    return m->kept_bytes != NULL;
+    m->gradient_bytes = fr__arena_alloc(a, m->n_items, sizeof(double));
+    return m->kept_bytes && m->gradient_bytes;
 }
 
 /* Megatron-LM sends gradients in buckets of max(40e6, 1e6 d) parameters of d replicas
@@ -154,23 +195,34 @@ enum fr_status fr__mesh_read(struct fr__probe *p, const struct fr__job *j,
                              const struct fr_record *r, struct fr_error *err)
 {
     struct reading x = {.m = &p->mesh, .v = fr_plan_view(r->plan), .run = r->run};
+    size_t n_devices = x.v->topo->n_devices;
+    struct tail *tails = calloc(n_devices + 1, sizeof(*tails));
     uint32_t *items;
     enum fr_status st = FR_OK;
 
-    FR_TRY(fr__items_of(&items, &x.m->n_items, x.v->graph, err));
+    if (!tails)
+        return fr__fail_nomem(err);
+    st = fr__items_of(&items, &x.m->n_items, x.v->graph, err);
+    if (st != FR_OK) {
+        free(tails);
+        return st;
+    }
     x.item_of = items;
     x.m->n_ranks = p->layout.pp;
-    x.rank_of = malloc((x.v->topo->n_devices + 1) * sizeof(*x.rank_of));
+    x.rank_of = malloc((n_devices + x.m->n_ranks) * sizeof(*x.rank_of));
     if (!x.rank_of || !make_arrays(x.m, p->arena)) {
         st = fr__fail_nomem(err);
     } else {
+        x.first_of = x.rank_of + n_devices;
         find_ranks(&x);
         read_messages(&x);
-        read_tails(&x);
+        read_tails(&x, tails);
         read_bytes(&x);
+        find_tied_update(&x);
         find_buckets(x.m, p, j);
     }
     free(x.rank_of);
     free(items);
+    free(tails);
     return st;
 }

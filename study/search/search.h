@@ -3,9 +3,9 @@
  *     space.c     all layouts, and those that cannot be
  *     memory.c    what must fit whatever the schedule, by closed form
  *     probe.c     a run of the engine that prices something
- *     block.c     what the layers of a model take and hold, from a probe
+ *     block.c     what the layers of a model take, block_bytes.c: and hold, from a probe
  *     mesh.c      what stages exchange and keep, from a probe
- *     coarse.c    a layout's time and memory from its block and mesh
+ *     coarse.c    a layout's time from its block and mesh, coarse_bytes.c: its memory
  *     run.c       the search: from all layouts to the best
  *     referee.c   the best op by op, and their store
  *     frontier.c  ranking
@@ -16,6 +16,7 @@
 #define FR_STUDY_SEARCH_SEARCH_H
 
 #include "base/arena.h"
+#include "strategies/schedules/schedule.h"
 #include "study/search.h"
 #include "study/session.h"
 
@@ -77,6 +78,8 @@ struct fr_search {
 
 /* Lists the rows. FR_ERANGE: too many. */
 enum fr_status fr__space_list(struct fr_search *s, struct fr_error *err);
+/* FR_EUSAGE: it has no rows, and which value is why, where one is by itself. */
+enum fr_status fr__space_fail_empty(const struct fr_search *s, struct fr_error *err);
 /* Stages that a rank runs one after the other divide layers evenly, with or without the model's
  * ends counted as layers. */
 bool fr__space_divides(size_t n_units, uint32_t n_stages);
@@ -94,21 +97,32 @@ double fr__kept_at_least(const struct fr__job *j, const struct fr_search_layout 
 struct fr__block {
     size_t n_items;
     double *forward_s, *backward_s, *weight_s; /* weight_s: of the backward pass */
-    double *kept_bytes;                        /* from the forward to the backward pass */
-    double *forward_bytes, *backward_bytes;    /* at most, over what earlier items keep */
+    double *hidden_s;      /* messages of the backward pass beside gradients of weights */
+    double *busy_s[2];     /* of the forward, the backward pass: without its waits for messages */
+    double *kept_bytes;    /* from the forward to the backward pass */
+    double *held_bytes;    /* beside these, where a step has one micro-batch */
+    double *between_bytes; /* from a backward pass without the gradients of weights to these */
+    /* At most, over what other items hold meanwhile: forward; backward as a whole; without the
+     * gradients of weights; these. */
+    double *forward_bytes, *backward_bytes, *input_bytes, *weight_bytes;
+    double *backward_own, *weight_own; /* of its gradients, made by that moment the first time */
     double path_s; /* computing, and messages that ops wait for: no micro-batch takes less */
 };
 
 struct fr__mesh_price {
     uint32_t n_ranks; /* of the pipeline */
     size_t n_items;
-    double *kept_bytes; /* [n_items] all iteration long */
+    double *kept_bytes;     /* [n_items] all iteration long */
+    double *gradient_bytes; /* [n_items] from the first backward pass on */
     double context_bytes;
     double *message_s; /* [n_ranks] from a rank to the next one and back, the longer; of one
                           sample; the last: from the last to the first */
     double *reduce_s, *update_s, *gather_s; /* [n_ranks] after the backward pass */
     double *bucket_frac;                    /* [n_ranks] of the reduction, the last bucket */
     double ends_s;                          /* sum over both ends of the pipeline */
+    /* Of a tied weight that has a copy at the last rank: its gradient to the first rank, and the
+     * new weight back, which leaves after that part of the first rank's update. */
+    double tied_gradient_s, tied_weight_s, tied_update_frac;
 };
 
 /* A run of a whole layout with few micro-batches. */
@@ -159,6 +173,15 @@ enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_gra
                             struct fr_error *err);
 
 /* ---- one layout ---- */
+
+/* The stage of an item where so many have the same number of layers. */
+uint32_t fr__stage_of_item(size_t item, size_t n_items, uint32_t n_stages);
+uint32_t fr__coarse_rank_of_stage(const struct fr_search_layout *l, uint32_t stage);
+/* A layout's schedule with so many micro-batches; the caller frees it. */
+enum fr_status fr__coarse_schedule(const struct fr_search_layout *l, uint32_t n_micros,
+                                   struct fr_schedule **out, struct fr_error *err);
+/* Micro-batches of a shorter schedule: the same part of a turn is left over. */
+uint32_t fr__coarse_fewer_micros(const struct fr_search_layout *l);
 
 /* A pipelined layout from its block and mesh. */
 struct fr__coarse {

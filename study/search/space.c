@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "strategies/schedules/schedule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,4 +321,35 @@ enum fr_status fr__space_list(struct fr_search *s, struct fr_error *err)
                     FR_TRY(list_experts(&x));
             }
     return FR_OK;
+}
+
+/* A degree of which no value divides the GPUs; FR__N_SEARCH_AXES: there is none. */
+static enum fr__axis find_undividing(const struct fr_search *s)
+{
+    static const enum fr__axis degrees[] = {FR__AXIS_DP, FR__AXIS_TP, FR__AXIS_PP, FR__AXIS_CP};
+
+    for (size_t d = 0; d < sizeof(degrees) / sizeof(degrees[0]); d++) {
+        const struct fr__axis_values *v = &s->axes[degrees[d]];
+        size_t n_dividing = 0;
+
+        for (size_t i = 0; i < v->n; i++)
+            n_dividing += s->job.n_gpus % v->number[i] == 0;
+        if (v->n > 0 && n_dividing == 0)
+            return degrees[d];
+    }
+    return FR__N_SEARCH_AXES;
+}
+
+enum fr_status fr__space_fail_empty(const struct fr_search *s, struct fr_error *err)
+{
+    enum fr__axis a = find_undividing(s);
+    char name[FR__AXIS_NAME], why[80] = "";
+
+    if (a != FR__N_SEARCH_AXES)
+        snprintf(why, sizeof(why), "; %s=%u does not divide %u GPUs", fr__search_axis_name(a, name),
+                 s->axes[a].number[0], s->job.n_gpus);
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "the space is empty: no layout of %u GPUs and %u samples has the values that "
+                    "are fixed%s",
+                    s->job.n_gpus, s->job.global_batch, why);
 }

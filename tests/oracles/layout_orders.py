@@ -6,8 +6,9 @@ usage: large_rows.py training.csv > rows.csv
        layout_orders.py rows.csv answers.json [-v]
 
 Two rows are a pair where they differ in their layout alone: the same model, machine, GPUs and
-number format. Times are compared a sample, as batches differ by a few samples where dp does not
-divide them.
+number format, and other degrees, micro-batches, schedule, parts a rank, sharding or recomputation.
+What the software does beside (buckets, overlap, recipes) is no layout. Times are compared a sample,
+as batches differ by a few samples where dp does not divide them.
 A pair counts where its measured times differ by more than 5 %. Rows that do not fit here have no
 time and are left out. -v lists the pairs whose order comes out wrong.
 """
@@ -18,6 +19,12 @@ import json
 import sys
 
 LEAST = 0.05
+BESIDE = ("overlap", "overlap-gather", "bucket", "recipe", "fold", "early-stop")
+
+
+def layout_of(strategy):
+    words = strategy.partition(":")[2].split(",")
+    return sorted(w for w in words if w.partition("=")[0] not in BESIDE)
 
 
 def main():
@@ -38,7 +45,7 @@ def main():
     right, total, wrong = collections.Counter(), collections.Counter(), []
     for key, rows in groups.items():
         for one, other in itertools.combinations(rows, 2):
-            if one[2] == other[2] or max(one[0], other[0]) <= (1 + LEAST) * min(one[0], other[0]):
+            if layout_of(one[2]) == layout_of(other[2]) or max(one[0], other[0]) <= (1 + LEAST) * min(one[0], other[0]):
                 continue
             total[key[0]] += 1
             if (one[0] - other[0]) * (one[1] - other[1]) > 0:

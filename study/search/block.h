@@ -1,0 +1,30 @@
+/* study/search/block.h - a block's run while it is read: block.c times, block_bytes.c memory. */
+#ifndef FR_STUDY_SEARCH_BLOCK_H
+#define FR_STUDY_SEARCH_BLOCK_H
+
+#include "study/search/search.h"
+
+struct fr__block_reading {
+    struct fr__block *b;
+    const struct fr_plan_view *v;
+    const struct fr_run *run;
+    const uint32_t *item_of; /* [n_ops] */
+    uint32_t device;
+    double *ends_s[2];     /* [n_items] of the forward, the backward pass */
+    double *messages_s[2]; /* [n_items] in flight */
+    size_t *scratch;       /* [n_tasks] */
+};
+
+/* A pass of the micro-batch on the probe's device; messages of gradients belong to no op. */
+static inline bool fr__is_block_pass(const struct fr__block_reading *x, size_t t)
+{
+    const struct fr_task *k = &x->v->tasks[t];
+
+    return k->device == x->device && k->op != FR_NONE &&
+           (k->phase == FR_PHASE_FORWARD || k->phase == FR_PHASE_BACKWARD_DATA ||
+            k->phase == FR_PHASE_BACKWARD_WEIGHT);
+}
+
+/* Fills the arrays of bytes, which are there and zero. FR_ENOMEM. */
+enum fr_status fr__block_bytes(struct fr__block_reading *x, struct fr_error *err);
+#endif
