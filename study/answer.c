@@ -237,7 +237,7 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                            .costs = s->costs,
                            .optimizer = q->optimizer,
                            .keeps_gradients = q->keeps_gradients,
-                           .steps_by_ops = fr__recipe_is_tf1(q),
+                           .steps_by_ops = fr__recipe_form(q).is_tf1,
                            .why_devices_differ = fr__why_devices_differ(q)};
     uint32_t *list;
     enum fr_status st;

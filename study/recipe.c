@@ -62,7 +62,8 @@ void fr_recipe_free(struct fr_recipe *r)
 
 /* Settings of a question that software decides. Their values are numbers, so that none outlives
  * the recipe. */
-static const char *const settings[] = {"interference", "zero-grad", "memory", "order"};
+static const char *const settings[] = {"interference", "zero-grad", "memory",    "order",
+                                       "fuse",         "host-op",   "input-rate"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */
@@ -277,20 +278,25 @@ static const char *name_of(const struct fr_question *q)
     return q->recipe ? q->recipe : q->run.memory == FR_MEMORY_TF1 ? "tf1" : NULL;
 }
 
-bool fr__recipe_is_tf1(const struct fr_question *q)
+struct fr__recipe_form fr__recipe_form(const struct fr_question *q)
 {
     struct fr_question made = {.run = {.memory = q->run.memory}};
     struct fr_recipe *r = NULL;
 
     /* what is wrong with a recipe is said where it is applied */
-    if (!q->recipe || made.run.memory == FR_MEMORY_TF1 ||
-        fr_recipe_load(&r, q->recipe, NULL) != FR_OK)
-        return made.run.memory == FR_MEMORY_TF1;
-    for (size_t i = 0; i < r->n_values; i++)
-        if (r->values[i].is_of_question && strcmp(r->values[i].option, "memory") == 0)
-            (void)fr_question_set(&made, "memory", r->values[i].text, NULL);
+    if (name_of(q) && fr_recipe_load(&r, name_of(q), NULL) == FR_OK)
+        for (size_t i = 0; i < r->n_values; i++) {
+            const struct fr_recipe_value *v = &r->values[i];
+
+            if (v->is_of_question &&
+                (strcmp(v->option, "memory") == 0 || strcmp(v->option, "fuse") == 0))
+                (void)fr_question_set(&made, v->option, v->text, NULL);
+        }
     fr_recipe_free(r);
-    return made.run.memory == FR_MEMORY_TF1;
+    return (struct fr__recipe_form){
+        .is_tf1 = made.run.memory == FR_MEMORY_TF1,
+        .fusions = q->fusions ? q->fusions : made.fusions,
+    };
 }
 
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,

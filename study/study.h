@@ -75,6 +75,9 @@ struct fr_question {
      * negative: as a device file says, that mean where none does. */
     double beside_collectives;
     const char *recipe;  /* what software does beside the model, study/recipe.h; NULL: none */
+    unsigned fusions;    /* bit 1 << f for each fr_fusion of the graph */
+    double input_rate;   /* samples a second that each machine can read and prepare; 0: any */
+    double host_op_s;    /* host time of an op; 0: the GPU type's */
     const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
@@ -105,7 +108,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 34 };
+enum { FR_N_SETTINGS = 37 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
