@@ -229,7 +229,7 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "recipe", "NAME|FILE",
      "what the training software does beside the model (forerun recipe list)", NULL},
     {OPTIONS_RUN, 0, "fuse", "NAME+...",
-     "ops that become one kernel: bias-activation, elementwise, ... (forerun graph show --fuse)",
+     "ops that become one kernel: bias-activation, xla, inductor, ... (forerun graph show --fuse)",
      NULL},
     {OPTIONS_RUN, 0, "input-rate", "N", "samples a second that each machine reads and prepares",
      NULL},

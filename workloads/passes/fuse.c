@@ -21,8 +21,9 @@ static const struct {
     [FR_FUSE_SOFTMAX] = {"scale-mask-softmax", "scaling and masking of scores, and the softmax"},
     [FR_FUSE_BATCHNORM] = {"batchnorm-activation",
                            "batch norm, the residual addition, and the activation"},
-    [FR_FUSE_ELEMENTWISE] = {"elementwise", "clusters of elementwise ops, as XLA's"},
-    [FR_FUSE_REBUILD] = {"rebuild", "clusters make cheap values again for the backward pass"},
+    [FR_FUSE_XLA] = {"xla", "clusters of elementwise ops; norms and softmax as reductions"},
+    [FR_FUSE_INDUCTOR] = {"inductor", "clusters with a norm or softmax in one kernel; cheap values "
+                                      "are made again for the backward pass"},
 };
 
 const char *fr_fusion_name(enum fr_fusion f)
@@ -233,6 +234,30 @@ static bool is_changed(const struct writing *w, size_t k)
     return false;
 }
 
+/* What XLA reads more of an op on rows than a kernel that keeps a row: its reductions are kernels
+ * of their own, each of which reads its input. Softmax: the largest, the sum; layer norm: the mean,
+ * then the squared differences; RMS norm: the squares. Their gradients read both inputs once more
+ * for the sums over a row. */
+static double read_again(const struct writing *w, uint32_t o)
+{
+    const struct fr_op *op = &w->f.g->ops[o];
+    bool is_forward = fr_op_runs_forward(op);
+
+    if (!fr__fusing_splits_rows(&w->f) || op->n_tensors == 0 ||
+        (!is_forward && op->phase != FR_PHASE_BACKWARD_DATA))
+        return 0;
+    switch (op->kind) {
+    case FR_OP_SOFTMAX:
+    case FR_OP_LOG_SOFTMAX:
+    case FR_OP_LAYERNORM:
+        return 2 * (double)w->f.g->tensors[op->first_tensor].bytes;
+    case FR_OP_RMSNORM:
+        return (is_forward ? 1 : 2) * (double)w->f.g->tensors[op->first_tensor].bytes;
+    default:
+        return 0;
+    }
+}
+
 /* What the ops of new op k move, without what they read and what they write inside. */
 static double written_bytes(const struct writing *w, size_t k)
 {
@@ -242,7 +267,7 @@ static double written_bytes(const struct writing *w, size_t k)
     for (uint32_t m = w->first[k]; m < w->first[k + 1]; m++) {
         uint32_t o = w->members[m];
 
-        bytes += g->ops[o].bytes;
+        bytes += g->ops[o].bytes + read_again(w, o);
         for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
             const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
@@ -267,7 +292,9 @@ static bool count_bytes(struct writing *w)
         return false;
     for (size_t k = 0; k < w->n_new; k++) {
         is_new[k] = is_changed(w, k);
-        w->bytes[k] = is_new[k] ? written_bytes(w, k) : g->ops[w->members[w->first[k]]].bytes;
+        w->bytes[k] = is_new[k] ? written_bytes(w, k)
+                                : g->ops[w->members[w->first[k]]].bytes +
+                                      read_again(w, w->members[w->first[k]]);
     }
     for (size_t i = 0; i < w->n_edges; i++) {
         const struct fr_edge *e = &w->edges[i];

@@ -10,21 +10,24 @@
  *     activation-dropout   an activation and the dropout behind it
  *     scale-mask-softmax   scaling, masking, a cast, and the softmax behind them
  *     batchnorm-activation batch norm, the residual addition, and the activation behind them
- *     elementwise          every cluster of elementwise ops, with at most one norm or softmax in it
- *     rebuild              a cluster's backward pass makes cheap values again instead of reading
- *                          them; the others keep them, as XLA does
+ *     xla                  every cluster of elementwise ops, with at most one norm or softmax in it;
+ *                          these are reductions that read their input again, and ops of the zoo
+ *                          are those of TensorFlow 1 (workloads/zoo/nn_tf1.h)
+ *     inductor             the same clusters, where a norm or softmax is one kernel, and the
+ *                          backward pass makes cheap values again instead of reading them
  *
  * Casts between the ops of a pattern belong to it. The backward ops of the ops of a pattern become
  * one op too. Where a tensor inside a group is read outside by ops that derive from the group (the
  * gradient of GELU reads what the bias wrote; the gradient of a batch norm's weights reads the
  * gradient of the ReLU), these make it again from the group's inputs, if that moves no more bytes
- * than to write and read it; else the fused op writes it too. Across from the forward pass to the
- * backward pass `elementwise` alone does so only with `rebuild`.
+ * than to write and read it; else the fused op writes it too. XLA does not compute a GELU, SiLU, tanh
+ * or sigmoid twice.
  *
  * Sources:  Megatron-LM, megatron/model/fused_bias_gelu.py (the backward pass adds the bias again),
  *           fused_softmax.py, transformer.py (bias_dropout_add); NVIDIA cuDNN,
  *           cudnnBatchNormalizationForwardTrainingEx, CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION;
- *           TensorFlow, XLA, instruction_fusion (a producer goes into its consumers); PyTorch,
+ *           TensorFlow, XLA, instruction_fusion (a producer that is not expensive goes into
+ *           each of its consumers); PyTorch,
  *           torch/_inductor and torch/_functorch/partitioners.py (min-cut recomputation).
  * Ignores:  that a batch norm's fused kernel keeps a bit for the sign of each value instead of
  *           reading its output; the limits on a kernel's size and registers; reductions of several

@@ -201,14 +201,14 @@ static uint32_t group_of_readers(const struct fr__fusing *f, uint32_t o)
 
 /* From the end, so that a group is complete before what feeds it is asked. An op whose readers of
  * its phase are all in one group can join without closing a circle. */
-static void find_clusters(struct fr__fusing *f)
+static void find_clusters(struct fr__fusing *f, enum fr_fusion fusion)
 {
     for (uint32_t o = (uint32_t)f->g->n_ops; o-- > 0;) {
         uint32_t own = fr__fusing_group(f, o),
                  group = may_fuse(f, o) ? group_of_readers(f, o) : FR_NONE;
 
         if (group != FR_NONE && group != own && !(f->has_rows[own] && f->has_rows[group]))
-            unite(f, group, own, FR_FUSE_ELEMENTWISE);
+            unite(f, group, own, fusion);
     }
 }
 
@@ -230,7 +230,9 @@ bool fr__fusing_find(struct fr__fusing *f)
     }
     find_patterns(f);
     find_gradients(f);
-    if (asks_for(f, FR_FUSE_ELEMENTWISE))
-        find_clusters(f);
+    if (asks_for(f, FR_FUSE_INDUCTOR))
+        find_clusters(f, FR_FUSE_INDUCTOR);
+    else if (asks_for(f, FR_FUSE_XLA))
+        find_clusters(f, FR_FUSE_XLA);
     return true;
 }

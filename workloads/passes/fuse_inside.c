@@ -20,20 +20,25 @@ static void count(void *user, uint32_t tensor)
     c->bytes += c->f->g->tensors[tensor].bytes;
 }
 
-/* Whether what an op writes can be made again number by number: dropout would draw others. */
-static bool is_cheap(const struct fr_op *o)
+/* Whether what an op writes can be made again number by number: dropout would draw others, and XLA
+ * does not compute a function twice that it counts as expensive. */
+static bool is_cheap(const struct fr__fusing *f, const struct fr_op *o)
 {
+    bool is_function = o->kind == FR_OP_GELU || o->kind == FR_OP_SILU || o->kind == FR_OP_TANH ||
+                       o->kind == FR_OP_SIGMOID;
+
     return fr__fusing_is_elementwise(o->kind) &&
-           !(o->kind == FR_OP_DROPOUT && fr_op_runs_forward(o));
+           !(o->kind == FR_OP_DROPOUT && fr_op_runs_forward(o)) &&
+           !(is_function && fr__fusing_splits_rows(f));
 }
 
 static bool walk(const struct fr__fusing *f, uint32_t tensor, unsigned *n_looks,
                  fr__fusing_input call, void *user)
 {
     const struct fr_graph *g = f->g;
-    uint32_t o = g->tensors[tensor].op, group = fr__fusing_group(f, o);
+    uint32_t o = g->tensors[tensor].op;
 
-    if (!is_cheap(&g->ops[o]))
+    if (!is_cheap(f, &g->ops[o]))
         return false;
     for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
@@ -42,7 +47,7 @@ static bool walk(const struct fr__fusing *f, uint32_t tensor, unsigned *n_looks,
             continue;
         if (++*n_looks > MOST_LOOKS)
             return false;
-        if (fr__fusing_group(f, e->src) != group || !f->is_internal[e->tensor])
+        if (!f->is_internal[e->tensor])
             call(user, e->tensor);
         else if (!walk(f, e->tensor, n_looks, call, user))
             return false;
@@ -69,8 +74,6 @@ static bool may_make(const struct fr__fusing *f, uint32_t writer, uint32_t reade
 
     if (r->forward == FR_NONE || w->forward == FR_NONE || r->phase <= FR_PHASE_FORWARD ||
         r->phase == FR_PHASE_UPDATE)
-        return false;
-    if (crosses && f->by[group] == FR_FUSE_ELEMENTWISE && !(f->fusions >> FR_FUSE_REBUILD & 1))
         return false;
     if (crosses)
         return fr__fusing_group(f, r->forward) == group;
