@@ -308,10 +308,12 @@ struct fr_record {
     bool has_advice, is_advice_cut_short; /* looked for; too costly to try everything */
     size_t n_advice;
     const struct fr_record_advice
-        *advice;                       /* what leaves the training as it is first, then fastest */
-    uint32_t advice_tried;             /* simulations */
-    double iteration_s, samples_per_s; /* if out of memory, as if memory were unlimited */
-    uint32_t tokens_per_sample;        /* 0: not a sequence model */
+        *advice;           /* what leaves the training as it is first, then fastest */
+    uint32_t advice_tried; /* simulations */
+    /* if out of memory, as if memory were unlimited; with what the step waits for its input */
+    double iteration_s, samples_per_s;
+    double input_s, input_wait_s; /* samples of a step on the machine with most; 0: any rate */
+    uint32_t tokens_per_sample;   /* 0: not a sequence model */
     double tokens_per_s;
     /* An iteration's, see struct fr_graph_totals; 0: the workload does not say. */
     double model_flops, hardware_flops;
