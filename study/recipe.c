@@ -299,6 +299,18 @@ struct fr__recipe_form fr__recipe_form(const struct fr_question *q)
     };
 }
 
+struct fr_workload_options fr_question_workload(const struct fr_question *q)
+{
+    const struct fr__recipe_form form = fr__recipe_form(q);
+
+    return (struct fr_workload_options){.seq_len = q->seq_len,
+                                        .dtype = q->dtype,
+                                        .image_size = q->image_size,
+                                        .profile_device = q->profile_device,
+                                        .is_tf1 = form.is_tf1,
+                                        .fusions = form.fusions};
+}
+
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err)
 {

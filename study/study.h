@@ -123,6 +123,10 @@ char *fr_question_text(const struct fr_question *q, size_t i);
  * characters (\x0a). The caller frees; NULL: out of memory. */
 char *fr_question_key(const struct fr_question *q);
 
+/* How a question's workload is loaded, at its own batch: as the question says, and where it does
+ * not, its recipe. A recipe that is not one says nothing here. */
+struct fr_workload_options fr_question_workload(const struct fr_question *q);
+
 struct fr_session; /* study/session.h */
 
 /* What questions about one workload on one cluster share. Release with fr_setting_fini. */
