@@ -18,16 +18,20 @@ enum { NUMBER = 32 };
 
 enum fr_status cli_load_graph(const struct session *s, struct fr_graph **g, struct fr_error *err)
 {
-    const struct fr_question *q = &s->options.question;
-    struct fr_workload_options opt = fr_question_workload(q);
+    struct fr_question q = s->options.question;
+    struct fr_workload_options opt;
     struct fr_recipe *recipe;
 
-    if (q->recipe) { /* what is wrong with it */
-        FR_TRY(fr_recipe_load(&recipe, q->recipe, err));
+    q.workload = s->options.arguments[0];
+    if (q.recipe && strcmp(q.recipe, "usual") == 0 && fr_recipe_usual(q.workload))
+        q.recipe = fr_recipe_usual(q.workload);
+    if (q.recipe) { /* what is wrong with it */
+        FR_TRY(fr_recipe_load(&recipe, q.recipe, err));
         fr_recipe_free(recipe);
     }
-    opt.batch = q->global_batch;
-    return fr_workload_load(g, s->options.arguments[0], &opt, err);
+    opt = fr_question_workload(&q);
+    opt.batch = q.global_batch;
+    return fr_workload_load(g, q.workload, &opt, err);
 }
 
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err)
