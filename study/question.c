@@ -324,9 +324,15 @@ static const char *text_input_rate(const struct fr_question *q, char buf[VALUE])
 static enum fr_status set_host_op(struct fr_question *q, const char *text, const char *what,
                                   struct fr_error *err)
 {
-    if (strcmp(text, "device") != 0)
-        return fr__parse_time(text, what, FR_NOWHERE, &q->host_op_s, err);
-    q->host_op_s = 0;
+    double s = 0;
+
+    if (strcmp(text, "device") != 0) {
+        FR_TRY(fr__parse_time(text, what, FR_NOWHERE, &s, err));
+        if (!(s > 0))
+            return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s is \"%.40s\", expected more than 0",
+                            what, text);
+    }
+    q->host_op_s = s;
     return FR_OK;
 }
 
