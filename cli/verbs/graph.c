@@ -93,8 +93,7 @@ static bool is_fused(const struct fr_graph *g)
     return false;
 }
 
-/* What each fusion did: groups that became one op each, ops and their traffic before and after. */
-static void print_fusions(const struct fr_graph *g)
+void cli_print_fusions(const struct fr_graph *g)
 {
     char before[NUMBER], after[NUMBER];
 
@@ -142,7 +141,7 @@ static void print_graph(const struct fr_graph *g, const struct fr_layer_totals l
                t.sample_s[phase] > 0 ? fr__format_time(t.sample_s[phase], more, sizeof(more))
                                      : "-");
     }
-    print_fusions(g);
+    cli_print_fusions(g);
     if (layers)
         cli_print_layers(g, layers);
     if (is_verbose)

@@ -16,8 +16,7 @@ enum fr_status cli_recipe_list(struct session *s, struct fr_error *err)
         fr_recipe_free(r);
     }
     puts("\nOne of your own: --recipe FILE.yaml; that of a model's family: --recipe usual; without "
-         "--recipe nothing is copied, added or "
-         "scaled.");
+         "--recipe nothing is copied, added or scaled.");
     return FR_OK;
 }
 

@@ -36,6 +36,8 @@ check each_fusion_tells_what_it_did says "scale-mask-softmax *12 *72 -> *24"
 check and_others_too says "bias-dropout-add *24 *72 -> *24"
 run graph show bert-base --fuse bias-activation --json
 check for_programs_too says '"ops_before": *28'
+run explain -w bert-base -t dgx1-v100 -g 4 -b 32 -s hybrid:pp=4 --recipe megatron-lm
+check a_plan_is_told_with_its_fusions says "scale-mask-softmax *12 *72 -> *24"
 run graph show bert-base --fuse softmaks
 check an_unknown_fusion_is_refused fails 2 "no fusion is called 'softmaks'"
 run simulate -w resnet50 -t dgx1-v100 -g 8 -b 256 -s dp --input-rate 2000
