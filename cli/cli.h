@@ -341,6 +341,9 @@ enum fr_status cli_graph_random(struct session *s, struct fr_error *err);
 enum fr_status cli_validate(struct session *s, struct fr_error *err);
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err);
 enum fr_status cli_learn(struct session *s, struct fr_error *err);
+/* What each fusion did: groups that became one op each, ops and their traffic before and after.
+ * Nothing where none did anything. */
+void cli_print_fusions(const struct fr_graph *g);
 enum fr_status cli_recipe_list(struct session *s, struct fr_error *err);
 enum fr_status cli_recipe_show(struct session *s, struct fr_error *err);
 enum fr_status cli_schedule_list(struct session *s, struct fr_error *err);

@@ -200,6 +200,7 @@ static const struct verb verbs[] = {
      .summary = "parameters, FLOPs and ops of a training graph (--layers, -v: each layer, op)",
      .examples = "  forerun graph show vgg19 -b 64\n"
                  "  forerun graph show lenet -b 1 --layers\n"
+                 "  forerun graph show bert-base --fuse bias-activation+bias-dropout-add\n"
                  "  forerun graph show gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100 --json\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_JSON | OPTIONS_LAYERS,
      .n_arguments = 1,

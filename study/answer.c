@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "plan/internal.h"
 #include "study/interference.h"
+#include "study/host.h"
 #include "study/recipes.h"
 #include "study/lending.h"
 #include "study/record.h"
@@ -237,7 +238,7 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                            .costs = s->costs,
                            .optimizer = q->optimizer,
                            .keeps_gradients = q->keeps_gradients,
-                           .steps_by_ops = fr__recipe_is_tf1(q),
+                           .steps_by_ops = fr__recipe_form(q).is_tf1,
                            .why_devices_differ = fr__why_devices_differ(q)};
     uint32_t *list;
     enum fr_status st;
@@ -314,6 +315,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     st = fr__slow_devices(&m.slow, s->topo, q, err);
     if (st == FR_OK)
         st = correct(&m, err);
+    if (st == FR_OK)
+        st = fr__host_slowness(&m, err);
     if (st == FR_OK)
         st = fr__tools_take(s, &m.tools, err);
     if (st == FR_OK) {

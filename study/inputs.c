@@ -26,7 +26,7 @@ struct input {
     char *degrade;        /* topologies: likewise */
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
-    bool is_tf1;                  /* workloads: fr_workload_options */
+    struct fr__recipe_form form;  /* workloads */
     enum fr_dtype dtype;
     bool allow_implausible;
     struct fr_topo *topo; /* with its cost model; or */
@@ -128,7 +128,7 @@ static const char *profile_of(const struct fr_graph *g, const struct fr_question
 
 /* g: of a topology, the workload that its cost model is for. */
 static bool is_wanted(const struct list *l, const struct input *x, const struct fr_question *q,
-                      const struct fr_graph *g)
+                      const struct fr__recipe_form *form, const struct fr_graph *g)
 {
     if (x->state == REFUSED && x->why.code == FR_ENOMEM)
         return false; /* it may be there next time */
@@ -140,14 +140,22 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
                is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype &&
-           x->is_tf1 == fr__recipe_is_tf1(q);
+           x->form.is_tf1 == form->is_tf1 && x->form.fusions == form->fusions;
+}
+
+/* What of a question's form concerns a list: topologies have none. */
+static struct fr__recipe_form form_of(const struct list *l, const struct fr_question *q)
+{
+    return l->is_of_topos ? (struct fr__recipe_form){.fusions = 0} : fr__recipe_form(q);
 }
 
 static struct input *find(const struct list *l, const struct fr_question *q,
                           const struct fr_graph *g)
 {
+    const struct fr__recipe_form form = form_of(l, q);
+
     for (size_t i = 0; i < l->n; i++)
-        if (is_wanted(l, l->inputs[i], q, g))
+        if (is_wanted(l, l->inputs[i], q, &form, g))
             return l->inputs[i];
     return NULL;
 }
@@ -190,7 +198,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
                             .seq_len = q->seq_len,
                             .image_size = q->image_size,
                             .dtype = q->dtype,
-                            .is_tf1 = !l->is_of_topos && fr__recipe_is_tf1(q),
+                            .form = form_of(l, q),
                             .allow_implausible = q->allow_implausible,
                             .n_users = 1};
         if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
@@ -219,7 +227,8 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
                                             .dtype = x->dtype,
                                             .image_size = x->image_size,
                                             .profile_device = x->profile_device,
-                                            .is_tf1 = x->is_tf1};
+                                            .is_tf1 = x->form.is_tf1,
+                                            .fusions = x->form.fusions};
     enum fr_status st = is_topo ? fr_topo_load_less(&x->topo, x->name, x->degrade, &x->why)
                                 : fr_workload_load(&x->graph, x->name, &opt, &x->why);
 

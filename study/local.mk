@@ -1,13 +1,13 @@
 noinst_LTLIBRARIES += libstudy.la
 libstudy_la_SOURCES = \
 	study/answer.c study/collective_time.h study/collective_time.c study/comm.h study/comm.c \
-	study/comm_types.c study/difference.h study/inputs.h study/inputs.c study/interference.h \
-	study/interference.c study/learn.h study/learn.c study/lending.h study/links.h study/links.c \
-	study/loading.h study/loading.c study/peak.c study/question.c study/rates.c study/recipe.h \
-	study/recipe.c study/recipes.h study/record.h study/record.c study/search.h study/seeds.c \
-	study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h study/slow.c \
-	study/staging.h study/staging.c study/study.h study/sweep.h study/uncertainty.c \
-	study/validate.h study/warnings.c \
+	study/comm_types.c study/difference.h study/host.h study/host.c study/inputs.h study/inputs.c \
+	study/interference.h study/interference.c study/learn.h study/learn.c study/lending.h \
+	study/links.h study/links.c study/loading.h study/loading.c study/peak.c study/question.c \
+	study/rates.c study/recipe.h study/recipe.c study/recipes.h study/record.h study/record.c \
+	study/search.h study/seeds.c study/sensitivity.c study/session.h study/session.c \
+	study/setting.c study/slow.h study/slow.c study/staging.h study/staging.c study/study.h \
+	study/sweep.h study/uncertainty.c study/validate.h study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/machines.c \
 	study/ask/options.c study/ask/trial.c \
 	study/difference/asked.c study/difference/difference.c study/difference/parts.c \
@@ -34,12 +34,14 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/megatron-lm.yaml \
 	study/recipes/mxnet-horovod.yaml \
 	study/recipes/nvidia-apex.yaml \
+	study/recipes/nvidia-mxnet-fp16.yaml \
 	study/recipes/nvidia-paddle-bert.yaml \
 	study/recipes/nvidia-pytorch-bert.yaml \
 	study/recipes/nvidia-squad-amp.yaml \
 	study/recipes/nvidia-squad-fp32.yaml \
 	study/recipes/nvidia-tf-bert.yaml \
 	study/recipes/oneflow.yaml \
+	study/recipes/pytorch-compile.yaml \
 	study/recipes/pytorch-ddp.yaml \
 	study/recipes/tf-horovod.yaml \
 	study/recipes/tf-horovod-xla.yaml \

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 48, MAX_SEEDS = 10000 };
+enum { VALUE = 192, MAX_SEEDS = 10000 };
 
 struct setting {
     const char *name;
@@ -264,6 +264,88 @@ static const char *text_interference(const struct fr_question *q, char buf[VALUE
     return x <= 0 ? "measured" : x <= 1 ? "none" : fr__format_double(x, buf, VALUE);
 }
 
+/* ---- what a recipe may say of the graph, the host and the input ---- */
+
+/* Names of fusions with '+' between them. */
+static enum fr_status set_fuse(struct fr_question *q, const char *text, const char *what,
+                               struct fr_error *err)
+{
+    const char *names[FR_N_FUSIONS];
+    unsigned fusions = 0;
+    char hint[128], word[40];
+
+    for (unsigned f = 0; f < FR_N_FUSIONS; f++)
+        names[f] = fr_fusion_name((enum fr_fusion)f);
+    for (const char *at = text; strcmp(text, "none") != 0;) {
+        size_t n = strcspn(at, "+"), f = 0;
+
+        snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)), at);
+        while (f < FR_N_FUSIONS && strcmp(names[f], word) != 0)
+            f++;
+        if (f == FR_N_FUSIONS)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "%s: no fusion is called '%s' (several are joined by '+')%s", what,
+                            word, fr__did_you_mean(word, names, FR_N_FUSIONS, hint, sizeof(hint)));
+        fusions |= 1u << f;
+        if (at[n] == '\0')
+            break;
+        at += n + 1;
+    }
+    q->fusions = fusions;
+    return FR_OK;
+}
+
+static const char *text_fuse(const struct fr_question *q, char buf[VALUE])
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (unsigned f = 0; f < FR_N_FUSIONS && used < VALUE; f++)
+        if (q->fusions >> f & 1)
+            used += (size_t)snprintf(buf + used, VALUE - used, "%s%s", used ? "+" : "",
+                                     fr_fusion_name((enum fr_fusion)f));
+    return used ? buf : "none";
+}
+
+static enum fr_status set_input_rate(struct fr_question *q, const char *text, const char *what,
+                                     struct fr_error *err)
+{
+    if (strcmp(text, "any") != 0)
+        return fr__parse_number(text, what, FR_NOWHERE, 1e-6, 1e12, &q->input_rate, err);
+    q->input_rate = 0;
+    return FR_OK;
+}
+
+static const char *text_input_rate(const struct fr_question *q, char buf[VALUE])
+{
+    return q->input_rate > 0 ? fr__format_double(q->input_rate, buf, VALUE) : "any";
+}
+
+static enum fr_status set_host_op(struct fr_question *q, const char *text, const char *what,
+                                  struct fr_error *err)
+{
+    double s = 0;
+
+    if (strcmp(text, "device") != 0) {
+        FR_TRY(fr__parse_time(text, what, FR_NOWHERE, &s, err));
+        if (!(s > 0))
+            return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s is \"%.40s\", expected more than 0",
+                            what, text);
+    }
+    q->host_op_s = s;
+    return FR_OK;
+}
+
+static const char *text_host_op(const struct fr_question *q, char buf[VALUE])
+{
+    char number[VALUE - 2];
+
+    if (!(q->host_op_s > 0))
+        return "device";
+    snprintf(buf, VALUE, "%ss", fr__format_double(q->host_op_s, number, sizeof(number)));
+    return buf;
+}
+
 /* ---- one word of several ---- */
 
 static const char *name_precision(unsigned i)
@@ -376,7 +458,10 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(nccl_channels, "nccl-channels", true)                                                        \
     X(nccl_version, "nccl-version", true)                                                          \
     X(recipe, "recipe", true)                                                                      \
-    X(measured, "measured", true)
+    X(measured, "measured", true)                                                                  \
+    X(fuse, "fuse", true)                                                                          \
+    X(input_rate, "input-rate", true)                                                              \
+    X(host_op, "host-op", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};
@@ -439,6 +524,15 @@ static void write_escaped(FILE *f, const char *text)
     }
 }
 
+/* Settings that came later than the first keys: where they say nothing, the keys of answers that
+ * were kept before stay theirs. */
+static bool is_left_out(const struct setting *s, const struct fr_question *q)
+{
+    return (s->set == set_recipe && !q->recipe) || (s->set == set_fuse && q->fusions == 0) ||
+           (s->set == set_input_rate && !(q->input_rate > 0)) ||
+           (s->set == set_host_op && !(q->host_op_s > 0));
+}
+
 char *fr_question_key(const struct fr_question *q)
 {
     char *key = NULL, buf[VALUE];
@@ -448,8 +542,8 @@ char *fr_question_key(const struct fr_question *q)
     if (!f)
         return NULL;
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        if (settings[i].set == set_recipe && !q->recipe)
-            continue; /* keys of answers kept before there were recipes stay theirs */
+        if (is_left_out(&settings[i], q))
+            continue;
         fprintf(f, "%s%s=", i ? "|" : "", settings[i].name);
         write_escaped(f, settings[i].text(q, buf));
     }

@@ -18,8 +18,8 @@ struct fr_recipe {
     const char *name, *summary;
     struct fr_recipe_value values[MOST_VALUES];
     size_t n_values;
-    const char *left_out[MOST_VALUES];
-    size_t n_left_out;
+    const char *left_out[MOST_VALUES], *families[MOST_VALUES];
+    size_t n_left_out, n_families;
 };
 
 const char *fr_recipe_shipped(size_t i)
@@ -50,6 +50,11 @@ const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i)
     return i < r->n_left_out ? r->left_out[i] : NULL;
 }
 
+const char *fr_recipe_family(const struct fr_recipe *r, size_t i)
+{
+    return i < r->n_families ? r->families[i] : NULL;
+}
+
 void fr_recipe_free(struct fr_recipe *r)
 {
     if (!r)
@@ -62,7 +67,8 @@ void fr_recipe_free(struct fr_recipe *r)
 
 /* Settings of a question that software decides. Their values are numbers, so that none outlives
  * the recipe. */
-static const char *const settings[] = {"interference", "zero-grad", "memory", "order"};
+static const char *const settings[] = {"interference", "zero-grad", "memory",    "order",
+                                       "fuse",         "host-op",   "input-rate"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */
@@ -156,22 +162,23 @@ static enum fr_status take_values(struct fr_recipe *r, const struct fr__yaml *ro
     return FR_OK;
 }
 
-static enum fr_status take_left_out(struct fr_recipe *r, const struct fr__yaml *root,
-                                    struct fr_error *err)
+/* A list of short texts. */
+static enum fr_status take_texts(const struct fr__yaml *root, const char *key, const char *texts[],
+                                 size_t *n, struct fr_error *err)
 {
-    const struct fr__yaml *list = fr__yaml_get(root, "left-out");
+    const struct fr__yaml *list = fr__yaml_get(root, key);
 
     if (!list)
         return FR_OK;
-    FR_TRY(fr__yaml_expect(list, FR__YAML_LIST, "left-out", err));
+    FR_TRY(fr__yaml_expect(list, FR__YAML_LIST, key, err));
     for (size_t i = 0; i < list->n; i++) {
         const struct fr__yaml *item = list->items[i];
 
-        FR_TRY(fr__yaml_expect(item, FR__YAML_SCALAR, "what is left out", err));
+        FR_TRY(fr__yaml_expect(item, FR__YAML_SCALAR, key, err));
         if (strlen(item->text) > MOST_TEXT || i >= MOST_VALUES)
             return fr__fail(err, FR_EPARSE, item->loc, "more than %d texts, or one over %d bytes",
                             MOST_VALUES, MOST_TEXT);
-        r->left_out[r->n_left_out++] = item->text;
+        texts[(*n)++] = item->text;
     }
     return FR_OK;
 }
@@ -180,7 +187,7 @@ static enum fr_status take_left_out(struct fr_recipe *r, const struct fr__yaml *
 
 static enum fr_status take(struct fr_recipe *r, const struct fr__yaml *root, struct fr_error *err)
 {
-    static const char *const known[] = {"recipe",   "summary",  "strategy",
+    static const char *const known[] = {"recipe",   "summary",  "families", "strategy",
                                         "question", "left-out", NULL};
     struct fr_loc loc;
 
@@ -190,7 +197,8 @@ static enum fr_status take(struct fr_recipe *r, const struct fr__yaml *root, str
     FR_TRY(short_text(root, "summary", &r->summary, &loc, err));
     FR_TRY(take_values(r, root, "strategy", false, err));
     FR_TRY(take_values(r, root, "question", true, err));
-    return take_left_out(r, root, err);
+    FR_TRY(take_texts(root, "families", r->families, &r->n_families, err));
+    return take_texts(root, "left-out", r->left_out, &r->n_left_out, err);
 }
 
 /* text NULL: the file of that name. */
@@ -271,26 +279,82 @@ static bool is_default(const struct fr_question *q, const char *setting)
     return is_same;
 }
 
-/* NULL: none. */
-static const char *name_of(const struct fr_question *q)
+/* How many bytes of a model's name a shipped file's longest family has: a line
+ * "families: [bert, gpt]". 0: none of them begins the name. */
+static size_t family_length(const char *text, const char *model)
 {
-    return q->recipe ? q->recipe : q->run.memory == FR_MEMORY_TF1 ? "tf1" : NULL;
+    const char *at = strstr(text, "\nfamilies: [");
+    size_t longest = 0;
+
+    for (at = at ? at + strlen("\nfamilies: [") : "]"; *at && *at != ']';) {
+        size_t n = strcspn(at, ",]");
+
+        if (n > longest && strncmp(at, model, n) == 0)
+            longest = n;
+        at += n;
+        at += strspn(at, ", ");
+    }
+    return longest;
 }
 
-bool fr__recipe_is_tf1(const struct fr_question *q)
+const char *fr_recipe_usual(const char *workload)
+{
+    const char *best = NULL;
+    size_t longest = 0;
+
+    for (const struct fr__recipe_text *t = fr__recipe_texts; workload && t->name; t++) {
+        size_t n = family_length(t->text, workload);
+
+        if (n > longest) {
+            longest = n;
+            best = t->name;
+        }
+    }
+    return best;
+}
+
+/* NULL: none. "usual" where none is usual. */
+static const char *name_of(const struct fr_question *q)
+{
+    const char *usual;
+
+    if (!q->recipe)
+        return q->run.memory == FR_MEMORY_TF1 ? "tf1" : NULL;
+    usual = strcmp(q->recipe, "usual") == 0 ? fr_recipe_usual(q->workload) : NULL;
+    return usual ? usual : q->recipe;
+}
+
+struct fr__recipe_form fr__recipe_form(const struct fr_question *q)
 {
     struct fr_question made = {.run = {.memory = q->run.memory}};
     struct fr_recipe *r = NULL;
 
     /* what is wrong with a recipe is said where it is applied */
-    if (!q->recipe || made.run.memory == FR_MEMORY_TF1 ||
-        fr_recipe_load(&r, q->recipe, NULL) != FR_OK)
-        return made.run.memory == FR_MEMORY_TF1;
-    for (size_t i = 0; i < r->n_values; i++)
-        if (r->values[i].is_of_question && strcmp(r->values[i].option, "memory") == 0)
-            (void)fr_question_set(&made, "memory", r->values[i].text, NULL);
+    if (name_of(q) && fr_recipe_load(&r, name_of(q), NULL) == FR_OK)
+        for (size_t i = 0; i < r->n_values; i++) {
+            const struct fr_recipe_value *v = &r->values[i];
+
+            if (v->is_of_question &&
+                (strcmp(v->option, "memory") == 0 || strcmp(v->option, "fuse") == 0))
+                (void)fr_question_set(&made, v->option, v->text, NULL);
+        }
     fr_recipe_free(r);
-    return made.run.memory == FR_MEMORY_TF1;
+    return (struct fr__recipe_form){
+        .is_tf1 = made.run.memory == FR_MEMORY_TF1,
+        .fusions = q->fusions ? q->fusions : made.fusions,
+    };
+}
+
+struct fr_workload_options fr_question_workload(const struct fr_question *q)
+{
+    const struct fr__recipe_form form = fr__recipe_form(q);
+
+    return (struct fr_workload_options){.seq_len = q->seq_len,
+                                        .dtype = q->dtype,
+                                        .image_size = q->image_size,
+                                        .profile_device = q->profile_device,
+                                        .is_tf1 = form.is_tf1,
+                                        .fusions = form.fusions};
 }
 
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
@@ -302,7 +366,13 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
 
     if (!name_of(q))
         return FR_OK;
+    if (strcmp(name_of(q), "usual") == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "no recipe is usual for workload '%.100s' ('forerun recipe list')",
+                        q->workload ? q->workload : "none");
     FR_TRY(fr_recipe_load(&r, name_of(q), err));
+    if (q->recipe)
+        q->recipe = is_path(q->recipe) ? q->recipe : name_of(q);
     for (size_t i = 0; i < r->n_values && st == FR_OK; i++) {
         const struct fr_recipe_value *v = &r->values[i];
 

@@ -3,6 +3,7 @@
  *
  *     recipe: pytorch-ddp
  *     summary: PyTorch's DistributedDataParallel as it comes
+ *     families: [resnet, vgg]
  *     strategy:
  *       - {option: first, value: 1MiB, source: 'torch/csrc/distributed/c10d/reducer.hpp'}
  *     question:
@@ -12,7 +13,8 @@
  *
  * A value of `strategy` is the default of that option for each strategy that has it; one of
  * `question` stands where the question has the setting's own default. What the user types goes
- * before both. `left-out` says what the software does that we do not model.
+ * before both. `families` are models, by the beginning of their names, for which the recipe is the
+ * usual one. `left-out` says what the software does that we do not model.
  */
 #ifndef FR_STUDY_RECIPE_H
 #define FR_STUDY_RECIPE_H
@@ -46,6 +48,11 @@ const char *fr_recipe_name(const struct fr_recipe *r);
 const char *fr_recipe_summary(const struct fr_recipe *r);
 const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t i); /* or NULL */
 const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i);                /* or NULL */
+const char *fr_recipe_family(const struct fr_recipe *r, size_t i);                  /* or NULL */
+
+/* The shipped recipe that a question takes with --recipe usual: the one with the longest family
+ * that begins the workload's name. NULL: none. */
+const char *fr_recipe_usual(const char *workload);
 
 #ifdef __cplusplus
 }

@@ -10,8 +10,12 @@
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err);
 
-/* Whether the question is one of TensorFlow 1: memory is counted so, or its recipe says so. */
-bool fr__recipe_is_tf1(const struct fr_question *q);
+/* What the graph of a question is: its own settings, else what its recipe says. */
+struct fr__recipe_form {
+    bool is_tf1;      /* ops as TensorFlow 1 runs them: memory is counted so */
+    unsigned fusions; /* bit 1 << f for each fr_fusion */
+};
+struct fr__recipe_form fr__recipe_form(const struct fr_question *q);
 
 /* A compiled-in file; the list ends with a NULL name. */
 struct fr__recipe_text {

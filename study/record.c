@@ -7,10 +7,11 @@
 #include "study/interference.h"
 #include "study/interval/interval.h"
 #include "study/links.h"
-#include "study/record.h"
+#include "study/host.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -459,6 +460,9 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_fitted_messages = m->run->stats.fitted_messages;
     FR_TRY(fr__fill_seeds(r, m, err));
     r->iteration_s = r->seeds.n > 0 ? r->seeds.mean_s : m->run->iteration_s;
+    r->input_s = fr__input_s(m);
+    r->input_wait_s = fmax(r->input_s - r->iteration_s, 0);
+    r->iteration_s += r->input_wait_s;
     r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
     r->lower_bound_s = m->run->lower_bound_s;
     r->has_totals = (m->options.want & FR_WANT_TOTALS) != 0;

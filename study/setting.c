@@ -10,11 +10,7 @@
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
 {
-    struct fr_workload_options opt = {.seq_len = q->seq_len,
-                                      .dtype = q->dtype,
-                                      .image_size = q->image_size,
-                                      .profile_device = q->profile_device,
-                                      .is_tf1 = fr__recipe_is_tf1(q)};
+    const struct fr_workload_options opt = fr_question_workload(q);
     struct fr_setting s = {.topo = NULL};
     enum fr_status st;
 

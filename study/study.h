@@ -75,6 +75,9 @@ struct fr_question {
      * negative: as a device file says, that mean where none does. */
     double beside_collectives;
     const char *recipe;  /* what software does beside the model, study/recipe.h; NULL: none */
+    unsigned fusions;    /* bit 1 << f for each fr_fusion of the graph */
+    double input_rate;   /* samples a second that each machine can read and prepare; 0: any */
+    double host_op_s;    /* host time of an op; 0: the GPU type's */
     const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
@@ -105,7 +108,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 34 };
+enum { FR_N_SETTINGS = 37 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -119,6 +122,10 @@ char *fr_question_text(const struct fr_question *q, size_t i);
  * questions have the same text only if they are equal. A backslash escapes '|', itself and control
  * characters (\x0a). The caller frees; NULL: out of memory. */
 char *fr_question_key(const struct fr_question *q);
+
+/* How a question's workload is loaded, at its own batch: as the question says, and where it does
+ * not, its recipe. A recipe that is not one says nothing here. */
+struct fr_workload_options fr_question_workload(const struct fr_question *q);
 
 struct fr_session; /* study/session.h */
 
@@ -305,10 +312,12 @@ struct fr_record {
     bool has_advice, is_advice_cut_short; /* looked for; too costly to try everything */
     size_t n_advice;
     const struct fr_record_advice
-        *advice;                       /* what leaves the training as it is first, then fastest */
-    uint32_t advice_tried;             /* simulations */
-    double iteration_s, samples_per_s; /* if out of memory, as if memory were unlimited */
-    uint32_t tokens_per_sample;        /* 0: not a sequence model */
+        *advice;           /* what leaves the training as it is first, then fastest */
+    uint32_t advice_tried; /* simulations */
+    /* if out of memory, as if memory were unlimited; with what the step waits for its input */
+    double iteration_s, samples_per_s;
+    double input_s, input_wait_s; /* samples of a step on the machine with most; 0: any rate */
+    uint32_t tokens_per_sample;   /* 0: not a sequence model */
     double tokens_per_s;
     /* An iteration's, see struct fr_graph_totals; 0: the workload does not say. */
     double model_flops, hardware_flops;

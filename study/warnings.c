@@ -52,7 +52,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 1, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 2, sizeof(*list));
     char text[256];
 
     if (!list)
@@ -66,6 +66,14 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
             continue;
         snprintf(text, sizeof(text), "%.100s has no %s arithmetic: matrix products run as %s",
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
+        list[r->n_warnings] = fr__arena_strdup(arena, text);
+        if (!list[r->n_warnings++])
+            return fr__fail_nomem(err);
+    }
+    if (r->input_wait_s > 0) {
+        snprintf(text, sizeof(text),
+                 "the input holds the step up: its samples take %.4g ms, computing %.4g ms",
+                 r->input_s * 1e3, (r->iteration_s - r->input_wait_s) * 1e3);
         list[r->n_warnings] = fr__arena_strdup(arena, text);
         if (!list[r->n_warnings++])
             return fr__fail_nomem(err);

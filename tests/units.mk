@@ -31,6 +31,7 @@ unit_tests += tests/topo/test_route
 unit_tests += tests/topo/test_select_named
 unit_tests += tests/workloads/test_task_imports
 unit_tests += tests/workloads/test_autocast
+unit_tests += tests/workloads/test_fuse
 unit_tests += tests/workloads/test_gather
 unit_tests += tests/workloads/test_graph
 unit_tests += tests/workloads/test_hf_config

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "workloads/graph/builder.h"
 #include "workloads/graph/native.h"
+#include "workloads/passes/fuse.h"
 #include "workloads/zoo/zoo.h"
 
 #include <errno.h>
@@ -140,8 +141,8 @@ static enum fr_status check_options(const struct fr_graph *g, const struct fr_wo
     return FR_OK;
 }
 
-enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
-                                const struct fr_workload_options *opt, struct fr_error *err)
+static enum fr_status load(struct fr_graph **out, const char *spec,
+                           const struct fr_workload_options *opt, struct fr_error *err)
 {
     struct fr_graph *g;
     bool is_model = false;
@@ -166,5 +167,21 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
         *out = g;
     else
         fr_graph_free(g);
+    return st;
+}
+
+enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
+                                const struct fr_workload_options *opt, struct fr_error *err)
+{
+    struct fr_graph *g;
+    enum fr_status st;
+
+    FR_TRY(load(&g, spec, opt, err));
+    if (!opt || opt->fusions == 0) {
+        *out = g;
+        return FR_OK;
+    }
+    st = fr__fuse(g, opt->fusions, out, err);
+    fr_graph_free(g);
     return st;
 }

@@ -220,7 +220,8 @@ struct fr_workload_options {
     uint32_t image_size; /* side of square images in pixels; 0: the model's own */
     const char
         *profile_device; /* device type of the measured times that name none; NULL: not known */
-    bool is_tf1; /* models of the zoo: ops as TensorFlow 1 runs them, workloads/zoo/nn_tf1.h */
+    bool is_tf1;      /* models of the zoo: ops as TensorFlow 1 runs them, workloads/zoo/nn_tf1.h */
+    unsigned fusions; /* bit 1 << f for each fr_fusion that the training graph goes through */
 };
 
 /* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),
@@ -234,6 +235,32 @@ void fr_graph_free(struct fr_graph *g);
 const char *fr_zoo_name(size_t i);
 const char *fr_zoo_summary(size_t i);
 const char *fr_zoo_group(size_t i); /* what kind of model; those of one group follow each other */
+
+/* ---- fusions: several ops as one kernel; workloads/passes/fuse.h says which and how ---- */
+
+enum fr_fusion {
+    FR_FUSE_BIAS_ACTIVATION,
+    FR_FUSE_DROPOUT_ADD,
+    FR_FUSE_ACTIVATION_DROPOUT,
+    FR_FUSE_SOFTMAX,
+    FR_FUSE_BATCHNORM,
+    FR_FUSE_XLA,
+    FR_FUSE_INDUCTOR,
+    FR_N_FUSIONS
+};
+
+const char *fr_fusion_name(enum fr_fusion f);    /* "bias-activation" */
+const char *fr_fusion_summary(enum fr_fusion f); /* which ops become one */
+
+/* What a fusion did to a graph: so many groups of ops became one op each. Ops and bytes are those
+ * of the groups' forward and backward ops, before and after; bytes are memory traffic at the
+ * graph's batch. */
+struct fr_fusion_effect {
+    size_t n_groups, ops_before, ops_after;
+    double bytes_before, bytes_after;
+};
+/* All 0: the graph did not go through it, or nothing matched. */
+struct fr_fusion_effect fr_graph_fusion_effect(const struct fr_graph *g, enum fr_fusion f);
 
 /* Totals of a graph. forward_flops etc. at the graph's batch. */
 struct fr_graph_totals {

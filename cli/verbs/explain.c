@@ -50,6 +50,20 @@ static enum fr_status explain_all(struct session *s, struct fr_explanation *es[]
     return FR_OK;
 }
 
+/* What software makes one kernel of, if the question or its recipe says so. */
+static enum fr_status tell_fusions(const struct options *o, struct fr_error *err)
+{
+    const struct fr_workload_options opt = fr_question_workload(&o->question);
+    struct fr_graph *g;
+
+    if (o->json || opt.fusions == 0)
+        return FR_OK;
+    FR_TRY(fr_workload_load(&g, o->question.workload, &opt, err));
+    cli_print_fusions(g);
+    fr_graph_free(g);
+    return FR_OK;
+}
+
 enum fr_status cli_explain(struct session *s, struct fr_error *err)
 {
     struct fr_explanation *es[CLI_MAX_STRATEGIES];
@@ -64,6 +78,8 @@ enum fr_status cli_explain(struct session *s, struct fr_error *err)
         st = tell_one(s, es[0], err);
     else if (st == FR_OK)
         st = tell_pipelines(s, (const struct fr_explanation *const *)es, n, err);
+    if (st == FR_OK)
+        st = tell_fusions(&s->options, err);
     for (size_t i = 0; i < n; i++)
         fr_explanation_free(es[i]);
     return st;

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "study/recipe.h"
 #include "workloads/random/random_tasks.h"
 
 #include <inttypes.h>
@@ -17,13 +18,20 @@ enum { NUMBER = 32 };
 
 enum fr_status cli_load_graph(const struct session *s, struct fr_graph **g, struct fr_error *err)
 {
-    const struct fr_question *q = &s->options.question;
-    const struct fr_workload_options opt = {.batch = q->global_batch,
-                                            .seq_len = q->seq_len,
-                                            .dtype = q->dtype,
-                                            .image_size = q->image_size};
+    struct fr_question q = s->options.question;
+    struct fr_workload_options opt;
+    struct fr_recipe *recipe;
 
-    return fr_workload_load(g, s->options.arguments[0], &opt, err);
+    q.workload = s->options.arguments[0];
+    if (q.recipe && strcmp(q.recipe, "usual") == 0 && fr_recipe_usual(q.workload))
+        q.recipe = fr_recipe_usual(q.workload);
+    if (q.recipe) { /* what is wrong with it */
+        FR_TRY(fr_recipe_load(&recipe, q.recipe, err));
+        fr_recipe_free(recipe);
+    }
+    opt = fr_question_workload(&q);
+    opt.batch = q.global_batch;
+    return fr_workload_load(g, q.workload, &opt, err);
 }
 
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err)
@@ -77,6 +85,33 @@ static void print_images(const struct fr_graph *g)
     }
 }
 
+static bool is_fused(const struct fr_graph *g)
+{
+    for (unsigned f = 0; f < FR_N_FUSIONS; f++)
+        if (fr_graph_fusion_effect(g, (enum fr_fusion)f).n_groups > 0)
+            return true;
+    return false;
+}
+
+void cli_print_fusions(const struct fr_graph *g)
+{
+    char before[NUMBER], after[NUMBER];
+
+    if (!is_fused(g))
+        return;
+    printf("\n  %-22s %7s %14s  %s\n", "fusion", "groups", "ops", "memory traffic");
+    for (unsigned f = 0; f < FR_N_FUSIONS; f++) {
+        struct fr_fusion_effect x = fr_graph_fusion_effect(g, (enum fr_fusion)f);
+
+        if (x.n_groups == 0)
+            continue;
+        printf("  %-22s %7zu %6zu -> %4zu  %s -> %s\n", fr_fusion_name((enum fr_fusion)f),
+               x.n_groups, x.ops_before, x.ops_after,
+               fr__format_bytes(x.bytes_before, before, sizeof(before)),
+               fr__format_bytes(x.bytes_after, after, sizeof(after)));
+    }
+}
+
 /* layers: [n_layers], or NULL */
 static void print_graph(const struct fr_graph *g, const struct fr_layer_totals layers[],
                         bool is_verbose)
@@ -106,6 +141,7 @@ static void print_graph(const struct fr_graph *g, const struct fr_layer_totals l
                t.sample_s[phase] > 0 ? fr__format_time(t.sample_s[phase], more, sizeof(more))
                                      : "-");
     }
+    cli_print_fusions(g);
     if (layers)
         cli_print_layers(g, layers);
     if (is_verbose)
@@ -113,6 +149,27 @@ static void print_graph(const struct fr_graph *g, const struct fr_layer_totals l
 }
 
 /* ---- show, for programs ---- */
+
+static void write_fusions(struct fr__json *j, const struct fr_graph *g)
+{
+    if (!is_fused(g))
+        return;
+    fr__json_open(j, "fusions", '{', true);
+    for (unsigned f = 0; f < FR_N_FUSIONS; f++) {
+        struct fr_fusion_effect x = fr_graph_fusion_effect(g, (enum fr_fusion)f);
+
+        if (x.n_groups == 0)
+            continue;
+        fr__json_open(j, fr_fusion_name((enum fr_fusion)f), '{', true);
+        fr__json_count(j, "groups", x.n_groups);
+        fr__json_count(j, "ops_before", x.ops_before);
+        fr__json_count(j, "ops_after", x.ops_after);
+        fr__json_number(j, "bytes_before", x.bytes_before);
+        fr__json_number(j, "bytes_after", x.bytes_after);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, '}');
+}
 
 static void write_forward_flops_by_kind(struct fr__json *j, const struct fr_graph *g)
 {
@@ -161,6 +218,7 @@ static void write_graph(const struct fr_graph *g, const struct fr_layer_totals l
     for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
         fr__json_count(&j, fr_phase_name((enum fr_phase)phase), t.ops[phase]);
     fr__json_close(&j, '}');
+    write_fusions(&j, g);
     if (layers)
         cli_write_layers(&j, g, layers);
     fr__json_open(&j, "sample_s", '{', true);

@@ -15,8 +15,8 @@ enum fr_status cli_recipe_list(struct session *s, struct fr_error *err)
         cli_print_row(stdout, fr_recipe_name(r), 24, fr_recipe_summary(r));
         fr_recipe_free(r);
     }
-    puts("\nOne of your own: --recipe FILE.yaml; without --recipe nothing is copied, added or "
-         "scaled.");
+    puts("\nOne of your own: --recipe FILE.yaml; that of a model's family: --recipe usual; without "
+         "--recipe nothing is copied, added or scaled.");
     return FR_OK;
 }
 
@@ -26,7 +26,10 @@ enum fr_status cli_recipe_show(struct session *s, struct fr_error *err)
     struct fr_recipe *r;
 
     FR_TRY(fr_recipe_load(&r, s->options.arguments[0], err));
-    printf("%s: %s\n\n", fr_recipe_name(r), fr_recipe_summary(r));
+    printf("%s: %s\n", fr_recipe_name(r), fr_recipe_summary(r));
+    for (size_t i = 0; fr_recipe_family(r, i); i++)
+        printf("%s%s", i ? ", " : "usual for ", fr_recipe_family(r, i));
+    puts(fr_recipe_family(r, 0) ? "\n" : "");
     for (size_t i = 0; (v = fr_recipe_value(r, i)); i++)
         printf("  %s%s=%s\n      %s\n", v->is_of_question ? "--" : "", v->option, v->text,
                v->source);

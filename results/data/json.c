@@ -304,6 +304,10 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
         fr__json_number(j, "interference_s", r->interference_s);
     if (r->recipe)
         fr__json_string(j, "recipe", r->recipe);
+    if (r->input_s > 0) {
+        fr__json_number(j, "input_s", r->input_s);
+        fr__json_number(j, "input_wait_s", r->input_wait_s);
+    }
     if (r->slow)
         fr__json_string(j, "slow", r->slow);
     fr__json_count(j, "seed", r->seed);

@@ -29,4 +29,34 @@ run recipe show bad.yaml
 check a_value_needs_a_source fails 2 "bad.yaml:4:5:"
 run recipe show nowhere.yaml
 check a_missing_file_is_refused fails 2 "nowhere.yaml: cannot open"
+
+# fusions, the input and the host
+run graph show bert-base --seq-len 128 -b 32 --recipe megatron-lm
+check each_fusion_tells_what_it_did says "scale-mask-softmax *12 *72 -> *24"
+check and_others_too says "bias-dropout-add *24 *72 -> *24"
+run graph show bert-base --fuse bias-activation --json
+check for_programs_too says '"ops_before": *28'
+run explain -w bert-base -t dgx1-v100 -g 4 -b 32 -s hybrid:pp=4 --recipe megatron-lm
+check a_plan_is_told_with_its_fusions says "scale-mask-softmax *12 *72 -> *24"
+run graph show bert-base --fuse softmaks
+check an_unknown_fusion_is_refused fails 2 "no fusion is called 'softmaks'"
+run simulate -w resnet50 -t dgx1-v100 -g 8 -b 256 -s dp --input-rate 2000
+check a_slow_input_holds_the_step_up says "iteration time *128 ms"
+check and_it_is_said says "the input holds the step up: its samples take 128 ms"
+run simulate -w resnet50 -t '2x dgx1-v100' -b 512 -s dp --input-rate 2000
+check each_machine_reads_for_its_own_gpus says "its samples take 128 ms"
+run simulate -w resnet50 -t dgx1-v100 -g 8 -b 256 -s dp --input-rate 100000
+check a_fast_input_is_not_spoken_of lacks "input holds"
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-op 1ms --json
+check a_slow_host_is_waited_for says '"iteration_s": *0\.0[3-9]'
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-op 0us
+check a_host_takes_some_time fails 2 "expected more than 0"
+
+# the usual one
+run simulate -w gpt2-small -t dgx-a100-80g -b 16 -s dp --recipe usual
+check a_gpts_usual_recipe_is_named says "recipe megatron-lm"
+run simulate -w bert-base -t dgx-a100-80g -b 16 -s dp --recipe usual
+check a_berts_is_another says "recipe nvidia-pytorch-bert"
+run simulate -w "$source/examples/no-such" -t dgx1-v100 -s dp --recipe usual
+check a_file_has_none fails 2 "no model, folder or file"
 finish

@@ -54,6 +54,8 @@ SOFTWARE = [
              "as above, where the notes say it"),
     Software("^DLE|^LAM", "^PyTorch", "", "", "", "nvidia-apex",
              "the pages' scripts take apex's DistributedDataParallel; Lambda runs a fork of them"),
+    Software("^DLE", "^MXNet", "ResNet", "", "AMP|FP16|mixed", "nvidia-mxnet-fp16",
+             "the scripts of the rows' own page: runner fuses batch norms under float16"),
     Software("^DLE", "^MXNet", "", "", "", "mxnet-horovod", "the scripts of the rows' own page"),
     Software("^CSC", "^PyTorch", "", "", "", "pytorch-ddp", "the rows name DDP"),
 ]

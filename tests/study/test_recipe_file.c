@@ -68,6 +68,9 @@ START_TEST(a_file_that_is_wrong_is_refused_with_its_place)
         {HEAD "question:\n  - {option: workload, value: lenet, source: x}\n",
          "no setting 'workload'"},
         {HEAD "left-out:\n  - [a]\n", "r.yaml:4:5:"},
+        {HEAD "families: bert\n", "r.yaml:3:11:"},
+        {HEAD "question:\n  - {option: fuse, value: glue, source: x}\n", "r.yaml:4:27:"},
+        {HEAD "question:\n  - {option: input-rate, value: -1, source: x}\n", "r.yaml:4:33:"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -81,6 +84,21 @@ START_TEST(a_file_that_is_wrong_is_refused_with_its_place)
         fr_error_string(&err, text, sizeof(text));
         ck_assert_msg(strstr(text, rows[i].says), "%s: %s", rows[i].says, text);
     }
+}
+END_TEST
+
+START_TEST(the_usual_recipe_is_that_of_the_longest_family)
+{
+    ck_assert_str_eq(fr_recipe_usual("bert-large:head=pooler"), "nvidia-pytorch-bert");
+    ck_assert_str_eq(fr_recipe_usual("gpt3-175b"), "megatron-lm");
+    ck_assert_str_eq(fr_recipe_usual("resnet50"), "pytorch-ddp");
+    ck_assert_str_eq(fr_recipe_usual("wresnet-50-4"), "pytorch-ddp");
+    ck_assert_str_eq(fr_recipe_usual("llama3-8b"), "torchtitan");
+    ck_assert_ptr_null(fr_recipe_usual("folder/of/mine"));
+    ck_assert_ptr_null(fr_recipe_usual(""));
+    ck_assert_ptr_null(fr_recipe_usual(NULL));
+    for (size_t i = 0; fr_zoo_name(i); i++) /* each model of the zoo has one */
+        ck_assert_ptr_nonnull(fr_recipe_usual(fr_zoo_name(i)));
 }
 END_TEST
 
@@ -174,6 +192,7 @@ int main(void)
     tcase_add_test(c, every_shipped_recipe_reads_and_names_a_source_for_each_value);
     tcase_add_test(c, a_file_that_is_wrong_is_refused_with_its_place);
     tcase_add_test(c, a_recipe_without_values_is_one);
+    tcase_add_test(c, the_usual_recipe_is_that_of_the_longest_family);
     tcase_add_test(c, an_unknown_name_has_the_nearest_beside_it);
     tcase_add_test(c, a_recipe_is_its_options);
     tcase_add_test(c, what_the_user_types_goes_before_the_recipe);

@@ -255,7 +255,10 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"nccl-channels", "16"},
                   {"nccl-version", "2.21"},
                   {"recipe", "pytorch-ddp"},
-                  {"measured", "412ms"}};
+                  {"measured", "412ms"},
+                  {"fuse", "bias-activation+xla"},
+                  {"input-rate", "2000"},
+                  {"host-op", "2e-05s"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);

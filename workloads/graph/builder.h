@@ -42,6 +42,7 @@ struct fr_graph_builder {
 struct fr__graph_priv {
     struct fr__arena *arena; /* holds the graph itself too */
     uint64_t saved_bytes;
+    struct fr_fusion_effect effects[FR_N_FUSIONS];
 };
 
 /* The order in which `ops` run, each after what it reads; the smallest number first among those

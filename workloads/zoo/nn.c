@@ -313,8 +313,9 @@ struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr
         .n_in = 1,
         .in = {&x},
         .n_out = 2,
-        .out = {fr__nn_like(net, &x.t, net->elem_bytes, split),
-                fr__nn_like(net, &x.t, net->is_tf1 ? FR__TF1_MASK_BYTES : MASK_BYTES, split)}};
+        .out = {
+            fr__nn_like(net, &x.t, net->elem_bytes, split),
+            fr__nn_like(net, &x.t, net->has_float_masks ? FR__TF1_MASK_BYTES : MASK_BYTES, split)}};
 
     return add_op(net, &spec);
 }

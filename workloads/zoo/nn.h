@@ -27,7 +27,8 @@ struct fr__net {
     unsigned elem_bytes;
     uint32_t n_ops, n_tensors;
     char layer[64];
-    bool is_tf1; /* norms, GELU and dropout as TensorFlow 1 runs them: nn_tf1.h */
+    bool is_tf1;          /* norms and GELU as TensorFlow 1 runs them: nn_tf1.h */
+    bool has_float_masks; /* and dropout */
     bool is_too_large, is_out_of_memory;
     struct fr_error fault; /* the first of fr__nn_fault; code FR_OK: none */
 };

@@ -328,7 +328,8 @@ enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const ch
     FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
     FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype == FR_AMP ? FR_FP32 : o.dtype, err));
     net.image_size = o.image_size;
-    net.is_tf1 = opt && opt->is_tf1;
+    net.has_float_masks = opt && opt->is_tf1; /* XLA makes them of bytes where they are read */
+    net.is_tf1 = opt && (opt->is_tf1 || opt->fusions >> FR_FUSE_XLA & 1);
     m->build(&net, m, values);
     st = fr__nn_finish(&net, name, source ? source : m->source, &forward, err);
     fr__nn_fini(&net);

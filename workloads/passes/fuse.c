@@ -1,0 +1,482 @@
+/* workloads/passes/fuse.c - writes the fused graph once fuse_find.c and fuse_inside.c have said
+ * which ops become one; the rules are in fuse.h.
+ */
+#include "config.h"
+
+#include "workloads/passes/fuse_parts.h"
+
+#include "base/error.h"
+#include "workloads/graph/builder.h"
+#include "workloads/graph/infer_shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *summary;
+} fusions[FR_N_FUSIONS] = {
+    [FR_FUSE_BIAS_ACTIVATION] = {"bias-activation", "a bias and the activation behind it"},
+    [FR_FUSE_DROPOUT_ADD] = {"bias-dropout-add", "dropout and the residual addition"},
+    [FR_FUSE_ACTIVATION_DROPOUT] = {"activation-dropout", "an activation and the dropout behind"},
+    [FR_FUSE_SOFTMAX] = {"scale-mask-softmax", "scaling and masking of scores, and the softmax"},
+    [FR_FUSE_BATCHNORM] = {"batchnorm-activation",
+                           "batch norm, the residual addition, and the activation"},
+    [FR_FUSE_XLA] = {"xla", "clusters of elementwise ops; norms and softmax as reductions"},
+    [FR_FUSE_INDUCTOR] = {"inductor", "clusters with a norm or softmax in one kernel; cheap values "
+                                      "are made again for the backward pass"},
+};
+
+const char *fr_fusion_name(enum fr_fusion f)
+{
+    return fusions[f].name;
+}
+
+const char *fr_fusion_summary(enum fr_fusion f)
+{
+    return fusions[f].summary;
+}
+
+struct fr_fusion_effect fr_graph_fusion_effect(const struct fr_graph *g, enum fr_fusion f)
+{
+    return ((const struct fr__graph_priv *)g->priv)->effects[f];
+}
+
+struct writing {
+    struct fr__fusing f;
+    struct fr_graph_builder *b;
+    uint32_t *new_op;     /* [n_ops] */
+    uint32_t *new_tensor; /* [n_tensors] FR_NONE: internal */
+    uint32_t *first;      /* [n_ops + 1] of groups in order of new ops: first of members */
+    uint32_t *members;    /* [n_ops] */
+    double *bytes;        /* [new ops] traffic */
+    struct fr_edge *edges;
+    size_t n_edges, cap_edges, n_new;
+    uint32_t made_for; /* new op that an internal tensor is made again for */
+    bool is_out_of_memory;
+};
+
+static bool is_tie(const struct fr_edge *e)
+{
+    return e->tensor == FR_NONE && e->bytes > 0;
+}
+
+/* ---- numbers of new ops and tensors ---- */
+
+/* A fused op stands where its last op stood: all that it reads has come. */
+static bool number_ops(struct writing *w)
+{
+    const struct fr_graph *g = w->f.g;
+    struct fr__arena *a = w->f.scratch;
+    uint32_t *left = fr__arena_take(a, g->n_ops, sizeof(*left));
+    uint32_t *at = fr__arena_take(a, g->n_ops, sizeof(*at));
+
+    w->new_op = fr__arena_take(a, g->n_ops, sizeof(*w->new_op));
+    w->first = fr__arena_alloc(a, g->n_ops + 1, sizeof(*w->first));
+    w->members = fr__arena_take(a, g->n_ops, sizeof(*w->members));
+    if (!left || !at || !w->new_op || !w->first || !w->members)
+        return false;
+    memcpy(left, w->f.size, g->n_ops * sizeof(*left));
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        uint32_t group = fr__fusing_group(&w->f, o);
+
+        if (--left[group] > 0)
+            continue;
+        at[w->n_new] = w->first[w->n_new];
+        w->first[w->n_new + 1] = w->first[w->n_new] + w->f.size[group];
+        w->new_op[group] = (uint32_t)w->n_new++;
+    }
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        w->new_op[o] = w->new_op[fr__fusing_group(&w->f, o)];
+        w->members[at[w->new_op[o]]++] = o;
+    }
+    return true;
+}
+
+/* The result comes first: the first output of the last op that keeps one. */
+static uint32_t result_of(const struct writing *w, size_t k)
+{
+    const struct fr_graph *g = w->f.g;
+
+    for (uint32_t i = w->first[k + 1]; i-- > w->first[k];) {
+        const struct fr_op *o = &g->ops[w->members[i]];
+
+        if (o->n_tensors > 0 && !w->f.is_internal[o->first_tensor])
+            return o->first_tensor;
+    }
+    return FR_NONE;
+}
+
+typedef void (*output_call)(struct writing *w, uint32_t tensor, void *user);
+
+static void for_outputs(struct writing *w, size_t k, output_call call, void *user)
+{
+    const struct fr_graph *g = w->f.g;
+    uint32_t result = result_of(w, k);
+
+    if (result != FR_NONE)
+        call(w, result, user);
+    for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
+        const struct fr_op *o = &g->ops[w->members[i]];
+
+        for (uint32_t t = o->first_tensor; t < o->first_tensor + o->n_tensors; t++)
+            if (t != result && !w->f.is_internal[t])
+                call(w, t, user);
+    }
+}
+
+static void number_tensor(struct writing *w, uint32_t tensor, void *user)
+{
+    uint32_t *n = user;
+
+    w->new_tensor[tensor] = (*n)++;
+}
+
+static bool number_tensors(struct writing *w)
+{
+    size_t n_tensors = w->f.g->n_tensors;
+    uint32_t n = 0;
+
+    w->new_tensor = fr__arena_take(w->f.scratch, n_tensors, sizeof(*w->new_tensor));
+    if (!w->new_tensor)
+        return false;
+    memset(w->new_tensor, 0xff, n_tensors * sizeof(*w->new_tensor)); /* FR_NONE each */
+    for (size_t k = 0; k < w->n_new; k++)
+        for_outputs(w, k, number_tensor, &n);
+    return true;
+}
+
+/* ---- edges ---- */
+
+static void add_edge(struct writing *w, struct fr_edge e)
+{
+    if (fr__grow(&w->edges, &w->cap_edges, w->n_edges + 1, sizeof(*w->edges)))
+        w->edges[w->n_edges++] = e;
+    else
+        w->is_out_of_memory = true;
+}
+
+/* Edges of the given graph's tensors, between new ops. */
+static void read_instead(void *user, uint32_t tensor)
+{
+    struct writing *w = user;
+    const struct fr_tensor *t = &w->f.g->tensors[tensor];
+
+    add_edge(w, (struct fr_edge){w->new_op[t->op], w->made_for, tensor, t->bytes});
+}
+
+static int compare_edges(const void *x, const void *y)
+{
+    const struct fr_edge *a = x, *b = y;
+
+    if (a->dst != b->dst)
+        return a->dst < b->dst ? -1 : 1;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    if (a->tensor != b->tensor)
+        return a->tensor < b->tensor ? -1 : 1;
+    return a->bytes < b->bytes ? 1 : a->bytes > b->bytes ? -1 : 0; /* the larger part first */
+}
+
+static void collect_edges(struct writing *w)
+{
+    const struct fr_graph *g = w->f.g;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+        uint32_t src = w->new_op[e->src], dst = w->new_op[e->dst];
+
+        if (src == dst || is_tie(e))
+            continue;
+        w->made_for = dst;
+        if (e->tensor != FR_NONE && w->f.is_internal[e->tensor])
+            (void)fr__fusing_inputs(&w->f, e->tensor, read_instead, w);
+        else
+            add_edge(w, (struct fr_edge){src, dst, e->tensor, e->bytes});
+    }
+    if (w->n_edges > 0)
+        qsort(w->edges, w->n_edges, sizeof(*w->edges), compare_edges);
+    for (size_t i = 0; i < w->n_edges; i++) {
+        const struct fr_edge *e = &w->edges[i];
+
+        if (e->src == e->dst ||
+            (n > 0 && e->dst == w->edges[n - 1].dst && e->src == w->edges[n - 1].src &&
+             e->tensor == w->edges[n - 1].tensor))
+            continue;
+        w->edges[n++] = *e;
+    }
+    w->n_edges = n;
+}
+
+/* ---- traffic ---- */
+
+/* Whether an op's `bytes` count what it reads of a tensor: those that grow with the batch, or all
+ * of an op that does not. */
+static bool is_counted(const struct writing *w, uint32_t op, uint32_t tensor)
+{
+    return tensor != FR_NONE && (w->f.g->tensors[tensor].scales || !w->f.g->ops[op].scales);
+}
+
+/* Whether any op of the new one reads an internal tensor of another, or they are several. */
+static bool is_changed(const struct writing *w, size_t k)
+{
+    const struct fr_graph *g = w->f.g;
+    uint32_t o = w->members[w->first[k]];
+
+    if (w->first[k + 1] - w->first[k] > 1)
+        return true;
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        uint32_t t = g->edges[g->in_edges[i]].tensor;
+
+        if (t != FR_NONE && w->f.is_internal[t])
+            return true;
+    }
+    return false;
+}
+
+/* What XLA reads more of an op on rows than a kernel that keeps a row: its reductions are kernels
+ * of their own, each of which reads its input. Softmax: the largest, the sum; layer norm: the mean,
+ * then the squared differences; RMS norm: the squares. Their gradients read both inputs once more
+ * for the sums over a row. */
+static double read_again(const struct writing *w, uint32_t o)
+{
+    const struct fr_op *op = &w->f.g->ops[o];
+    bool is_forward = fr_op_runs_forward(op);
+
+    if (!fr__fusing_splits_rows(&w->f) || op->n_tensors == 0 ||
+        (!is_forward && op->phase != FR_PHASE_BACKWARD_DATA))
+        return 0;
+    switch (op->kind) {
+    case FR_OP_SOFTMAX:
+    case FR_OP_LOG_SOFTMAX:
+    case FR_OP_LAYERNORM:
+        return 2 * (double)w->f.g->tensors[op->first_tensor].bytes;
+    case FR_OP_RMSNORM:
+        return (is_forward ? 1 : 2) * (double)w->f.g->tensors[op->first_tensor].bytes;
+    default:
+        return 0;
+    }
+}
+
+/* What the ops of new op k move, without what they read and what they write inside. */
+static double written_bytes(const struct writing *w, size_t k)
+{
+    const struct fr_graph *g = w->f.g;
+    double bytes = 0;
+
+    for (uint32_t m = w->first[k]; m < w->first[k + 1]; m++) {
+        uint32_t o = w->members[m];
+
+        bytes += g->ops[o].bytes + read_again(w, o);
+        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+            const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+            if (is_counted(w, o, e->tensor))
+                bytes -= (double)e->bytes;
+        }
+        for (uint32_t t = g->ops[o].first_tensor; t < g->ops[o].first_tensor + g->ops[o].n_tensors;
+             t++)
+            if (w->f.is_internal[t])
+                bytes -= (double)g->tensors[t].bytes;
+    }
+    return bytes > 0 ? bytes : 0;
+}
+
+static bool count_bytes(struct writing *w)
+{
+    const struct fr_graph *g = w->f.g;
+    bool *is_new = fr__arena_take(w->f.scratch, w->n_new, sizeof(*is_new));
+
+    w->bytes = fr__arena_take(w->f.scratch, w->n_new, sizeof(*w->bytes));
+    if (!is_new || !w->bytes)
+        return false;
+    for (size_t k = 0; k < w->n_new; k++) {
+        is_new[k] = is_changed(w, k);
+        w->bytes[k] = is_new[k] ? written_bytes(w, k)
+                                : g->ops[w->members[w->first[k]]].bytes +
+                                      read_again(w, w->members[w->first[k]]);
+    }
+    for (size_t i = 0; i < w->n_edges; i++) {
+        const struct fr_edge *e = &w->edges[i];
+
+        if (is_new[e->dst] && is_counted(w, w->members[w->first[e->dst]], e->tensor))
+            w->bytes[e->dst] += (double)e->bytes;
+    }
+    return true;
+}
+
+/* ---- the new graph ---- */
+
+/* The op that says what the fused one is: rows cost most, then random numbers, then functions. */
+static unsigned rank_of(const struct fr_op *o)
+{
+    switch (o->kind) {
+    case FR_OP_SOFTMAX:
+    case FR_OP_LOG_SOFTMAX:
+    case FR_OP_LAYERNORM:
+    case FR_OP_RMSNORM:
+    case FR_OP_BATCHNORM:
+        return 5;
+    case FR_OP_DROPOUT:
+        return fr_op_runs_forward(o) ? 4 : 2;
+    case FR_OP_GELU:
+    case FR_OP_SILU:
+    case FR_OP_TANH:
+    case FR_OP_SIGMOID:
+        return 3;
+    case FR_OP_CAST:
+    case FR_OP_BIAS:
+        return 1;
+    default:
+        return 2;
+    }
+}
+
+static uint32_t leader_of(const struct writing *w, size_t k)
+{
+    const struct fr_graph *g = w->f.g;
+    uint32_t best = w->members[w->first[k]];
+
+    for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++)
+        if (rank_of(&g->ops[w->members[i]]) > rank_of(&g->ops[best]))
+            best = w->members[i];
+    return best;
+}
+
+struct outputs {
+    struct fr_tensor *t;
+    size_t n;
+};
+
+static void copy_output(struct writing *w, uint32_t tensor, void *user)
+{
+    struct outputs *out = user;
+    struct fr_tensor t = w->f.g->tensors[tensor];
+    uint32_t own = w->new_tensor[tensor];
+
+    /* the storage of an internal tensor is none, but what that one shared may be there */
+    while (t.alias != FR_NONE && w->f.is_internal[t.alias])
+        t.alias = w->f.g->tensors[t.alias].alias;
+    if (t.alias != FR_NONE)
+        t.alias = w->new_tensor[t.alias];
+    if (t.alias != FR_NONE && t.alias >= own)
+        t.alias = FR_NONE;
+    out->t[out->n++] = t;
+}
+
+/* Sums up what the ops of new op k say. */
+static void add_up(const struct writing *w, size_t k, struct fr_op *op)
+{
+    const struct fr_graph *g = w->f.g;
+
+    op->flops = 0;
+    op->param_bytes = op->workspace_bytes = 0;
+    op->n_params = 0;
+    for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
+        const struct fr_op *o = &g->ops[w->members[i]];
+
+        op->flops += o->flops;
+        op->param_bytes += o->param_bytes;
+        op->n_params += o->n_params;
+        if (op->workspace_bytes < o->workspace_bytes)
+            op->workspace_bytes = o->workspace_bytes;
+    }
+}
+
+static enum fr_status write_op(struct writing *w, size_t k, struct fr_error *err)
+{
+    const struct fr_graph *g = w->f.g;
+    uint32_t leader = leader_of(w, k), n_outputs = 0;
+    struct fr_op op = g->ops[leader];
+    struct fr__mark mark = fr__arena_mark(w->f.scratch);
+    struct outputs out = {.n = 0};
+
+    for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++)
+        n_outputs += g->ops[w->members[i]].n_tensors;
+    out.t = fr__arena_take(w->f.scratch, n_outputs, sizeof(*out.t));
+    if (!out.t)
+        return fr__fail_nomem(err);
+    for_outputs(w, k, copy_output, &out);
+    if (w->first[k + 1] - w->first[k] > 1) {
+        (void)fr__op_shape(g, leader, &op.shape);
+        op.is_in_place = out.n > 0 && out.t[0].alias != FR_NONE;
+        add_up(w, k, &op);
+    }
+    op.bytes = w->bytes[k];
+    if (op.forward != FR_NONE)
+        op.forward = w->new_op[op.forward];
+    fr_graph_builder_op(w->b, &op, g->layer_names[op.layer], out.t, out.n);
+    fr__arena_rewind(w->f.scratch, mark);
+    return FR_OK;
+}
+
+static void write_edges(struct writing *w)
+{
+    const struct fr_graph *g = w->f.g;
+
+    for (size_t i = 0; i < w->n_edges; i++) {
+        const struct fr_edge *e = &w->edges[i];
+
+        fr_graph_builder_edge(w->b, e->src, e->dst,
+                              e->tensor == FR_NONE ? FR_NONE : w->new_tensor[e->tensor], e->bytes);
+    }
+    for (size_t i = 0; i < g->n_edges; i++)
+        if (is_tie(&g->edges[i]))
+            fr_graph_builder_tie(w->b, w->new_op[g->edges[i].src], w->new_op[g->edges[i].dst]);
+}
+
+static void note_effects(const struct writing *w, struct fr_graph *made)
+{
+    struct fr_fusion_effect *effects = ((struct fr__graph_priv *)made->priv)->effects;
+
+    for (size_t k = 0; k < w->n_new; k++) {
+        uint32_t n = w->first[k + 1] - w->first[k];
+        struct fr_fusion_effect *x;
+
+        if (n < 2)
+            continue;
+        x = &effects[w->f.by[fr__fusing_group(&w->f, w->members[w->first[k]])]];
+        x->n_groups += w->f.g->ops[w->members[w->first[k]]].phase == FR_PHASE_FORWARD;
+        x->ops_before += n;
+        x->ops_after++;
+        x->bytes_after += w->bytes[k];
+        for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++)
+            x->bytes_before += w->f.g->ops[w->members[i]].bytes;
+    }
+}
+
+static enum fr_status rewrite(struct writing *w, struct fr_graph **out, struct fr_error *err)
+{
+    const struct fr_graph *g = w->f.g;
+
+    if (!fr__fusing_find(&w->f) || !fr__fusing_look_inside(&w->f) || !number_ops(w) ||
+        !number_tensors(w))
+        return fr__fail_nomem(err);
+    collect_edges(w);
+    if (w->is_out_of_memory || !count_bytes(w))
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < w->n_new; k++)
+        FR_TRY(write_op(w, k, err));
+    write_edges(w);
+    for (size_t i = 0; i < g->n_samples; i++)
+        fr_graph_builder_sample(w->b, w->new_op[g->samples[i].op], g->samples[i].device,
+                                g->samples[i].batch, g->samples[i].time_s);
+    FR_TRY(fr_graph_builder_finish(w->b, g, out, err));
+    note_effects(w, *out);
+    return FR_OK;
+}
+
+enum fr_status fr__fuse(const struct fr_graph *g, unsigned wanted, struct fr_graph **out,
+                        struct fr_error *err)
+{
+    struct writing w = {.f = {.g = g, .fusions = g->n_samples > 0 ? 0 : wanted}};
+    enum fr_status st;
+
+    w.f.scratch = fr__arena_new();
+    w.b = fr_graph_builder_new();
+    st = w.f.scratch && w.b ? rewrite(&w, out, err) : fr__fail_nomem(err);
+    fr_graph_builder_free(w.b);
+    fr__arena_free(w.f.scratch);
+    free(w.edges);
+    return st;
+}
