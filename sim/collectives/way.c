@@ -182,18 +182,40 @@ static double slowness(const struct engine *e, enum fr_link_kind kind)
 }
 
 /* As measured systems were; 1 where that is not asked for, or nobody measured it. */
-static double slow_factor(struct engine *e, uint32_t group, enum fr__nccl_algorithm row,
-                          enum fr__nccl_protocol p, bool is_over_nodes)
+static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
+                                         enum fr__nccl_algorithm row, enum fr__nccl_protocol p,
+                                         bool is_over_nodes)
 {
     const struct fr_collective_way *way = e->o->way;
 
     if (!way->as_measured)
-        return 1;
-    return fr__nccl_measured_factor(fr__chosen_min_sm(e, group, way->version), is_over_nodes, row,
-                                    p);
+        return (struct fr__nccl_measured){1, 1};
+    return fr__nccl_measured_of(fr__chosen_min_sm(e, group, way->version), is_over_nodes, row, p);
 }
 
-static void set_protocol_costs(struct engine *e, uint32_t group, enum fr__nccl_protocol p,
+/* How much longer than its bytes on the wire a message holds its links. LL is bound by the
+ * processor and not by the links. In a tree inside one machine the threads of a channel sum upwards
+ * and copy downwards in turn, so NCCL counts its bandwidth half (src/graph/tuning.cc). */
+static double held_longer(struct engine *e, uint32_t collective, enum fr__nccl_algorithm row,
+                          enum fr__nccl_protocol p, bool is_over_nodes)
+{
+    double slower = fr__chosen_slower(e, collective, e->o->way->version, row, p);
+    double both_ways = row == FR__NCCL_ALGO_TREE && !is_over_nodes && slower > 0 ? 2 : 1;
+
+    return both_ways * (p == FR__NCCL_LL ? fmax(slower / fr__nccl_wire_factor(p), 1) : 1);
+}
+
+/* What of the data is the GPU's own already goes from one buffer to the other. */
+static double own_s(const struct engine *e, const struct fr__schedule *s, uint32_t group)
+{
+    const struct fr_topo *t = e->v->topo;
+    const struct fr_device *d = &t->devices[fr_plan_group_device(e->plan, group, 0)];
+    double Bps = fr__nccl_own_Bps(t->types[d->type].mem_Bps);
+
+    return Bps > 0 ? s->bytes / s->n / Bps : 0;
+}
+
+static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__nccl_protocol p,
                                struct fr__way *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
@@ -206,9 +228,11 @@ static void set_protocol_costs(struct engine *e, uint32_t group, enum fr__nccl_p
     enum fr__nccl_algorithm row = FR__NCCL_ALGO_RING;
     unsigned version = e->o->way->version;
     bool is_over_nodes = out->schedule.per_node < out->schedule.n;
-    double slow;
+    bool is_pairs = out->schedule.kind == FR_ALL_TO_ALL;
+    uint32_t group = e->v->collectives[collective].group;
+    struct fr__nccl_measured slow;
 
-    out->wire_factor = out->slow_factor = 1;
+    out->wire_factor = out->slow_factor = out->slow_latency = 1;
     if (p == FR__NCCL_N_PROTOCOLS)
         return;
     if (a == &fr__tree_algorithm)
@@ -217,15 +241,20 @@ static void set_protocol_costs(struct engine *e, uint32_t group, enum fr__nccl_p
         row = FR__NCCL_ALGO_NVLS_TREE;
     else if (a == &fr__pat_algorithm)
         row = FR__NCCL_ALGO_PAT;
-    slow = out->slow_factor = slow_factor(e, group, row, p, is_over_nodes);
+    slow = measured(e, group, is_pairs ? FR__NCCL_N_ALGORITHMS : row, p, is_over_nodes);
     row = row == FR__NCCL_ALGO_PAT ? FR__NCCL_ALGO_RING : row;
-    out->wire_factor = slow * fr__nccl_wire_factor(p);
+    out->slow_latency = slow.latency;
     out->start_kind = is_over_nodes ? FR_LINK_NET : FR_LINK_NVLINK;
-    out->start_s = 1e-6 * slow * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
-    if (out->schedule.kind == FR_ALL_TO_ALL) { /* all peers' messages are on their way at once */
-        out->wire_factor = slow;
+    out->start_s =
+        1e-6 * slow.latency * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
+    if (e->o->way->as_measured && (is_pairs || (a == &fr__ring_algorithm && p == FR__NCCL_SIMPLE)))
+        out->start_s += own_s(e, &out->schedule, group);
+    if (is_pairs) { /* all peers' messages are on their way at once */
+        out->wire_factor = out->slow_factor = slow.bytes;
         return;
     }
+    out->slow_factor = slow.bytes * held_longer(e, collective, row, p, is_over_nodes);
+    out->wire_factor = out->slow_factor * fr__nccl_wire_factor(p);
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
         out->hop_s[k] =
             1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) * slowness(e, (enum fr_link_kind)k);
@@ -269,10 +298,12 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
     const struct fr_collective_way *way = e->o->way;
     enum fr_collective_kind kind = e->v->collectives[collective].kind;
     uint32_t group = e->v->collectives[collective].group;
+    bool is_one_node = fr__chosen_nodes(e, group, way->version) == 1;
     struct fr__nccl_choice c;
 
-    if (kind == FR_ALL_TO_ALL && fr__chosen_nodes(e, group, way->version) == 1 &&
-        fr__chosen_min_sm(e, group, way->version) > 0)
+    if (kind == FR_ALL_TO_ALL && !is_one_node)
+        return (struct recipe){&fr__shift_algorithm, peer_protocol(e, collective), 0};
+    if (kind == FR_ALL_TO_ALL && fr__chosen_min_sm(e, group, way->version) > 0)
         return (struct recipe){&fr__pairwise_algorithm, peer_protocol(e, collective), 0};
     if (!fr__chosen(e, collective, way, &c))
         return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
@@ -335,7 +366,7 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     if (a == &fr__tree_algorithm)
         set_chains(e, c->group, s);
     set_pipeline(r.n_channels, s);
-    set_protocol_costs(e, c->group, r.protocol, out);
+    set_protocol_costs(e, collective, r.protocol, out);
     st = fr__schedule_make(s, e->err);
     if (st != FR_OK)
         fr__engine_fail(e, st);
@@ -449,5 +480,6 @@ double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
     *kind = outermost;
     if (route->n_links == 0)
         return 0;
-    return fmax(w->slow_factor * fmax(w->hop_s[outermost], route->latency_s) - route->latency_s, 0);
+    return fmax(w->slow_latency * fmax(w->hop_s[outermost], route->latency_s) - route->latency_s,
+                0);
 }
