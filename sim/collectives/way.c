@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NCCL's chunk of trees and chains (4 MiB in 8 steps: NCCL_BUFFSIZE, NCCL_STEPS) and of NVLS
- * (src/enqueue.cc). More chunks than MOST_CHUNKS change a pipeline by less than its depth in 64. */
-enum { CHUNK_BYTES = 512 << 10, NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
+/* NCCL's chunk of trees and chains, data in one of the 8 steps (NCCL_STEPS) of its buffers: 4 MiB
+ * by Simple, 256 KiB by LL, of which half are flags, 640 * 120 * 8 * 8 B by LL128, of which 15 of 16
+ * are data (src/init.cc, src/device/prims_ll*.h); and of NVLS (src/enqueue.cc). More chunks than
+ * MOST_CHUNKS change a pipeline by less than its depth in 64. */
+enum { CHUNK_BYTES = 512 << 10, LL_CHUNK_BYTES = 16 << 10, LL128_CHUNK_BYTES = 576000 };
+enum { NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
 enum { LL_PEER_BYTES = 16 << 10 };
 
 static const char FILE_PREFIX[] = "file:";
@@ -111,30 +114,57 @@ bool fr_collective_way_has(const struct fr_collective_way *w, enum fr_collective
 
 /* ---- one collective ---- */
 
+/* What is to be done, and by which protocol. */
+struct recipe {
+    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
+    enum fr__nccl_protocol protocol;
+    unsigned n_channels;
+};
+
 static uint32_t chunks_of(double bytes, double chunk_bytes)
 {
     return (uint32_t)fmin(fmax(ceil(bytes / chunk_bytes), 1), MOST_CHUNKS);
 }
 
+/* By LL128 a tree halves its chunk while there are few for its depth (src/enqueue.cc). */
+static double tree_ll128_chunk(const struct fr__schedule *s)
+{
+    double m = s->per_node, depth = 1 + log2((double)s->n / m) + 0.1 * m, chunk = LL128_CHUNK_BYTES;
+    double lane_bytes = s->bytes / (s->n_lanes ? s->n_lanes : 1);
+
+    while (chunk > 128 << 10 && lane_bytes / chunk < depth * 64 / m)
+        chunk /= 2;
+    while (chunk > 32 << 10 && lane_bytes / chunk < depth * 16 / m)
+        chunk /= 2;
+    return chunk;
+}
+
+static double chunk_bytes(const struct fr__schedule *s, enum fr__nccl_protocol p)
+{
+    if (p == FR__NCCL_LL)
+        return LL_CHUNK_BYTES;
+    if (p != FR__NCCL_LL128)
+        return s->algorithm == &fr__nvls_algorithm ? NVLS_CHUNK_BYTES : CHUNK_BYTES;
+    return s->algorithm == &fr__tree_algorithm ? tree_ll128_chunk(s) : LL128_CHUNK_BYTES;
+}
+
 /* Lanes and chunks of a pipeline. Trees: a pair for each rank of a machine, so that each begins at
  * another NIC. */
-static void set_pipeline(unsigned n_channels, struct fr__schedule *s)
+static void set_pipeline(const struct recipe *r, struct fr__schedule *s)
 {
     const struct fr__algorithm *a = s->algorithm;
-    double chunk = CHUNK_BYTES;
 
     if (a == &fr__tree_algorithm && s->kind == FR_ALL_REDUCE) {
         uint32_t most = s->n_lanes ? s->n_lanes : 2 * s->per_node;
 
         most = most < MOST_TREES ? most : MOST_TREES;
-        s->n_lanes = n_channels && n_channels < most ? n_channels : most;
+        s->n_lanes = r->n_channels && r->n_channels < most ? r->n_channels : most;
     }
-    if (a == &fr__nvls_algorithm) {
+    if (a == &fr__nvls_algorithm)
         s->n_lanes = s->per_node * (s->n > s->per_node ? 2 : 1);
-        chunk = NVLS_CHUNK_BYTES;
-    }
     if (a->is_pipeline)
-        s->n_chunks = chunks_of(s->bytes / (s->n_lanes ? s->n_lanes : 1), chunk);
+        s->n_chunks =
+            chunks_of(s->bytes / (s->n_lanes ? s->n_lanes : 1), chunk_bytes(s, r->protocol));
 }
 
 /* Rings over the link graph, as form.c has them. */
@@ -263,13 +293,6 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
         out->hop_s[FR_LINK_NVLINK] /= 4;
 }
 
-/* What is to be done, and by which protocol. */
-struct recipe {
-    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
-    enum fr__nccl_protocol protocol;
-    unsigned n_channels;
-};
-
 static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
 {
     if (kind == FR_ALL_TO_ALL)
@@ -365,7 +388,7 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
         return false;
     if (a == &fr__tree_algorithm)
         set_chains(e, c->group, s);
-    set_pipeline(r.n_channels, s);
+    set_pipeline(&r, s);
     set_protocol_costs(e, collective, r.protocol, out);
     st = fr__schedule_make(s, e->err);
     if (st != FR_OK)

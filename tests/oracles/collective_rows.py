@@ -60,7 +60,7 @@ OPS = {"all_reduce": "all-reduce", "all_gather": "all-gather", "alltoall": "all-
        "reduce_scatter": "reduce-scatter"}
 TYPES = {"float32": "float", "float16": "half", "bfloat16": "bfloat16", "int8": "int8",
          "uint8": "uint8"}
-LEAST_ROWS = 8  # of a system in a class, to count in its factor
+LEAST_ROWS = 5  # of a system that speak of a factor, to count in it
 AS_REPORTED = {"h20_x16_ib", "vtrain_v100", "vtrain_a100"}
 
 
@@ -217,20 +217,25 @@ def fit_factors(rows):
 
 
 def fit_systems(rows):
-    """[(system, class of latencies, class of bytes, rows, factors)]"""
+    """[(system, class of latencies, class of bytes, rows, factors)]; rows: how many of them speak of
+    either factor, because a tenth of their time or more goes by it."""
     groups = collections.defaultdict(list)
     for r in rows:
         groups[(r["system"],) + classes(r)].append(r)
-    return [key + (len(some), fit_factors(some)) for key, some in sorted(groups.items())]
+    return [key + ((sum(r["latency"] > .1 * r["raw"] for r in some),
+                    sum(r["latency"] < .9 * r["raw"] for r in some)), fit_factors(some))
+            for key, some in sorted(groups.items())]
 
 
 def factors_without(fits, left_out):
     """Medians over systems, by ("latency" or "bytes", class); and over all generations."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
-    for system, of_latency, of_bytes, n, factors in fits:
+    for system, of_latency, of_bytes, rows, factors in fits:
         if system == left_out:
             continue
-        for kind, key, factor in zip(("latency", "bytes"), (of_latency, of_bytes), factors):
+        for kind, key, n, factor in zip(("latency", "bytes"), (of_latency, of_bytes), rows, factors):
+            if n == 0:
+                continue
             found[(kind,) + key][system].append((n, factor))
             if key[0] != "nodes":
                 found[(kind, "any") + key[1:]][system].append((n, factor))
@@ -286,9 +291,10 @@ def main():
     ask_latency(forerun, rows)
     fits = fit_systems(rows)
     if "--factors" in sys.argv:
-        for system, of_latency, _, n, factors in fits:
-            print("%-16s %-10s %-6s %-7s %4d rows %.2f %.2f" %
-                  ((system,) + of_latency + (n,) + factors))
+        for system, of_latency, of_bytes, n, factors in fits:
+            for kind, key, i in (("latency", of_latency, 0), ("bytes", of_bytes, 1)):
+                print("%-16s %-8s %-10s %-6s %-7s %4d rows %.2f" %
+                      ((system, kind) + key + (n[i], factors[i])))
         for c, f in sorted(factors_without(fits, None).items()):
             print("%-8s %-10s %-6s %-7s %.2f" % (c + (f,)))
         return

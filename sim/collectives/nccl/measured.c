@@ -26,10 +26,10 @@
 enum { VOLTA, AMPERE, HOPPER, BLACKWELL, N_GENERATIONS };
 
 static const struct fr__nccl_measured INSIDE[N_GENERATIONS][FR__NCCL_N_PROTOCOLS] = {
-    [VOLTA] = {{1.34, 1.05}, {1.48, 1.44}, {1.00, 1.05}},
-    [AMPERE] = {{1.34, 1.05}, {1.48, 1.44}, {2.41, 1.22}},
-    [HOPPER] = {{0.93, 1.00}, {0.92, 1.00}, {1.16, 1.05}},
-    [BLACKWELL] = {{1.34, 1.05}, {1.48, 1.44}, {1.63, 0.95}},
+    [VOLTA] = {{1.37, 1.02}, {1.48, 1.48}, {1.00, 1.05}},
+    [AMPERE] = {{1.37, 1.02}, {1.48, 1.48}, {2.41, 1.22}},
+    [HOPPER] = {{0.93, 1.00}, {0.91, 1.03}, {1.25, 1.05}},
+    [BLACKWELL] = {{1.37, 1.02}, {1.48, 1.48}, {1.63, 0.95}},
 };
 static const struct fr__nccl_measured NVLS_INSIDE[N_GENERATIONS] = {
     {1.89, 1.48}, {1.89, 1.48}, {1.16, 1.38}, {1.89, 1.55}};
@@ -38,10 +38,10 @@ static const struct fr__nccl_measured PAIRS_INSIDE[N_GENERATIONS] = {
 
 /* Of few systems, so not by generation. On rings by LL the two at hand do not agree. */
 static const struct fr__nccl_measured RING_OVER_NODES[FR__NCCL_N_PROTOCOLS] = {
-    {1.00, 2.18}, {1.67, 1.70}, {2.24, 1.16}};
+    {1.00, 2.76}, {1.34, 2.18}, {2.24, 1.10}};
 static const struct fr__nccl_measured TREE_OVER_NODES[FR__NCCL_N_PROTOCOLS] = {
-    {1.34, 2.18}, {1.67, 1.70}, {2.24, 1.16}};
-static const struct fr__nccl_measured NVLS_OVER_NODES = {1.68, 1.17};
+    {1.34, 2.76}, {1.34, 2.18}, {2.24, 1.10}};
+static const struct fr__nccl_measured NVLS_OVER_NODES = {1.28, 1.34};
 static const struct fr__nccl_measured PAIRS_OVER_NODES = {0.82, 1.16};
 
 static unsigned generation_of(unsigned min_sm)
