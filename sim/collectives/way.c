@@ -280,7 +280,8 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
     if (e->o->way->as_measured && (is_pairs || (a == &fr__ring_algorithm && p == FR__NCCL_SIMPLE)))
         out->start_s += own_s(e, &out->schedule, group);
     if (is_pairs) { /* all peers' messages are on their way at once */
-        out->wire_factor = out->slow_factor = slow.bytes;
+        out->slow_factor = slow.bytes;
+        out->wire_factor = slow.bytes * fr__nccl_wire_factor(p);
         return;
     }
     out->slow_factor = slow.bytes * held_longer(e, collective, row, p, is_over_nodes);
@@ -301,12 +302,14 @@ static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
 }
 
 /* Of messages between two ranks: LL up to 16 KiB a channel (src/enqueue.cc, NCCL_P2P_LL_THRESHOLD),
- * and two channels a peer. */
+ * and two channels a peer. They have no LL128. */
 static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     double each = c->bytes / fr_plan_group_size(e->plan, c->group);
 
+    if (e->o->way->protocol == FR__NCCL_LL || e->o->way->protocol == FR__NCCL_SIMPLE)
+        return e->o->way->protocol;
     return each <= 2 * LL_PEER_BYTES ? FR__NCCL_LL : FR__NCCL_SIMPLE;
 }
 
