@@ -8,6 +8,8 @@ Reads MICROBENCH/collectives.csv (doc/calibration.md) and prints, as tables for 
   left out       the simulated time of each system's rows times the factors of measured.c, made anew
                  without that system (steps by NCCL's choice; the fits play no part)
   rings          bus bandwidth of large all-reduces inside a machine
+  published      tables of nccl-tests in MICROBENCH/../nccl/busbw.csv that were never looked at for a
+                 fit, as `forerun comm` answers for them
 
 A factor is a pair: on latencies (starts and hops), and on what the bytes take. Both are fitted to
 each system's rows of a class, on the mean of |ln(simulated / measured)|; the median over systems counts.
@@ -27,6 +29,7 @@ import collections
 import csv
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -60,6 +63,14 @@ OPS = {"all_reduce": "all-reduce", "all_gather": "all-gather", "alltoall": "all-
        "reduce_scatter": "reduce-scatter"}
 TYPES = {"float32": "float", "float16": "half", "bfloat16": "bfloat16", "int8": "int8",
          "uint8": "uint8"}
+# of busbw.csv: systems whose board and network are stated and have a preset
+PUBLISHED = {
+    "oci_bm_gpu4_2x8": "2x dgx-a100-40g via roce:200Gbps", "dgx_a100_first4of8": "dgx-a100-80g",
+    "hgx_h100_8": "hgx-h100", "nebius_k8s_2x8": "2x hgx-h100 via ib:400Gbps",
+    "nebius_vm_2x8": "2x hgx-h100 via ib:400Gbps", "aws_p5_2x8": "2x hgx-h100 via eth:400Gbps",
+    "gb300_oci_4": "gb200-nvl72", "gb300_oci_8": "gb200-nvl72", "gb300_oci_64": "gb200-nvl72",
+    "gb300_oci_128": "2x gb200-nvl72",
+}
 LEAST_ROWS = 5  # of a system that speak of a factor, to count in it
 AS_REPORTED = {"h20_x16_ib", "vtrain_v100", "vtrain_a100"}
 
@@ -258,9 +269,12 @@ def predict_left_out(factors, r):
     return with_factors(r, find(("latency",) + of_latency), find(("bytes",) + of_bytes))
 
 
-def held_out(forerun, data):
-    """Rows of the shipped systems' fits that were held out: pairs by place and operation."""
+def held_out(forerun, data, known):
+    """Rows of the shipped systems' fits that were held out: pairs by place and operation, system,
+    and the algorithm that NCCL takes where one of the known rows says so."""
     pairs = collections.defaultdict(list)
+    taken = {(FITTED[r["system"]], r["op"], r["gpus"], r["nodes"], r["bytes"]): r["algorithm"]
+             for r in known if r["system"] in FITTED}
     with tempfile.TemporaryDirectory() as d:
         rows = d + "/rows.csv"
         alps = d + "/alps.csv"  # as calibrate/fit/refit.sh takes them
@@ -278,9 +292,34 @@ def held_out(forerun, data):
                 for r in csv.DictReader(f):
                     where = "over nodes" if r["class"].endswith(", nodes") else "in one node"
                     pair = (float(r["predicted_s"]), float(r["measured_s"]))
-                    for group in ("all", r["class"].split(",")[0], system):
+                    op = r["class"].split(",")[0]
+                    key = (system, op, int(r["gpus"]), int(r["nodes"]), int(float(r["bytes"])))
+                    for group in ("all", op, system, taken.get(key, "algorithm not known")):
                         pairs[(where, group)].append(pair)
     return pairs
+
+
+def read_published(path):
+    with open(path, newline="") as f:
+        found = [r for r in csv.DictReader(f) if r["system"] in PUBLISHED and r["time_us"]]
+    return [{"system": r["system"], "topology": PUBLISHED[r["system"]], "gpus": int(r["gpus"]),
+             "nodes": 2 if PUBLISHED[r["system"]].startswith("2x") else 1,
+             "op": r["op"].replace("_", "-"), "dtype": "float", "bytes": int(r["bytes"]),
+             "measured": float(r["time_us"])} for r in found]
+
+
+def print_published(forerun, path):
+    rows = read_published(path)
+    # of two racks as many GPUs of each, which --spread takes
+    ask(forerun, rows, "answer", ["--spread"])
+    header("Published tables that no fit has seen, as `forerun comm` answers", "systems")
+    for one in (True, False):
+        some = [r for r in rows if (r["nodes"] == 1) == one]
+        where = "in one node" if one else "over nodes"
+        line("all " + where, [(r["answer"], r["measured"]) for r in some])
+        for name in sorted({r["system"] + ", " + r["op"] for r in some}):
+            line(where + ", " + name, [(r["answer"], r["measured"]) for r in some
+                                       if r["system"] + ", " + r["op"] == name])
 
 
 def main():
@@ -303,9 +342,10 @@ def main():
 
     header("Held-out rows of the systems that were fitted", "where")
     aims = {"in one node": "5 / 18", "over nodes": "14 / 45"}
-    for (where, op), pairs in sorted(held_out(forerun, data).items(),
+    for (where, op), pairs in sorted(held_out(forerun, data, rows).items(),
                                      key=lambda x: (x[0][0], x[0][1] != "all", x[0][1])):
-        line(where + ", " + op, pairs, aims[where] if op == "all" else "")
+        name = "all " + where if op == "all" else where + ", " + op
+        line(name, pairs, aims[where] if op == "all" else "")
 
     no_fit = [r for r in rows if r["system"] not in FITTED]
     header("Systems that are in no fit, as `forerun comm` answers", "systems")
@@ -334,6 +374,10 @@ def main():
             for name in sorted({r[kind] for r in some}):
                 line(where + ", " + name,
                      [(r["left"], r["measured"]) for r in some if r[kind] == name])
+
+    published = microbench + "/../nccl/busbw.csv"
+    if os.path.exists(published):
+        print_published(forerun, published)
 
     print("\nAll-reduces of at least 256 MiB inside a machine, bus bandwidth in GB/s, median\n")
     print("| system | GPUs | measured | links alone | as answered | off |\n|---|---|---|---|---|---|")
