@@ -300,7 +300,8 @@ function end_nodes(    i, way, has, all, wrong) {
 }
 function end_system() {
     if (n_corrections)
-        one_pairs = one_pairs ".n_corrections = " n_corrections ", .corrections = {" corrections "},"
+        one_pairs = one_pairs ".n_corrections = " n_corrections ", .corrections = {" \
+                    corrections "},"
     table = table "    {" text(file) ",\n     {" top one one_pairs
     if (several != "")
         table = table end_nodes()

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NCCL's chunk of trees and chains, data in one of the 8 steps (NCCL_STEPS) of its buffers: 4 MiB
- * by Simple, 256 KiB by LL, of which half are flags, 640 * 120 * 8 * 8 B by LL128, of which 15 of 16
- * are data (src/init.cc, src/device/prims_ll*.h); and of NVLS (src/enqueue.cc). More chunks than
- * MOST_CHUNKS change a pipeline by less than its depth in 64. */
+/* NCCL's chunk of trees and chains, data in one of 8 steps (NCCL_STEPS) of its buffers: 4 MiB
+ * by Simple, 256 KiB by LL, half of it flags, 640 * 120 * 8 * 8 B by LL128, 15 of 16 of it data
+ * (src/init.cc, src/device/prims_ll*.h); and of NVLS (src/enqueue.cc). More chunks than MOST_CHUNKS
+ * change a pipeline by less than its depth in 64. */
 enum { CHUNK_BYTES = 512 << 10, LL_CHUNK_BYTES = 16 << 10, LL128_CHUNK_BYTES = 576000 };
 enum { NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
 enum { LL_PEER_BYTES = 16 << 10 };
@@ -206,9 +206,9 @@ static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
 }
 
 /* Where links are made slower in latency, so is what a protocol takes over them. */
-static double slowness(const struct engine *e, enum fr_link_kind kind)
+static double slowness(const struct engine *e, enum fr_link_kind kind, enum fr_link_resource what)
 {
-    return e->o->slowness ? e->o->slowness[fr_link_resource(kind, FR_LINK_LATENCY)] : 1;
+    return e->o->slowness ? e->o->slowness[fr_link_resource(kind, what)] : 1;
 }
 
 /* As measured systems were; 1 where that is not asked for, or nobody measured it. */
@@ -275,10 +275,12 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
     row = row == FR__NCCL_ALGO_PAT ? FR__NCCL_ALGO_RING : row;
     out->slow_latency = slow.latency;
     out->start_kind = is_over_nodes ? FR_LINK_NET : FR_LINK_NVLINK;
-    out->start_s =
-        1e-6 * slow.latency * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
+    out->start_s = 1e-6 * slow.latency * fr__nccl_base_us(version, row, p) *
+                   slowness(e, out->start_kind, FR_LINK_LATENCY);
     if (e->o->way->as_measured && (is_pairs || (a == &fr__ring_algorithm && p == FR__NCCL_SIMPLE)))
-        out->start_s += own_s(e, &out->schedule, group);
+        out->own_s =
+            own_s(e, &out->schedule, group) * slowness(e, out->start_kind, FR_LINK_BANDWIDTH);
+    out->start_s += out->own_s;
     if (is_pairs) { /* all peers' messages are on their way at once */
         out->slow_factor = slow.bytes;
         out->wire_factor = slow.bytes * fr__nccl_wire_factor(p);
@@ -287,8 +289,8 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
     out->slow_factor = slow.bytes * held_longer(e, collective, row, p, is_over_nodes);
     out->wire_factor = out->slow_factor * fr__nccl_wire_factor(p);
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-        out->hop_s[k] =
-            1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) * slowness(e, (enum fr_link_kind)k);
+        out->hop_s[k] = 1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) *
+                        slowness(e, (enum fr_link_kind)k, FR_LINK_LATENCY);
     if (row ==
         FR__NCCL_ALGO_NVLS_TREE) /* the table has it once for the four ways to and from a switch */
         out->hop_s[FR_LINK_NVLINK] /= 4;

@@ -27,7 +27,8 @@ struct fr_collective_way {
 struct fr__way {
     struct fr__schedule schedule;
     enum fr_link_kind start_kind; /* of which start_s is a latency */
-    double start_s;               /* before the first message */
+    double start_s;               /* before the first message, with own_s */
+    double own_s; /* of it, what counts as bandwidth of start_kind: moved inside a GPU's memory */
     double wire_factor;  /* how long a message holds its links: bytes on the wire for each byte of
                            data, times slow_factor */
     double slow_factor;  /* more than the links say, of bytes */

@@ -228,8 +228,8 @@ def fit_factors(rows):
 
 
 def fit_systems(rows):
-    """[(system, class of latencies, class of bytes, rows, factors)]; rows: how many of them speak of
-    either factor, because a tenth of their time or more goes by it."""
+    """[(system, class of latencies, class of bytes, rows, factors)]; rows: how many speak of either
+    factor, because a tenth of their time or more goes by it."""
     groups = collections.defaultdict(list)
     for r in rows:
         groups[(r["system"],) + classes(r)].append(r)
@@ -244,7 +244,8 @@ def factors_without(fits, left_out):
     for system, of_latency, of_bytes, rows, factors in fits:
         if system == left_out:
             continue
-        for kind, key, n, factor in zip(("latency", "bytes"), (of_latency, of_bytes), rows, factors):
+        keys = of_latency, of_bytes
+        for kind, key, n, factor in zip(("latency", "bytes"), keys, rows, factors):
             if n == 0:
                 continue
             found[(kind,) + key][system].append((n, factor))
