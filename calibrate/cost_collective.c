@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "calibrate/cost_model.h"
+#include "calibrate/system_model.h"
 #include "calibrate/system_nodes.h"
 
 #include <math.h>
@@ -19,13 +20,24 @@ struct asked {
     enum fr_system_way way; /* over several machines, except for an all-to-all */
 };
 
+/* Turns the correction inside a machine at other bytes to that at the call's own. It has no slope:
+ * what it corrects is partly start and partly bytes, as the model is. */
+static double fixed_correction(const struct asked *a, const struct fr_system_call *at)
+{
+    const struct fr_system_info *info = fr_system_info(a->system);
+
+    if (a->call->n_nodes > 1)
+        return 1;
+    return exp(fr__system_correction(info, a->call) - fr__system_correction(info, at));
+}
+
 static double time_s(const struct asked *a, double bytes)
 {
     struct fr_system_call call = *a->call;
 
     call.bytes = bytes;
     if (a->way == FR_N_SYSTEM_WAYS)
-        return fr_system_time_s(a->system, &call);
+        return fr_system_time_s(a->system, &call) * fixed_correction(a, &call);
     return fr__nodes_way_s(a->way, fr_system_info(a->system)->nodes.ways[a->way], &call);
 }
 

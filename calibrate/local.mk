@@ -16,7 +16,7 @@ libcalibrate_la_SOURCES = \
 	calibrate/curves/residual.h calibrate/curves/residual.c calibrate/curves/rows.h \
 	calibrate/curves/rows.c calibrate/curves/trees.h calibrate/curves/trees.c \
 	calibrate/fit/beside.h calibrate/fit/beside.c calibrate/fit/check.c \
-	calibrate/fit/collective_fit.c calibrate/fit/fit.c calibrate/fit/fit_file.h \
+	calibrate/fit/collective_fit.c calibrate/fit/correction_fit.c calibrate/fit/fit.c calibrate/fit/fit_file.h \
 	calibrate/fit/fit_file.c calibrate/fit/fitting.h calibrate/fit/fitting.c \
 	calibrate/fit/launches.h calibrate/fit/launches.c calibrate/fit/link_fit.c \
 	calibrate/fit/nodes_fit.c calibrate/fit/system_bootstrap.c calibrate/fit/system_fit.h \

@@ -155,6 +155,38 @@ static double inside_s(const struct fr_system_info *info, const struct fr_system
     return invert(sum);
 }
 
+static double at_knots(const struct fr_system_correction *c, double log2_bytes)
+{
+    double place = fmin(fmax(log2_bytes - c->first, 0), c->n_knots - 1.0);
+    unsigned low = (unsigned)place, high = low + 1 < c->n_knots ? low + 1 : low;
+
+    return 1e-3 *
+           (c->thousandths[low] + (place - low) * (c->thousandths[high] - c->thousandths[low]));
+}
+
+double fr__system_correction(const struct fr_system_info *info, const struct fr_system_call *call)
+{
+    const struct fr_system_correction *fewer = NULL, *more = NULL;
+    double x = log2(fmax(call->bytes, 1)), part;
+
+    for (size_t i = 0; i < info->n_corrections; i++) {
+        const struct fr_system_correction *c = &info->corrections[i];
+
+        if (c->op != call->op)
+            continue;
+        if (c->n_gpus <= call->n_gpus && (!fewer || c->n_gpus > fewer->n_gpus))
+            fewer = c;
+        if (c->n_gpus >= call->n_gpus && (!more || c->n_gpus < more->n_gpus))
+            more = c;
+    }
+    if (!fewer && !more)
+        return 0;
+    if (!fewer || !more || fewer == more)
+        return at_knots(fewer ? fewer : more, x);
+    part = log((double)call->n_gpus / fewer->n_gpus) / log((double)more->n_gpus / fewer->n_gpus);
+    return (1 - part) * at_knots(fewer, x) + part * at_knots(more, x);
+}
+
 bool fr_system_covers(const struct fr_system *s, enum fr_system_op op, unsigned n_nodes)
 {
     return (n_nodes > 1 ? s->info.nodes.held_out : s->info.held_out)[op].n > 0;
@@ -164,7 +196,9 @@ double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *
 {
     if (call->n_gpus < 2)
         return 0;
-    return call->n_nodes > 1 ? fr__nodes_time_s(&s->info.nodes, call) : inside_s(&s->info, call);
+    if (call->n_nodes > 1)
+        return fr__nodes_time_s(&s->info.nodes, call);
+    return inside_s(&s->info, call) * exp(fr__system_correction(&s->info, call));
 }
 
 double fr_system_send_s(const struct fr_system *s, size_t link, double bytes)

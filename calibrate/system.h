@@ -11,6 +11,12 @@
  *   t_nvls  = base + bytes / bw       all-reduce summed inside the switch, if is_nvls allows it
  *   t_w     = base_w + (n - 1) * hop_w + bytes * (n - 1) / n / bw_w   all-to-all: small, large
  *
+ *
+ * That is times exp(c). c is what the rows of an operation and a number of GPUs miss that by around
+ * these bytes: where NCCL changes its protocol and what its chunks cost is in no constant. It is
+ * kept at knots an octave apart, and is linear in log(bytes) between them and in log(n) between
+ * numbers of GPUs that were measured, constant beyond both.
+ *
  * steps: 2 (n - 1) for an all-reduce, n - 1 for an all-gather and a reduce-scatter. bytes: of the
  * whole buffer (the result of an all-gather, the input of a reduce-scatter), as nccl-tests prints
  * it. Over several nodes: calibrate/system_nodes.h. One message over a link:
@@ -92,6 +98,14 @@ struct fr_system_link {
     double parameters[FR_SYSTEM_LINK_PARAMETERS], errors[FR_SYSTEM_LINK_PARAMETERS];
 };
 
+/* Of one operation on so many GPUs: ln(measured / model) at 2^first, 2^(first + 1), ... bytes. */
+enum { FR_SYSTEM_CORRECTIONS = 32, FR_SYSTEM_KNOTS = 40 };
+struct fr_system_correction {
+    enum fr_system_op op;
+    unsigned n_gpus, first, n_knots;
+    int16_t thousandths[FR_SYSTEM_KNOTS];
+};
+
 struct fr_system_info {
     char name[128];     /* as the data's `system` column has it */
     char source[512];   /* source of the collectives' rows; "" if there are none */
@@ -107,6 +121,8 @@ struct fr_system_info {
     struct fr_misses held_out[FR_N_SYSTEM_OPS];
     double parameters[FR_SYSTEM_PARAMETERS]; /* > 0; 0 for a way that the system does not have */
     double errors[FR_SYSTEM_PARAMETERS];     /* standard deviations, by bootstrap over shapes */
+    size_t n_corrections;                    /* by operation, then by GPUs */
+    struct fr_system_correction corrections[FR_SYSTEM_CORRECTIONS];
 
     struct fr_system_nodes nodes; /* n_fitted 0: nothing is known */
     size_t n_links;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 20 };
+enum { MAX_BYTES = 1 << 20, MOST_CORRECTION = 5000 /* thousandths */ };
 
 /* ---- reading ---- */
 
@@ -118,11 +118,75 @@ static enum fr_status read_gpu_counts(struct fr_system_info *info, const struct 
     return FR_OK;
 }
 
+static enum fr_status read_knots(struct fr_system_correction *c, const struct fr__yaml *map,
+                                 struct fr_error *err)
+{
+    const struct fr__yaml *list;
+
+    FR_TRY(fr__fit_child(map, "thousandths", FR__YAML_LIST, &list, err));
+    if (list->n == 0 || list->n > FR_SYSTEM_KNOTS)
+        return fr__fail(err, FR_ERANGE, list->loc, "'thousandths' has %zu items, expected 1 to %d",
+                        list->n, FR_SYSTEM_KNOTS);
+    for (size_t i = 0; i < list->n; i++) {
+        double x;
+
+        FR_TRY(fr__fit_item(list->items[i], "a correction", -MOST_CORRECTION, MOST_CORRECTION, &x,
+                            err));
+        c->thousandths[i] = (int16_t)x;
+    }
+    c->n_knots = (unsigned)list->n;
+    return FR_OK;
+}
+
+/* "{op: all-reduce, gpus: 8, first: 10, thousandths: [...]}" */
+static enum fr_status read_correction(struct fr_system_info *info, const struct fr__yaml *map,
+                                      struct fr_error *err)
+{
+    static const char *const known[] = {"op", "gpus", "first", "thousandths", NULL};
+    struct fr_system_correction *c = &info->corrections[info->n_corrections];
+    unsigned op = 0;
+    char name[32];
+    uint64_t first;
+
+    FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "a correction", err));
+    FR_TRY(fr__yaml_only(map, known, err));
+    FR_TRY(fr__fit_text(map, "op", name, sizeof(name), err));
+    while (op < FR_N_SYSTEM_OPS && strcmp(name, fr_system_op_name((enum fr_system_op)op)) != 0)
+        op++;
+    if (op == FR_N_SYSTEM_OPS)
+        return fr__fail(err, FR_EPARSE, map->loc, "no operation '%s'", name);
+    FR_TRY(read_gpus(map, "gpus", &c->n_gpus, err));
+    FR_TRY(fr__fit_count(map, "first", FR_SYSTEM_KNOTS, &first, err));
+    FR_TRY(read_knots(c, map, err));
+    c->op = (enum fr_system_op)op;
+    c->first = (unsigned)first;
+    info->n_corrections++;
+    return FR_OK;
+}
+
+/* Files before them have none. */
+static enum fr_status read_corrections(struct fr_system_info *info, const struct fr__yaml *map,
+                                       struct fr_error *err)
+{
+    const struct fr__yaml *list;
+
+    if (!fr__yaml_get(map, "corrections"))
+        return FR_OK;
+    FR_TRY(fr__fit_child(map, "corrections", FR__YAML_LIST, &list, err));
+    if (list->n > FR_SYSTEM_CORRECTIONS)
+        return fr__fail(err, FR_ERANGE, list->loc,
+                        "'corrections' has %zu items, at most %d are read", list->n,
+                        FR_SYSTEM_CORRECTIONS);
+    for (size_t i = 0; i < list->n; i++)
+        FR_TRY(read_correction(info, list->items[i], err));
+    return FR_OK;
+}
+
 static enum fr_status read_one_node(struct fr_system_info *info, const struct fr__yaml *root,
                                     struct fr_error *err)
 {
-    static const char *const known[] = {"gpus",     "gpu_counts", "rows_fitted",
-                                        "held_out", "parameters", NULL};
+    static const char *const known[] = {"gpus",       "gpu_counts",  "rows_fitted", "held_out",
+                                        "parameters", "corrections", NULL};
     const struct fr__yaml *map = fr__yaml_get(root, "one_node");
     bool has[FR_N_SYSTEM_OPS];
 
@@ -135,6 +199,7 @@ static enum fr_status read_one_node(struct fr_system_info *info, const struct fr
     FR_TRY(fr__fit_count(map, "rows_fitted", MAX_COUNT, &info->n_fitted, err));
     FR_TRY(read_held_out(info->held_out, map, err));
     FR_TRY(read_parameters(info, map, err));
+    FR_TRY(read_corrections(info, map, err));
     for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
         has[op] = op == FR_SYSTEM_ALL_TO_ALL ? info->has_all_to_all : info->has_rings;
     return require_models(info->held_out, has, map->loc, err);
@@ -399,6 +464,25 @@ static void put_gpu_counts(FILE *f, uint64_t counts)
     fputs("]\n", f);
 }
 
+static void put_corrections(FILE *f, const struct fr_system_info *info)
+{
+    if (info->n_corrections > 0)
+        fputs("  corrections: # ln(measured / model) at 2^first, 2^(first + 1), ... bytes\n", f);
+    for (size_t i = 0; i < info->n_corrections; i++) {
+        const struct fr_system_correction *c = &info->corrections[i];
+
+        fprintf(f, "    - {op: %s, gpus: %u, first: %u, thousandths: [\n", fr_system_op_name(c->op),
+                c->n_gpus, c->first);
+        for (unsigned k = 0; k < c->n_knots; k++)
+            fprintf(f, "%s%d",
+                    k == 0        ? "       "
+                    : k % 14 == 0 ? ",\n       "
+                                  : ", ",
+                    c->thousandths[k]);
+        fputs("]}\n", f);
+    }
+}
+
 static void put_one_node(FILE *f, const struct fr_system_info *info)
 {
     if (info->n_fitted == 0)
@@ -412,6 +496,7 @@ static void put_one_node(FILE *f, const struct fr_system_info *info)
         if (fr__system_has_parameter(info, i))
             fr__put_pair(f, "    ", fr_system_parameter_name(i), info->parameters[i],
                          info->errors[i]);
+    put_corrections(f, info);
 }
 
 static void put_way(FILE *f, const struct fr_system_nodes *nodes, enum fr_system_way way)

@@ -21,4 +21,6 @@ struct fr__range {
 struct fr__range fr__system_range(const char *name);
 /* Whether the system has that parameter inside a node. If not, it is 0 and in no file. */
 bool fr__system_has_parameter(const struct fr_system_info *info, size_t i);
+/* The corrections c of system.h of a call inside a node; 0 where there is none. */
+double fr__system_correction(const struct fr_system_info *info, const struct fr_system_call *call);
 #endif

@@ -196,6 +196,19 @@ function way_of(path) {
 function held_out(v) {
     judged = judged "[" constant("FR_SYSTEM_", key) "] = " misses(v) ",\n        "
 }
+# {op: all-reduce, gpus: 8, first: 10, thousandths: [1, 2]}
+function correction(v,    f, knots, out) {
+    gsub(/[{} ]/, "", v)
+    knots = v
+    sub(/,thousandths:.*$/, "", v)
+    sub(/^.*thousandths:/, "", knots)
+    split(v, f, /[:,]/)
+    out = "{" constant("FR_SYSTEM_", f[2]) ", " f[4] ", " f[6]
+    n = list(knots, f)
+    gsub(/[][]/, "", knots)
+    n_corrections++
+    return out ", " n ", {" knots "}}"
+}
 function end_judged(    out) {
     out = ".held_out = {" judged "}, "
     judged = ""
@@ -227,7 +240,9 @@ function system_file(path, v) {
             one = one ".has_" (key ~ /^ll/ ? "rings" : key ~ /^nvls/ ? "nvls" : "all_to_all") \
                   " = true, "
         one_pairs = ".parameters = {" values "}, .errors = {" errors "}, "
-    } else if (path ~ /^\/several_nodes\/(gpus|nodes|rows_fitted)$/)
+    } else if (path == "/one_node/corrections/-")
+        corrections = corrections correction(v) ",\n        "
+    else if (path ~ /^\/several_nodes\/(gpus|nodes|rows_fitted)$/)
         several = several (key == "rows_fitted" ? ".n_fitted" : ".most_" key) " = " v ", "
     else if (path == "/several_nodes/choice") {
         gsub(/[{} ]/, "", v)
@@ -284,14 +299,17 @@ function end_nodes(    i, way, has, all, wrong) {
     return "\n     .nodes = {" several "},"
 }
 function end_system() {
+    if (n_corrections)
+        one_pairs = one_pairs ".n_corrections = " n_corrections ", .corrections = {" \
+                    corrections "},"
     table = table "    {" text(file) ",\n     {" top one one_pairs
     if (several != "")
         table = table end_nodes()
     if (n_links)
         table = table "\n     .n_links = " n_links ", .links = {" links "}}"
     table = table (n_links ? "}}},\n" : "}},\n")
-    top = one = one_pairs = several = across = links = ""
-    n_links = n_ways = has_choice = 0
+    top = one = one_pairs = several = across = links = corrections = ""
+    n_links = n_ways = has_choice = n_corrections = 0
     split("", way_values)
 }
 
@@ -320,7 +338,7 @@ function line_of(s,    level, i, path, v) {
         keys[level++] = "-"
         s = substr(s, 3)
     }
-    key = s ~ /^\[/ ? "" : substr(s, 1, index(s, ":") - 1)
+    key = s ~ /^[[{]/ ? "" : substr(s, 1, index(s, ":") - 1)
     keys[level] = key
     v = key == "" ? s : substr(s, length(key) + 2)
     sub(/^ /, "", v)

@@ -57,5 +57,5 @@ EXTRA_DIST += doc/pictures/steps-binomial.svg doc/pictures/steps-bruck.svg \
 	doc/pictures/steps-two-level.svg \
 	doc/pictures/steps-chain.svg doc/pictures/steps-halving-doubling.svg \
 	doc/pictures/steps-hierarchical-pairwise.svg doc/pictures/steps-hierarchical.svg \
-	doc/pictures/steps-nvls.svg doc/pictures/steps-pairwise.svg doc/pictures/steps-pat.svg \
+	doc/pictures/steps-nvls.svg doc/pictures/steps-pairwise.svg doc/pictures/steps-shift.svg doc/pictures/steps-pat.svg \
 	doc/pictures/steps-ring.svg doc/pictures/steps-tree.svg

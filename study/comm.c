@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const double MOST_MESSAGES = 3e5; /* of a size, about half a second */
 
@@ -193,6 +194,23 @@ static enum fr_status keep_reason(struct work *w, const struct fr_plan *p, struc
     return w->table->why_transferred ? FR_OK : fr__fail_nomem(err);
 }
 
+/* Says once that NCCL's table has no way by the protocol asked for, where rings go by it. */
+static enum fr_status keep_no_way(struct work *w, const struct fr_comm_row *row,
+                                  struct fr_error *err)
+{
+    const struct fr_collective_options *o = &w->q->way;
+    struct fr_comm_table *t = w->table;
+    char text[256];
+
+    if (row->algorithm || t->nccl_why || !w->nccl || !o->protocol || t->kind == FR_ALL_TO_ALL ||
+        w->n < 2)
+        return FR_OK;
+    snprintf(text, sizeof(text), "no %.16s of %s over their links", o->protocol,
+             fr_collective_kind_name(t->kind));
+    t->nccl_why = copy_text(text);
+    return t->nccl_why ? FR_OK : fr__fail_nomem(err);
+}
+
 static enum fr_status fill_row(struct work *w, struct fr_comm_row *row, struct fr_error *err)
 {
     const struct fr_collective_options *o = &w->q->way;
@@ -204,6 +222,11 @@ static enum fr_status fill_row(struct work *w, struct fr_comm_row *row, struct f
     row->error_frac = NAN;
     FR_TRY(plan_one(w, row->bytes, &p, err));
     name_choice(w, row);
+    st = keep_no_way(w, row, err);
+    if (st != FR_OK) {
+        fr_plan_free(p);
+        return st;
+    }
     if (!o->algorithm && !o->protocol &&
         fr_plan_collective_cost(p, w->costs, &fr_plan_view(p)->collectives[0],
                                 w->table->type->is_summed_in_switch, &cost)) {
@@ -245,6 +268,11 @@ static enum fr_status load(struct work *w, struct fr_error *err)
     w->options.as_measured = !q->costs || strcmp(q->costs, "datasheet") != 0;
     w->options.no_switch_sums = !t->type->is_summed_in_switch;
     FR_TRY(fr_collective_way_new(&w->way, &w->options, err));
+    if (t->kind == FR_ALL_TO_ALL && !q->way.algorithm && q->way.protocol &&
+        strcasecmp(q->way.protocol, "LL128") == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "an all-to-all is messages between pairs, which have LL and Simple and no "
+                        "LL128");
     if (!fr_collective_way_has(w->way, t->kind))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is no algorithm for %s", q->way.algorithm,
                         fr_collective_kind_name(t->kind));

@@ -25,25 +25,48 @@ static bool is_seen(const struct fr__making *m, size_t i)
     return false;
 }
 
-/* Whether collectives run as rings since the machines give different numbers of GPUs. */
-static bool has_uneven_rings(const struct fr__making *m, const struct fr_record *r)
+/* What NCCL takes for the machine of each vertex, 0 for none of ours: the first NVSwitch of no
+ * machine that it is on, a rack's; else its machine counts. NULL: out of memory. */
+static const uint32_t *find_racks(const struct fr_topo *t, struct fr__arena *arena)
+{
+    uint32_t *racks = fr__arena_alloc(arena, t->n_vertices + 1, sizeof(*racks));
+
+    for (size_t l = t->n_links; racks && l-- > 0;) {
+        const struct fr_vertex *v = &t->vertices[t->links[l].dst];
+
+        if (v->kind == FR_VERTEX_NVSWITCH && v->machine == FR_NONE)
+            racks[t->links[l].src] = t->links[l].dst + 1;
+    }
+    return racks;
+}
+
+/* Whether the machines give different numbers of GPUs. */
+static bool has_uneven_machines(const struct fr__making *m, const uint32_t racks[])
 {
     const struct fr_topo *t = m->setting->topo;
     size_t n_runs = 0, before = 0, now = 0;
 
-    if (!m->way || m->options.rings_only || m->run->stats.by_way > 0 ||
-        r->n_collectives == r->n_fitted_collectives)
-        return false;
     for (size_t i = 0; i < m->n_devices; i++) {
-        bool is_next =
-            i > 0 && t->devices[m->devices[i]].machine != t->devices[m->devices[i - 1]].machine;
+        const struct fr_device *d = &t->devices[m->devices[i]], *last = d;
+        bool is_next;
 
+        if (i > 0)
+            last = &t->devices[m->devices[i - 1]];
+        is_next = racks[d->vertex] != racks[last->vertex] ||
+                  (racks[d->vertex] == 0 && d->machine != last->machine);
         if (is_next && n_runs++ > 0 && now != before)
             return true;
         before = is_next ? now : before;
         now = is_next ? 1 : now + 1;
     }
     return n_runs > 0 && now != before;
+}
+
+/* Whether some collectives had no fitted time and none went as NCCL would choose. */
+static bool has_rings_alone(const struct fr__making *m, const struct fr_record *r)
+{
+    return m->way && !m->options.rings_only && m->run->stats.by_way == 0 &&
+           r->n_collectives > r->n_fitted_collectives;
 }
 
 enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
@@ -53,6 +76,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
     const char **list = fr__arena_alloc(arena, t->n_types + 2, sizeof(*list));
+    const uint32_t *racks;
     char text[256];
 
     if (!list)
@@ -78,7 +102,12 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
         if (!list[r->n_warnings++])
             return fr__fail_nomem(err);
     }
-    if (has_uneven_rings(m, r))
+    if (!has_rings_alone(m, r))
+        return FR_OK;
+    racks = find_racks(t, arena);
+    if (!racks)
+        return fr__fail_nomem(err);
+    if (has_uneven_machines(m, racks))
         list[r->n_warnings++] = "the machines give different numbers of GPUs: collectives run as "
                                 "rings, where NCCL may choose something faster";
     return FR_OK;

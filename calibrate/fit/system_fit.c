@@ -253,11 +253,13 @@ static enum fr_status fit_inside(struct fit *f, struct fr_error *err)
 
     if (n >= FR__MIN_ROWS) {
         FR_TRY(fr__fit_rings(info, f->rows, n, err));
+        fr__fit_corrections(f->s, f->rows, n);
         info->n_fitted += n;
     }
     n = f->most[1] = take_rows(f, false, true);
     if (n >= FR__MIN_ALL_TO_ALL) {
         FR_TRY(fr__fit_all_to_all(info, f->rows, n, err));
+        fr__fit_corrections(f->s, f->rows, n);
         info->n_fitted += n;
     }
     return FR_OK;

@@ -29,6 +29,11 @@ enum fr_status fr__fit_all_to_all(struct fr_system_info *info,
                                   const struct fr__collective_row *const rows[], size_t n,
                                   struct fr_error *err);
 
+/* What the fits of collectives inside a node miss their own rows by: sets corrections. Called
+ * after these fits, with the rows of each. */
+void fr__fit_corrections(struct fr_system *s, const struct fr__collective_row *const rows[],
+                         size_t n);
+
 /* Fits collectives over several nodes: sets choice, has_way, ways and way_errors, or those of
  * all_to_all. */
 enum fr_status fr__fit_nodes(struct fr_system_nodes *nodes,

@@ -190,6 +190,18 @@ unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version)
     return k ? k->model.comm.min_sm : 0;
 }
 
+double fr__chosen_slower(struct engine *e, uint32_t collective, unsigned version,
+                         enum fr__nccl_algorithm a, enum fr__nccl_protocol p)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct kept *k = kept_of(e, c->group, version);
+    const struct fr__nccl_entry *of = k ? k->model.of[c->kind][a] : NULL;
+
+    if (!of || !(of[p].bw_GBps > 0) || !(of[FR__NCCL_SIMPLE].bw_GBps > 0))
+        return 0;
+    return of[FR__NCCL_SIMPLE].bw_GBps / of[p].bw_GBps;
+}
+
 uint32_t fr__chosen_nodes(struct engine *e, uint32_t group, unsigned version)
 {
     uint32_t machines = fr_plan_group_machines(e->plan, group);

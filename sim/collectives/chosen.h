@@ -12,6 +12,10 @@ bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collectiv
                 struct fr__nccl_choice *out);
 /* The lowest compute capability of the group's GPUs, 90; 0: NCCL has no model of them. */
 unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version);
+/* How much slower an algorithm moves bytes by a protocol than by Simple, as NCCL's table has it: LL
+ * is bound by the processor (llMaxBw). 0: NCCL has no model of them. */
+double fr__chosen_slower(struct engine *e, uint32_t collective, unsigned version,
+                         enum fr__nccl_algorithm a, enum fr__nccl_protocol p);
 /* The nodes that a group lies on: machines, or NVLink domains where one NVSwitch joins the GPUs of
  * several machines. 0: not as many GPUs in each, or the failure is kept. */
 uint32_t fr__chosen_nodes(struct engine *e, uint32_t group, unsigned version);

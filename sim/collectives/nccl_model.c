@@ -8,6 +8,7 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct fr_nccl_model {
     struct fr__nccl_model table;
@@ -38,14 +39,40 @@ void fr_nccl_model_free(struct fr_nccl_model *m)
     free(m);
 }
 
-bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
-                          const struct fr_collective_options *o, struct fr_nccl_choice *out)
+/* NCCL's algorithm of one of ours; FR__NCCL_N_ALGORITHMS: it has none such. */
+static enum fr__nccl_algorithm algorithm_of(const struct fr_nccl_model *m,
+                                            enum fr_collective_kind kind, const char *name)
+{
+    bool is_chain = kind == FR_BROADCAST || kind == FR_REDUCE;
+
+    if (strcmp(name, is_chain ? "chain" : "ring") == 0)
+        return FR__NCCL_ALGO_RING;
+    if (strcmp(name, "tree") == 0)
+        return FR__NCCL_ALGO_TREE;
+    if (strcmp(name, "nvls") == 0)
+        return m->table.comm.n_nodes > 1 ? FR__NCCL_ALGO_NVLS_TREE : FR__NCCL_ALGO_NVLS;
+    return strcmp(name, "pat") == 0 ? FR__NCCL_ALGO_PAT : FR__NCCL_N_ALGORITHMS;
+}
+
+static bool choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
+                   const struct fr_collective_options *o, struct fr__nccl_choice *out)
 {
     enum fr__nccl_protocol only =
         o->protocol ? fr__nccl_protocol_parse(o->protocol) : FR__NCCL_N_PROTOCOLS;
+    enum fr__nccl_algorithm a;
+
+    if (!o->algorithm || strcmp(o->algorithm, "nccl") == 0)
+        return fr__nccl_choose_for(&m->table, kind, bytes, only, !o->no_switch_sums, out);
+    a = algorithm_of(m, kind, o->algorithm);
+    return a < FR__NCCL_N_ALGORITHMS && fr__nccl_choose(&m->table, kind, bytes, a, only, out);
+}
+
+bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
+                          const struct fr_collective_options *o, struct fr_nccl_choice *out)
+{
     struct fr__nccl_choice c;
 
-    if (!fr__nccl_choose_for(&m->table, kind, bytes, only, !o->no_switch_sums, &c))
+    if (!choose(m, kind, bytes, o, &c))
         return false;
     *out = (struct fr_nccl_choice){.algorithm = fr__nccl_algorithm_name(c.algorithm),
                                    .protocol = fr__nccl_protocol_name(c.protocol),

@@ -384,7 +384,9 @@ void fr__steps_begin(struct engine *e, uint32_t progress)
     struct in_progress *p = e->collectives.steps->at[progress];
     uint32_t n_slots = p->way.schedule.n_entities * p->way.schedule.n_slots;
 
-    take_moment(e, &p->parts, p->way.start_kind, p->way.start_s);
+    if (p->parts)
+        p->parts[fr_link_resource(p->way.start_kind, FR_LINK_BANDWIDTH)] += p->way.own_s;
+    take_moment(e, &p->parts, p->way.start_kind, p->way.start_s - p->way.own_s);
     for (uint32_t slot = 0; slot < n_slots; slot++)
         if (!p->slots[slot].is_open && p->slots[slot].step == 0)
             go_on(e, progress, slot);

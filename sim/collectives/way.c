@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NCCL's chunk of trees and chains (4 MiB in 8 steps: NCCL_BUFFSIZE, NCCL_STEPS) and of NVLS
- * (src/enqueue.cc). More chunks than MOST_CHUNKS change a pipeline by less than its depth in 64. */
-enum { CHUNK_BYTES = 512 << 10, NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
+/* NCCL's chunk of trees and chains, data in one of 8 steps (NCCL_STEPS) of its buffers: 4 MiB
+ * by Simple, 256 KiB by LL, half of it flags, 640 * 120 * 8 * 8 B by LL128, 15 of 16 of it data
+ * (src/init.cc, src/device/prims_ll*.h); and of NVLS (src/enqueue.cc). More chunks than MOST_CHUNKS
+ * change a pipeline by less than its depth in 64. */
+enum { CHUNK_BYTES = 512 << 10, LL_CHUNK_BYTES = 16 << 10, LL128_CHUNK_BYTES = 576000 };
+enum { NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
 enum { LL_PEER_BYTES = 16 << 10 };
 
 static const char FILE_PREFIX[] = "file:";
@@ -111,30 +114,57 @@ bool fr_collective_way_has(const struct fr_collective_way *w, enum fr_collective
 
 /* ---- one collective ---- */
 
+/* What is to be done, and by which protocol. */
+struct recipe {
+    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
+    enum fr__nccl_protocol protocol;
+    unsigned n_channels;
+};
+
 static uint32_t chunks_of(double bytes, double chunk_bytes)
 {
     return (uint32_t)fmin(fmax(ceil(bytes / chunk_bytes), 1), MOST_CHUNKS);
 }
 
+/* By LL128 a tree halves its chunk while there are few for its depth (src/enqueue.cc). */
+static double tree_ll128_chunk(const struct fr__schedule *s)
+{
+    double m = s->per_node, depth = 1 + log2((double)s->n / m) + 0.1 * m, chunk = LL128_CHUNK_BYTES;
+    double lane_bytes = s->bytes / (s->n_lanes ? s->n_lanes : 1);
+
+    while (chunk > 128 << 10 && lane_bytes / chunk < depth * 64 / m)
+        chunk /= 2;
+    while (chunk > 32 << 10 && lane_bytes / chunk < depth * 16 / m)
+        chunk /= 2;
+    return chunk;
+}
+
+static double chunk_bytes(const struct fr__schedule *s, enum fr__nccl_protocol p)
+{
+    if (p == FR__NCCL_LL)
+        return LL_CHUNK_BYTES;
+    if (p != FR__NCCL_LL128)
+        return s->algorithm == &fr__nvls_algorithm ? NVLS_CHUNK_BYTES : CHUNK_BYTES;
+    return s->algorithm == &fr__tree_algorithm ? tree_ll128_chunk(s) : LL128_CHUNK_BYTES;
+}
+
 /* Lanes and chunks of a pipeline. Trees: a pair for each rank of a machine, so that each begins at
  * another NIC. */
-static void set_pipeline(unsigned n_channels, struct fr__schedule *s)
+static void set_pipeline(const struct recipe *r, struct fr__schedule *s)
 {
     const struct fr__algorithm *a = s->algorithm;
-    double chunk = CHUNK_BYTES;
 
     if (a == &fr__tree_algorithm && s->kind == FR_ALL_REDUCE) {
         uint32_t most = s->n_lanes ? s->n_lanes : 2 * s->per_node;
 
         most = most < MOST_TREES ? most : MOST_TREES;
-        s->n_lanes = n_channels && n_channels < most ? n_channels : most;
+        s->n_lanes = r->n_channels && r->n_channels < most ? r->n_channels : most;
     }
-    if (a == &fr__nvls_algorithm) {
+    if (a == &fr__nvls_algorithm)
         s->n_lanes = s->per_node * (s->n > s->per_node ? 2 : 1);
-        chunk = NVLS_CHUNK_BYTES;
-    }
     if (a->is_pipeline)
-        s->n_chunks = chunks_of(s->bytes / (s->n_lanes ? s->n_lanes : 1), chunk);
+        s->n_chunks =
+            chunks_of(s->bytes / (s->n_lanes ? s->n_lanes : 1), chunk_bytes(s, r->protocol));
 }
 
 /* Rings over the link graph, as form.c has them. */
@@ -176,24 +206,46 @@ static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
 }
 
 /* Where links are made slower in latency, so is what a protocol takes over them. */
-static double slowness(const struct engine *e, enum fr_link_kind kind)
+static double slowness(const struct engine *e, enum fr_link_kind kind, enum fr_link_resource what)
 {
-    return e->o->slowness ? e->o->slowness[fr_link_resource(kind, FR_LINK_LATENCY)] : 1;
+    return e->o->slowness ? e->o->slowness[fr_link_resource(kind, what)] : 1;
 }
 
 /* As measured systems were; 1 where that is not asked for, or nobody measured it. */
-static double slow_factor(struct engine *e, uint32_t group, enum fr__nccl_algorithm row,
-                          enum fr__nccl_protocol p, bool is_over_nodes)
+static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
+                                         enum fr__nccl_algorithm row, enum fr__nccl_protocol p,
+                                         bool is_over_nodes)
 {
     const struct fr_collective_way *way = e->o->way;
 
     if (!way->as_measured)
-        return 1;
-    return fr__nccl_measured_factor(fr__chosen_min_sm(e, group, way->version), is_over_nodes, row,
-                                    p);
+        return (struct fr__nccl_measured){1, 1};
+    return fr__nccl_measured_of(fr__chosen_min_sm(e, group, way->version), is_over_nodes, row, p);
 }
 
-static void set_protocol_costs(struct engine *e, uint32_t group, enum fr__nccl_protocol p,
+/* How much longer than its bytes on the wire a message holds its links. LL is bound by the
+ * processor and not by the links. In a tree inside one machine the threads of a channel sum upwards
+ * and copy downwards in turn, so NCCL counts its bandwidth half (src/graph/tuning.cc). */
+static double held_longer(struct engine *e, uint32_t collective, enum fr__nccl_algorithm row,
+                          enum fr__nccl_protocol p, bool is_over_nodes)
+{
+    double slower = fr__chosen_slower(e, collective, e->o->way->version, row, p);
+    double both_ways = row == FR__NCCL_ALGO_TREE && !is_over_nodes && slower > 0 ? 2 : 1;
+
+    return both_ways * (p == FR__NCCL_LL ? fmax(slower / fr__nccl_wire_factor(p), 1) : 1);
+}
+
+/* What of the data is the GPU's own already goes from one buffer to the other. */
+static double own_s(const struct engine *e, const struct fr__schedule *s, uint32_t group)
+{
+    const struct fr_topo *t = e->v->topo;
+    const struct fr_device *d = &t->devices[fr_plan_group_device(e->plan, group, 0)];
+    double Bps = fr__nccl_own_Bps(t->types[d->type].mem_Bps);
+
+    return Bps > 0 ? s->bytes / s->n / Bps : 0;
+}
+
+static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__nccl_protocol p,
                                struct fr__way *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
@@ -206,9 +258,11 @@ static void set_protocol_costs(struct engine *e, uint32_t group, enum fr__nccl_p
     enum fr__nccl_algorithm row = FR__NCCL_ALGO_RING;
     unsigned version = e->o->way->version;
     bool is_over_nodes = out->schedule.per_node < out->schedule.n;
-    double slow;
+    bool is_pairs = out->schedule.kind == FR_ALL_TO_ALL;
+    uint32_t group = e->v->collectives[collective].group;
+    struct fr__nccl_measured slow;
 
-    out->wire_factor = out->slow_factor = 1;
+    out->wire_factor = out->slow_factor = out->slow_latency = 1;
     if (p == FR__NCCL_N_PROTOCOLS)
         return;
     if (a == &fr__tree_algorithm)
@@ -217,29 +271,30 @@ static void set_protocol_costs(struct engine *e, uint32_t group, enum fr__nccl_p
         row = FR__NCCL_ALGO_NVLS_TREE;
     else if (a == &fr__pat_algorithm)
         row = FR__NCCL_ALGO_PAT;
-    slow = out->slow_factor = slow_factor(e, group, row, p, is_over_nodes);
+    slow = measured(e, group, is_pairs ? FR__NCCL_N_ALGORITHMS : row, p, is_over_nodes);
     row = row == FR__NCCL_ALGO_PAT ? FR__NCCL_ALGO_RING : row;
-    out->wire_factor = slow * fr__nccl_wire_factor(p);
+    out->slow_latency = slow.latency;
     out->start_kind = is_over_nodes ? FR_LINK_NET : FR_LINK_NVLINK;
-    out->start_s = 1e-6 * slow * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
-    if (out->schedule.kind == FR_ALL_TO_ALL) { /* all peers' messages are on their way at once */
-        out->wire_factor = slow;
+    out->start_s = 1e-6 * slow.latency * fr__nccl_base_us(version, row, p) *
+                   slowness(e, out->start_kind, FR_LINK_LATENCY);
+    if (e->o->way->as_measured && (is_pairs || (a == &fr__ring_algorithm && p == FR__NCCL_SIMPLE)))
+        out->own_s =
+            own_s(e, &out->schedule, group) * slowness(e, out->start_kind, FR_LINK_BANDWIDTH);
+    out->start_s += out->own_s;
+    if (is_pairs) { /* all peers' messages are on their way at once */
+        out->slow_factor = slow.bytes;
+        out->wire_factor = slow.bytes * fr__nccl_wire_factor(p);
         return;
     }
+    out->slow_factor = slow.bytes * held_longer(e, collective, row, p, is_over_nodes);
+    out->wire_factor = out->slow_factor * fr__nccl_wire_factor(p);
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-        out->hop_s[k] =
-            1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) * slowness(e, (enum fr_link_kind)k);
+        out->hop_s[k] = 1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) *
+                        slowness(e, (enum fr_link_kind)k, FR_LINK_LATENCY);
     if (row ==
         FR__NCCL_ALGO_NVLS_TREE) /* the table has it once for the four ways to and from a switch */
         out->hop_s[FR_LINK_NVLINK] /= 4;
 }
-
-/* What is to be done, and by which protocol. */
-struct recipe {
-    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
-    enum fr__nccl_protocol protocol;
-    unsigned n_channels;
-};
 
 static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
 {
@@ -249,12 +304,14 @@ static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
 }
 
 /* Of messages between two ranks: LL up to 16 KiB a channel (src/enqueue.cc, NCCL_P2P_LL_THRESHOLD),
- * and two channels a peer. */
+ * and two channels a peer. They have no LL128. */
 static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     double each = c->bytes / fr_plan_group_size(e->plan, c->group);
 
+    if (e->o->way->protocol == FR__NCCL_LL || e->o->way->protocol == FR__NCCL_SIMPLE)
+        return e->o->way->protocol;
     return each <= 2 * LL_PEER_BYTES ? FR__NCCL_LL : FR__NCCL_SIMPLE;
 }
 
@@ -269,10 +326,12 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
     const struct fr_collective_way *way = e->o->way;
     enum fr_collective_kind kind = e->v->collectives[collective].kind;
     uint32_t group = e->v->collectives[collective].group;
+    bool is_one_node = fr__chosen_nodes(e, group, way->version) == 1;
     struct fr__nccl_choice c;
 
-    if (kind == FR_ALL_TO_ALL && fr__chosen_nodes(e, group, way->version) == 1 &&
-        fr__chosen_min_sm(e, group, way->version) > 0)
+    if (kind == FR_ALL_TO_ALL && !is_one_node)
+        return (struct recipe){&fr__shift_algorithm, peer_protocol(e, collective), 0};
+    if (kind == FR_ALL_TO_ALL && fr__chosen_min_sm(e, group, way->version) > 0)
         return (struct recipe){&fr__pairwise_algorithm, peer_protocol(e, collective), 0};
     if (!fr__chosen(e, collective, way, &c))
         return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
@@ -334,8 +393,8 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
         return false;
     if (a == &fr__tree_algorithm)
         set_chains(e, c->group, s);
-    set_pipeline(r.n_channels, s);
-    set_protocol_costs(e, c->group, r.protocol, out);
+    set_pipeline(&r, s);
+    set_protocol_costs(e, collective, r.protocol, out);
     st = fr__schedule_make(s, e->err);
     if (st != FR_OK)
         fr__engine_fail(e, st);
@@ -449,5 +508,6 @@ double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
     *kind = outermost;
     if (route->n_links == 0)
         return 0;
-    return fmax(w->slow_factor * fmax(w->hop_s[outermost], route->latency_s) - route->latency_s, 0);
+    return fmax(w->slow_latency * fmax(w->hop_s[outermost], route->latency_s) - route->latency_s,
+                0);
 }

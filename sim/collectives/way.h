@@ -27,10 +27,12 @@ struct fr_collective_way {
 struct fr__way {
     struct fr__schedule schedule;
     enum fr_link_kind start_kind; /* of which start_s is a latency */
-    double start_s;               /* before the first message */
-    double wire_factor; /* how long a message holds its links: bytes on the wire for each byte of
+    double start_s;               /* before the first message, with own_s */
+    double own_s; /* of it, what counts as bandwidth of start_kind: moved inside a GPU's memory */
+    double wire_factor;  /* how long a message holds its links: bytes on the wire for each byte of
                            data, times slow_factor */
-    double slow_factor; /* than NCCL's constants and the links say */
+    double slow_factor;  /* more than the links say, of bytes */
+    double slow_latency; /* more than NCCL's constants and the links say, of latencies */
     const struct fr__ring_set *rings; /* whose relayed hops are taken; NULL: none */
     double hop_s[FR_N_LINK_KINDS];    /* least latency of a message by its outermost kind of link */
 };

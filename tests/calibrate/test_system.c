@@ -64,6 +64,27 @@ START_TEST(the_switch_sums_for_all_reduces_of_three_gpus_and_formats_it_knows)
 }
 END_TEST
 
+START_TEST(corrections_are_linear_between_octaves_and_between_numbers_of_gpus)
+{
+    struct fr_system s = one_way(), plain = s;
+
+    s.info.n_corrections = 2;
+    s.info.corrections[0] = (struct fr_system_correction){FR_SYSTEM_ALL_REDUCE, 2, 20, 2, {0, 100}};
+    s.info.corrections[1] = (struct fr_system_correction){FR_SYSTEM_ALL_REDUCE, 8, 20, 1, {-300}};
+    for (unsigned n = 2; n <= 8; n *= 2)
+        for (double octave = 19; octave < 23; octave += 0.5) {
+            double of_two = 0.1 * fmin(fmax(octave - 20, 0), 1), bytes = exp2(octave);
+            double c = n == 2 ? of_two : n == 8 ? -0.3 : (of_two - 0.3) / 2; /* 4 is halfway */
+
+            ck_assert_double_eq_tol(system_case_s(&s, FR_SYSTEM_ALL_REDUCE, n, bytes, true) /
+                                        system_case_s(&plain, FR_SYSTEM_ALL_REDUCE, n, bytes, true),
+                                    exp(c), 1e-9);
+            ck_assert_double_eq(system_case_s(&s, FR_SYSTEM_ALL_GATHER, n, bytes, true),
+                                system_case_s(&plain, FR_SYSTEM_ALL_GATHER, n, bytes, true));
+        }
+}
+END_TEST
+
 START_TEST(one_gpu_waits_for_nobody)
 {
     struct fr_system s = one_way();
@@ -144,6 +165,9 @@ START_TEST(a_system_reads_back_to_the_same_times)
     struct fr_error err;
 
     strcpy(made.info.name, "it's S");
+    made.info.n_corrections = 1;
+    made.info.corrections[0] =
+        (struct fr_system_correction){FR_SYSTEM_ALL_GATHER, 8, 23, 3, {-20, 1234, -5000}};
     ck_assert_int_eq(fr_system_write(&made, path, &err), FR_OK);
     ck_assert_msg(fr_system_load(&s, path, &err) == FR_OK, "%s", err.text);
     ck_assert_str_eq(fr_system_info(s)->name, "it's S");
@@ -259,6 +283,22 @@ static const struct {
     {HEAD "several_nodes: {gpus: 8, nodes: 2, rows_fitted: 1, held_out: {}, ring_ll: {chunk_bytes: "
           "[1, 0]}}\n",
      "chunk_bytes"},
+#define BEFORE_CORRECTIONS                                                                         \
+    HEAD "one_node: {gpus: 8, rows_fitted: 1, held_out: {}, parameters: {ll_base_s: [1e-6, 0], "   \
+         "ll_hop_s: [1e-6, 0], ll_Bps: [1e9, 0], ll128_base_s: [1e-6, 0], ll128_hop_s: [1e-6, "    \
+         "0], ll128_Bps: [1e9, 0], simple_base_s: [1e-6, 0], simple_hop_s: [1e-6, 0], "            \
+         "simple_Bps: [1e9, 0]}, corrections: "
+    {BEFORE_CORRECTIONS "3}\n", "corrections"},
+    {BEFORE_CORRECTIONS "[{op: all-in, gpus: 2, first: 1, thousandths: [1]}]}\n",
+     "no operation 'all-in'"},
+    {BEFORE_CORRECTIONS "[{op: all-reduce, gpus: 0, first: 1, thousandths: [1]}]}\n", "gpus"},
+    {BEFORE_CORRECTIONS "[{op: all-reduce, gpus: 2, first: 99, thousandths: [1]}]}\n", "first"},
+    {BEFORE_CORRECTIONS "[{op: all-reduce, gpus: 2, first: 1, thousandths: []}]}\n",
+     "'thousandths' has 0 items, expected 1 to 40"},
+    {BEFORE_CORRECTIONS "[{op: all-reduce, gpus: 2, first: 1, thousandths: [5001]}]}\n",
+     "a correction"},
+    {BEFORE_CORRECTIONS "[{op: all-reduce, gpus: 2, first: 1, thousandths: [nan]}]}\n",
+     "a correction"},
     {"system: x\nlinks: 3\n", "links"},
     {"system: x\nlinks: [{link: y, sauce: z}]\n", "'sauce'"},
 };
@@ -282,6 +322,7 @@ int main(void)
     tcase_add_test(tc, a_ring_takes_its_steps_and_its_share_of_the_bytes);
     tcase_add_test(tc, two_equal_ways_take_a_twelfth_less_than_one);
     tcase_add_test(tc, the_switch_sums_for_all_reduces_of_three_gpus_and_formats_it_knows);
+    tcase_add_test(tc, corrections_are_linear_between_octaves_and_between_numbers_of_gpus);
     tcase_add_test(tc, one_gpu_waits_for_nobody);
     tcase_add_test(tc, a_ring_over_nodes_has_far_and_near_steps);
     tcase_add_test(tc, a_tree_over_nodes_passes_chunks_up_and_down_its_depth);

@@ -266,7 +266,7 @@ static void must_be_all(struct walk *w, uint32_t n, uint32_t per_node, const cha
 START_TEST(one_machine_for_all_gives_what_all_give)
 {
     static const char *const NAMES[] = {
-        "pairwise", "hierarchical-pairwise", "pat", "bruck", "direct", "bucket"};
+        "pairwise", "shift", "hierarchical-pairwise", "pat", "bruck", "direct", "bucket"};
 
     for (uint32_t machines = 2; machines <= 6; machines += machines > 3 ? 2 : 1) {
         struct walk w = begin(_i, machines);

@@ -217,8 +217,10 @@ START_TEST(pairwise_exchange_takes_a_round_a_peer)
             double n = SIZES[i];
             struct fr__schedule s = {.n = 0};
 
-            ck_assert(make(&s, "pairwise", kinds[k], SIZES[i]));
-            must_take(&s, (struct expected){n - 1, (n - 1) / n * S, (n - 1) * (A + S / n * B)});
+            for (int is_shift = 0; is_shift < 2; is_shift++) {
+                ck_assert(make(&s, is_shift ? "shift" : "pairwise", kinds[k], SIZES[i]));
+                must_take(&s, (struct expected){n - 1, (n - 1) / n * S, (n - 1) * (A + S / n * B)});
+            }
         }
 }
 END_TEST
@@ -376,7 +378,8 @@ END_TEST
 
 START_TEST(an_all_to_all_may_have_bytes_of_its_own_for_each_pair)
 {
-    static const char *const NAMES[] = {"pairwise", "direct", "bruck", "hierarchical-pairwise"};
+    static const char *const NAMES[] = {"pairwise", "shift", "direct", "bruck",
+                                        "hierarchical-pairwise"};
 
     for (size_t i = 1; i < N_SIZES; i++)
         for (size_t k = 0; k < 4; k++) {

@@ -106,6 +106,56 @@ START_TEST(an_explanation_is_of_the_largest_size_with_its_links_and_rounds)
 }
 END_TEST
 
+/* The tuner's estimate is that of the algorithm asked for, and none where NCCL has none. */
+START_TEST(nccls_estimate_is_of_the_algorithm_asked_for)
+{
+    static const struct {
+        const char *kind, *algorithm;
+        bool is_known;
+    } cases[] = {{"all-reduce", "ring", true},     {"all-reduce", "tree", true},
+                 {"all-reduce", "direct", false},  {"all-gather", "ring", true},
+                 {"all-gather", "bruck", false},   {"broadcast", "chain", true},
+                 {"broadcast", "binomial", false}, {"all-to-all", "shift", false}};
+    double ring = 0;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_comm_question q = question("2x hgx-h100", cases[i].kind);
+        struct fr_comm_table *t;
+
+        q.max_bytes = 1024;
+        q.way.algorithm = cases[i].algorithm;
+        t = table_of(&q);
+        ck_assert_msg(!isnan(t->rows[0].nccl_s) == cases[i].is_known, "%s", cases[i].algorithm);
+        if (i == 0)
+            ring = t->rows[0].nccl_s;
+        if (i == 1) /* 2 hops between two machines, and not 30 */
+            ck_assert_double_lt(t->rows[0].nccl_s, ring);
+        fr_comm_free(t);
+    }
+}
+END_TEST
+
+START_TEST(a_protocol_that_nccl_does_not_have_is_said_or_refused)
+{
+    struct fr_comm_question q = question("2x p3.16xlarge", "all-reduce"); /* NICs far off */
+    struct fr_comm_table *t = NULL;
+    struct fr_error err;
+
+    q.way.protocol = "LL128";
+    t = table_of(&q);
+    ck_assert_str_eq(t->nccl_why, "no LL128 of all-reduce over their links");
+    ck_assert_ptr_null(t->rows[0].algorithm);
+    fr_comm_free(t);
+    q = question("hgx-h100", "all-to-all");
+    q.way.protocol = "ll128";
+    ck_assert_int_eq(fr_comm(&t, &q, NULL, &err), FR_EUSAGE);
+    ck_assert_msg(strstr(err.text, "LL and Simple and no LL128") != NULL, "%s", err.text);
+    q.way.protocol = "LL";
+    t = table_of(&q);
+    fr_comm_free(t);
+}
+END_TEST
+
 START_TEST(sizes_that_are_none_are_refused)
 {
     static const struct {
@@ -140,6 +190,8 @@ int main(void)
     tcase_add_test(tc, nvls_is_not_chosen_for_a_format_that_the_switch_cannot_add);
     tcase_add_test(tc, the_busiest_link_is_the_one_in_use_for_most_of_the_time);
     tcase_add_test(tc, an_explanation_is_of_the_largest_size_with_its_links_and_rounds);
+    tcase_add_test(tc, nccls_estimate_is_of_the_algorithm_asked_for);
+    tcase_add_test(tc, a_protocol_that_nccl_does_not_have_is_said_or_refused);
     tcase_add_test(tc, sizes_that_are_none_are_refused);
     return run_case(tc, "study/comm");
 }

@@ -79,12 +79,15 @@ END_TEST
 START_TEST(rings_for_want_of_equal_machines_are_warned_of)
 {
     static const struct {
-        const char *devices;
+        const char *topology, *devices;
         size_t n_warnings;
-    } rows[] = {{"n0.gpu0..7,n1.gpu0..3", 1},
-                {"n0.gpu0..3,n1.gpu0..3", 0},
-                {"n0.gpu0..2", 0},
-                {"n0.gpu0,n1.gpu0,n1.gpu1", 1}};
+    } rows[] = {{"2x hgx-h100 via ib:400Gbps", "n0.gpu0..7,n1.gpu0..3", 1},
+                {"2x hgx-h100 via ib:400Gbps", "n0.gpu0..3,n1.gpu0..3", 0},
+                {"2x hgx-h100 via ib:400Gbps", "n0.gpu0..2", 0},
+                {"2x hgx-h100 via ib:400Gbps", "n0.gpu0,n1.gpu0,n1.gpu1", 1},
+                /* a rack is one machine to NCCL: trays 0 to 17, and 18 on */
+                {"2x gb200-nvl72", "n16.gpu0..3,n17.gpu0..3,n18.gpu0..3", 1},
+                {"2x gb200-nvl72", "n17.gpu0..3,n18.gpu0..3", 0}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct fr_question q;
@@ -93,7 +96,7 @@ START_TEST(rings_for_want_of_equal_machines_are_warned_of)
 
         fr_question_init(&q);
         q.workload = "lenet";
-        q.topology = "2x hgx-h100 via ib:400Gbps";
+        q.topology = rows[i].topology;
         q.devices = rows[i].devices;
         q.batch_per_gpu = 2;
         q.strategy = "dp";

@@ -4,6 +4,10 @@
  * round r = 1 .. n - 1 a rank sends to rank + r and receives from rank - r; of a power of two the
  * partner is rank xor r. t = (n - 1) (a + S/n b), S the bytes of a rank. The pairs of an all-to-all
  * may have bytes of their own.
+ *
+ * Shift is the same to rank + r of any n. With several machines each of its rounds crosses the
+ * network somewhere, so that it takes n - 1 times what a message over the network takes, where xor
+ * keeps m - 1 of the rounds inside machines of m ranks.
  */
 #include "config.h"
 
@@ -23,7 +27,7 @@ static void step(const struct fr__schedule *s, uint32_t slot, uint32_t i, struct
 
 static uint32_t peer(const struct fr__schedule *s, uint32_t rank, uint32_t i)
 {
-    if (s->n & (s->n - 1))
+    if (s->algorithm == &fr__shift_algorithm || s->n & (s->n - 1))
         return (rank + i + 1) % s->n;
     return rank ^ (i + 1);
 }
@@ -53,6 +57,20 @@ static void carry(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint3
 const struct fr__algorithm fr__pairwise_algorithm = {
     .name = "pairwise",
     .summary = "one partner a round",
+    .source =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
+    .kinds = FR__FOR_ALL_TO_ALL | FR__FOR_REDUCE_SCATTER,
+    .is_rendezvous = true,
+    .is_even = true,
+    .shape = shape,
+    .step = step,
+    .send = send,
+    .carry = carry,
+};
+
+const struct fr__algorithm fr__shift_algorithm = {
+    .name = "shift",
+    .summary = "one partner a round, in round r the r-th rank on",
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .kinds = FR__FOR_ALL_TO_ALL | FR__FOR_REDUCE_SCATTER,

@@ -193,7 +193,7 @@ extern const struct fr__algorithm fr__ring_algorithm, fr__chain_algorithm, fr__t
     fr__binomial_algorithm, fr__halving_algorithm, fr__rabenseifner_algorithm, fr__bucket_algorithm,
     fr__bruck_algorithm, fr__hierarchical_algorithm, fr__hierarchical_ring_algorithm,
     fr__two_level_algorithm, fr__two_level_ring_algorithm, fr__direct_algorithm,
-    fr__pairwise_algorithm, fr__pairwise_nodes_algorithm, fr__nvls_algorithm, fr__sharp_algorithm,
-    fr__pat_algorithm, fr__neighbour_algorithm, fr__custom_algorithm;
+    fr__pairwise_algorithm, fr__shift_algorithm, fr__pairwise_nodes_algorithm, fr__nvls_algorithm,
+    fr__sharp_algorithm, fr__pat_algorithm, fr__neighbour_algorithm, fr__custom_algorithm;
 
 #endif
