@@ -10,10 +10,13 @@
 #include "config.h"
 
 #include "base/dtype.h"
+#include "calibrate/attention_kernels.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/channelwise.h"
 #include "calibrate/cost_model.h"
 #include "calibrate/cost_samples.h"
 #include "calibrate/kernel.h"
+#include "calibrate/relatives.h"
 
 #include <math.h>
 
@@ -165,17 +168,38 @@ static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_
     use_passes(c, t, &shape, numbers, kernel);
 }
 
-/* Prices batch norm. Without a curve it takes the time of elementwise ops for its bytes. */
+/* Multiplies the time that a curve gave. */
+static void slow_down(struct fr_cost *c, double factor)
+{
+    c->mean_s *= factor;
+    c->flops_s *= factor;
+    c->bytes_s *= factor;
+}
+
+/* Images of numbers of 4 bytes lie channel by channel in frameworks; those of 16 bits lie pixel by
+ * pixel where matrix units are to take them. */
+static bool is_channel_by_channel(const struct fr__kernel *kernel)
+{
+    return kernel->element_bytes > 3;
+}
+
+/* Prices batch norm. Without a curve it takes the time of elementwise ops for its bytes, or longer
+ * where each channel is one block of threads. */
 static void use_batchnorm(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
     const struct fr_kernel_shape *shape = &kernel->shape;
     struct fr__kernel all = *kernel;
+    double n_sms = fr__cost_model_type(t->model, t->type)->n_sms;
 
     if (use_passes(c, t, shape, shape->batchnorm.channels * shape->batchnorm.values, kernel))
         return;
     all.bytes *= passes_of(o);
     use_streaming(c, t, FR_CURVE_ELEMENTWISE, FR_CURVE_ELEMENTWISE, &all);
+    if (c->trust == FR_TRUST_DATASHEET || !is_channel_by_channel(kernel))
+        return;
+    slow_down(c, fr__channelwise_slowdown(shape->batchnorm.channels, n_sms, fr_op_runs_forward(o)));
+    c->error_frac = hypot(c->error_frac, fr__error_of_median(0.12));
 }
 
 /* Time of attention's backward pass over that of its forward pass, for sequences of that length: 5
