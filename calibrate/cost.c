@@ -10,10 +10,13 @@
 #include "config.h"
 
 #include "base/dtype.h"
+#include "calibrate/attention_kernels.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/channelwise.h"
 #include "calibrate/cost_model.h"
 #include "calibrate/cost_samples.h"
 #include "calibrate/kernel.h"
+#include "calibrate/relatives.h"
 
 #include <math.h>
 
@@ -165,17 +168,38 @@ static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_
     use_passes(c, t, &shape, numbers, kernel);
 }
 
-/* Prices batch norm. Without a curve it takes the time of elementwise ops for its bytes. */
+/* Multiplies the time that a curve gave. */
+static void slow_down(struct fr_cost *c, double factor)
+{
+    c->mean_s *= factor;
+    c->flops_s *= factor;
+    c->bytes_s *= factor;
+}
+
+/* Images of numbers of 4 bytes lie channel by channel in frameworks; those of 16 bits lie pixel by
+ * pixel where matrix units are to take them. */
+static bool is_channel_by_channel(const struct fr__kernel *kernel)
+{
+    return kernel->element_bytes > 3;
+}
+
+/* Prices batch norm. Without a curve it takes the time of elementwise ops for its bytes, or longer
+ * where each channel is one block of threads. */
 static void use_batchnorm(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
     const struct fr_kernel_shape *shape = &kernel->shape;
     struct fr__kernel all = *kernel;
+    double n_sms = fr__cost_model_type(t->model, t->type)->n_sms;
 
     if (use_passes(c, t, shape, shape->batchnorm.channels * shape->batchnorm.values, kernel))
         return;
     all.bytes *= passes_of(o);
     use_streaming(c, t, FR_CURVE_ELEMENTWISE, FR_CURVE_ELEMENTWISE, &all);
+    if (c->trust == FR_TRUST_DATASHEET || !is_channel_by_channel(kernel))
+        return;
+    slow_down(c, fr__channelwise_slowdown(shape->batchnorm.channels, n_sms, fr_op_runs_forward(o)));
+    c->error_frac = hypot(c->error_frac, fr__error_of_median(0.12));
 }
 
 /* Time of attention's backward pass over that of its forward pass, for sequences of that length: 5
@@ -189,7 +213,8 @@ static double backward_ratio(double seq)
     return 2.5 * 1.11 * (1 + 150 / fmax(seq, 150));
 }
 
-/* Prices fused attention. */
+/* Prices fused attention. With an older generation than the curve's, in both passes, it takes
+ * longer; the user's own curves are of the kernels that they use. */
 static void use_attention(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
@@ -197,7 +222,7 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
     struct fr__known own =
         fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION_BACKWARD, t->dtype);
     struct fr_kernel_shape shape = kernel->shape;
-    double s;
+    double s, slower;
 
     if (!fr_op_runs_forward(o) && own.curve) {
         shape.op_class = FR_CURVE_ATTENTION_BACKWARD;
@@ -211,7 +236,32 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
         s *= backward_ratio(shape.attention.seq);
         k.error_frac = hypot(k.error_frac, fr__error_of_median(0.08));
     }
-    set_known(c, s, &k);
+    slower = k.is_users ? 1
+                        : fr__attention_slowdown((unsigned)kernel->generation,
+                                                 fr__newest_attention(k.from), shape.attention.seq,
+                                                 shape.attention.head_dim);
+    if (slower > 1)
+        k.error_frac =
+            hypot(k.error_frac, fr__error_of_median(kernel->generation < 2 ? 0.25 : 0.05));
+    set_known(c, s * slower, &k);
+}
+
+/* The product that a convolution is. channels: those of the input, padded or not. */
+static struct fr_kernel_shape as_product(const struct fr__kernel *kernel, double channels)
+{
+    const struct fr_kernel_shape *conv = &kernel->shape;
+    double groups = conv->conv.groups, columns = conv->conv.out_channels / groups;
+    double taps = conv->conv.kernel_height * conv->conv.kernel_width / groups;
+    double rows = kernel->flops / (2 * groups * columns * conv->conv.in_channels * taps);
+    double filter = channels * taps;
+    struct fr_kernel_shape p = {.op_class = FR_CURVE_MATMUL, .matmul = {.batch = groups}};
+
+    p.matmul.rows = conv->op_class == FR_CURVE_CONV_BACKWARD_FILTER ? columns : rows;
+    p.matmul.columns = conv->op_class == FR_CURVE_CONV_FORWARD ? columns : filter;
+    p.matmul.depth = conv->op_class == FR_CURVE_CONV_FORWARD         ? filter
+                     : conv->op_class == FR_CURVE_CONV_BACKWARD_DATA ? columns
+                                                                     : rows;
+    return p;
 }
 
 /* Prices a convolution in a format that was measured for matrix products only, as the implicit
@@ -219,24 +269,14 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
  * unfolded image to memory. With the curves of their own matrix products, DeepBench's fp16
  * convolutions on V100 and T4 are off by a median of 34 and 36 %, forward. */
 static void use_implicit_product(struct fr_cost *c, const struct target *t,
-                                 const struct fr__kernel *kernel)
+                                 const struct fr__kernel *kernel, double channels)
 {
     struct fr__known k = fr__cost_model_product(t->model, t->type, t->dtype);
-    double groups = kernel->shape.conv.groups, filter;
-    double columns = kernel->shape.conv.out_channels / groups, rows;
-    struct fr_kernel_shape p = {.op_class = FR_CURVE_MATMUL, .matmul = {.batch = groups}};
+    struct fr_kernel_shape p = as_product(kernel, channels);
     double s;
 
     if (!k.curve)
         return;
-    filter = kernel->shape.conv.in_channels / groups * kernel->shape.conv.kernel_height *
-             kernel->shape.conv.kernel_width;
-    rows = kernel->flops / (2 * groups * columns * filter);
-    p.matmul.rows = kernel->shape.op_class == FR_CURVE_CONV_BACKWARD_FILTER ? columns : rows;
-    p.matmul.columns = kernel->shape.op_class == FR_CURVE_CONV_FORWARD ? columns : filter;
-    p.matmul.depth = kernel->shape.op_class == FR_CURVE_CONV_FORWARD         ? filter
-                     : kernel->shape.op_class == FR_CURVE_CONV_BACKWARD_DATA ? columns
-                                                                             : rows;
     s = fr__kernel_s(&k, &p);
     k.trust = FR_TRUST_TRANSFERRED;
     k.error_frac = fr__error_of_median(0.35);
@@ -271,6 +311,22 @@ static void add_layout(struct fr_cost *c, const struct target *t, const struct f
     c->mean_s += s;
 }
 
+/* Prices a convolution of 16 bits whose channels cuDNN 8 pads to eights, so that matrix units take
+ * them (NVIDIA, "Convolutional layers user's guide", channels in and out; before 7.6.3 it did not).
+ * Devices from Ampere on run no older cuDNN, while the curves that they borrow are of cuDNN 7.0.
+ * Taken where it is faster than those. */
+static void use_padded(struct fr_cost *c, const struct target *t, const struct fr__kernel *kernel)
+{
+    struct fr_cost padded = *c;
+    double channels = ceil(kernel->shape.conv.in_channels / 8) * 8;
+
+    set_roofline(&padded, fr__cost_model_type(t->model, t->type), t->dtype,
+                 kernel->flops * channels / kernel->shape.conv.in_channels, kernel->bytes);
+    use_implicit_product(&padded, t, kernel, channels);
+    if (padded.trust == FR_TRUST_TRANSFERRED && padded.mean_s < c->mean_s)
+        *c = padded;
+}
+
 /* Prices a convolution by its curve, or as a product. Channels that matrix units cannot take by the
  * eight run on the vector units in tf32 (add_layout), and else where that is faster than measured:
  * the fp16 rows are of cuDNN 7.0, whose gradients of a first layer's filter are slower in fp16 than
@@ -279,6 +335,7 @@ static void use_convolution(struct fr_cost *c, const struct target *t,
                             const struct fr__kernel *kernel)
 {
     enum fr_curve_class op_class = kernel->shape.op_class;
+    const char *device = fr__cost_model_type(t->model, t->type)->name;
     struct fr__known k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
     struct fr__known vector = fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
     bool is_on_vectors = is_narrow(kernel) && vector.curve && (k.curve || t->dtype == FR_TF32);
@@ -290,7 +347,10 @@ static void use_convolution(struct fr_cost *c, const struct target *t,
     else if (k.curve)
         set_known(c, fr__kernel_s(&k, &kernel->shape), &k);
     else
-        use_implicit_product(c, t, kernel);
+        use_implicit_product(c, t, kernel, kernel->shape.conv.in_channels);
+    if (is_narrow(kernel) && k.curve && !k.is_users && fr__dtype_bytes(t->dtype) == 2 &&
+        fr__pads_channels(device))
+        use_padded(c, t, kernel);
     add_layout(c, t, kernel);
 }
 

@@ -72,11 +72,12 @@ static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum f
     return &m->known[type][c][dtype];
 }
 
-/* The curve with the peaks of another device, for its numbers in another format. */
-static struct fr__curve *move(struct fr_cost_model *m, const struct fr__curve *c,
+/* The curve with the peaks of another device, for its numbers in another format. from: where it was
+ * measured. */
+static struct fr__curve *move(struct fr_cost_model *m, const struct fr__curve *c, const char *from,
                               const struct fr_device_type *to, enum fr_dtype dtype)
 {
-    double peak_flops_per_s = fr__peak_flops_per_s(to, dtype);
+    double peak_flops_per_s = fr__peak_flops_per_s(to, dtype) * fr__sustained_ratio(to->name, from);
     struct fr__curve *copy;
 
     if (!(peak_flops_per_s > 0 && to->mem_Bps > 0 && to->n_sms > 0))
@@ -114,6 +115,13 @@ static bool is_streaming(enum fr_curve_class c)
     }
 }
 
+/* Matrix products and convolutions. What attention's curves call a launch holds the kernels of an
+ * inference server beside it, which training does not run. */
+static bool is_product(enum fr_curve_class c)
+{
+    return !is_streaming(c) && c != FR_CURVE_ATTENTION && c != FR_CURVE_ATTENTION_BACKWARD;
+}
+
 /* Whether a curve in format `has` may be used for `wanted`. 16-bit formats run on the same units at
  * the same rate, and so does tf32, with operands of twice the size. For kernels that only move
  * memory the bytes count. */
@@ -145,10 +153,28 @@ static double measured_launch_s(const struct fr_cost_model *m, size_t type, enum
     return c ? c->launches->info.time_s[what] : 0;
 }
 
-static double latency_of(const struct fr_cost_model *m, size_t type)
+/* Whether the rows of a source time kernels alone. Then a curve's launch is the device's: the start
+ * and end of the kernel, and of those beside it that transform operands. DeepBench runs a kernel
+ * hundreds of times in a queue, vidur and aiconfigurator take a profiler's or a CUDA graph's time;
+ * NeuSight times a framework's call. */
+static bool times_kernels_alone(const char *source)
+{
+    static const char *const sources[] = {"baidu-research/DeepBench", "microsoft/vidur",
+                                          "ai-dynamo/aiconfigurator"};
+
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+        if (strncmp(source, sources[i], strlen(sources[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The most that a kernel keeps of the launch of its curve. */
+static double latency_of(const struct fr_cost_model *m, size_t type, const struct fr__curve *curve)
 {
     double gap_s = measured_launch_s(m, type, FR_LAUNCH_GAP);
 
+    if (is_product(curve->info.op_class) && times_kernels_alone(curve->info.source))
+        return INFINITY;
     return gap_s > 0 ? gap_s : LATENCY_S;
 }
 
@@ -172,11 +198,11 @@ static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct f
                 continue;
             if (!(fr__peak_flops_per_s(to, (enum fr_dtype)d) > 0))
                 continue; /* the device does not have this format */
-            k->curve = is_own && is_same ? curve : move(m, curve, to, (enum fr_dtype)d);
+            k->curve = is_own && is_same ? curve : move(m, curve, c->device, to, (enum fr_dtype)d);
             if (!k->curve)
                 return fr__fail_nomem(err);
             k->from = c->device;
-            k->latency_s = latency_of(m, type);
+            k->latency_s = latency_of(m, type, curve);
             k->is_users = m->has_own_file && c == m->loaded[0] && is_same;
             k->error_frac = hypot(
                 fr__error_of_median(curve->info.held_out.median),
@@ -199,7 +225,7 @@ static enum fr_status add_products(struct fr_cost_model *m, size_t type, struct 
             continue;
         free_memory.mem_Bps = 1e30;
         m->products[type][d] = *k;
-        m->products[type][d].curve = move(m, k->curve, &free_memory, (enum fr_dtype)d);
+        m->products[type][d].curve = move(m, k->curve, k->from, &free_memory, (enum fr_dtype)d);
         if (!m->products[type][d].curve)
             return fr__fail_nomem(err);
     }
@@ -217,7 +243,7 @@ static enum fr_status add_trained(struct fr_cost_model *m, size_t type, struct f
         m->trained[type][d] = *k;
         if (!k->curve || k->is_users)
             continue;
-        once = move(m, k->curve, &m->types[type], (enum fr_dtype)d);
+        once = move(m, k->curve, k->from, &m->types[type], (enum fr_dtype)d);
         if (!once)
             return fr__fail_nomem(err);
         once->info.parameters[FR__ATTENTION_KV_PASSES] = 1;

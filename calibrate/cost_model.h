@@ -10,9 +10,10 @@
  * For kernels that only move memory, another board of the chip in the right format comes before the
  * device's own curve in another format, unless the user's device file has the latter.
  *
- * A kernel's time leaves out the launch that was measured with it, because that may include a
+ * A kernel's time leaves out the launch that was measured with it where that may include a
  * framework's call (25 to 50 us in NeuSight's rows). What is kept of it is at most the gap in the
- * device file's `launch`, or else 2.6 us, the start and end of a kernel on the device. The host's
+ * device file's `launch`, or else 2.6 us, the start and end of a kernel on the device. Products
+ * and convolutions of sources that time kernels alone keep all of it. The host's
  * launch is the device type's, unless a device file says how long a framework takes; it overlaps
  * with the device's work (sim/sim.h).
  */
@@ -27,7 +28,7 @@ struct fr__known {
     enum fr_trust trust;
     const char *from;  /* the device that was measured */
     double error_frac; /* standard deviation of the logarithm of its error */
-    double latency_s;  /* the most that a kernel's time keeps of its launch, on that device */
+    double latency_s;  /* the most that a kernel's time keeps of its launch; infinite: all */
     bool is_users;     /* measured in that format and in the user's own device file */
 };
 

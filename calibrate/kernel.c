@@ -230,6 +230,8 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
                  (p.parts * p.in_parts),
         .element_bytes = element_bytes(g, o)};
     out->has_shape = fr__op_shape(g, op, &shape) && kernel_shape_of(&p, &out->shape);
+    if (out->has_shape && o->kind == FR_OP_ATTENTION)
+        out->generation = (double)shape.attention.generation;
 }
 
 /* ---- as bits ---- */
@@ -291,11 +293,12 @@ static size_t shape_numbers(const struct fr_kernel_shape *s, double n[])
 
 void fr__kernel_words(const struct fr__kernel *k, uint64_t words[FR__KERNEL_WORDS])
 {
-    double n[FR__KERNEL_WORDS] = {k->flops, k->bytes, k->element_bytes, k->has_shape};
+    double n[FR__KERNEL_WORDS] = {k->flops, k->bytes, k->element_bytes, k->generation,
+                                  k->has_shape};
 
     if (k->has_shape) {
-        n[4] = (double)k->shape.op_class;
-        shape_numbers(&k->shape, n + 5);
+        n[5] = (double)k->shape.op_class;
+        shape_numbers(&k->shape, n + 6);
     }
     memcpy(words, n, sizeof(n));
 }

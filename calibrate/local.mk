@@ -1,13 +1,14 @@
 noinst_LTLIBRARIES += libcalibrate.la
 libcalibrate_la_SOURCES = \
-	calibrate/calibrate.h calibrate/cost.c calibrate/cost_collective.c calibrate/cost_memo.h \
-	calibrate/cost_memo.c calibrate/cost_model.h calibrate/cost_model.c calibrate/cost_op.c \
-	calibrate/cost_samples.h calibrate/cost_samples.c calibrate/data_version.h \
+	calibrate/attention_kernels.h calibrate/attention_kernels.c calibrate/calibrate.h \
+	calibrate/channelwise.h calibrate/channelwise.c calibrate/cost.c calibrate/cost_collective.c \
+	calibrate/cost_memo.h calibrate/cost_memo.c calibrate/cost_model.h calibrate/cost_model.c \
+	calibrate/cost_op.c calibrate/cost_samples.h calibrate/cost_samples.c calibrate/data_version.h \
 	calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c calibrate/kernel.h \
-	calibrate/kernel.c calibrate/move.c calibrate/plausible.h calibrate/plausible.c calibrate/relatives.h calibrate/relatives.c \
-	calibrate/shipped.h calibrate/shipped.c calibrate/system.h calibrate/system.c \
-	calibrate/system_file.c calibrate/system_model.h calibrate/system_nodes.h \
-	calibrate/system_nodes.c calibrate/trust.c \
+	calibrate/kernel.c calibrate/move.c calibrate/plausible.h calibrate/plausible.c \
+	calibrate/relatives.h calibrate/relatives.c calibrate/shipped.h calibrate/shipped.c \
+	calibrate/system.h calibrate/system.c calibrate/system_file.c calibrate/system_model.h \
+	calibrate/system_nodes.h calibrate/system_nodes.c calibrate/trust.c \
 	calibrate/curves/attention.h calibrate/curves/attention.c calibrate/curves/batchnorm.h \
 	calibrate/curves/batchnorm.c calibrate/curves/class.h calibrate/curves/class.c \
 	calibrate/curves/conv.h calibrate/curves/conv.c calibrate/curves/curve.h \

@@ -2,8 +2,9 @@
  *
  * Every parameter but the launch is a fraction of a figure of the data sheet (peak rate, memory
  * bandwidth, multiprocessors). So the other device's figures replace those of the measured one, and
- * the residuals stay. `forerun calibrate check -d DEVICE --from MEASURED` says how large the error
- * is on rows of DEVICE (table in doc/calibration.md).
+ * the residuals stay. Boards of 70 to 75 W do not keep the clock of their peak rate (relatives.h).
+ * `forerun calibrate check -d DEVICE --from MEASURED` says how large the error is on rows of DEVICE
+ * (table in doc/calibration.md).
  *
  * Source:  the idea is Habitat's wave scaling (G. X. Yu et al., USENIX ATC 2021, section 3).
  */
@@ -11,12 +12,14 @@
 
 #include "base/error.h"
 #include "calibrate/curves/curve.h"
+#include "calibrate/relatives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static enum fr_status move_curve(struct fr_calibration *to, const struct fr__curve *c,
-                                 const struct fr_device_type *type, struct fr_error *err)
+                                 const struct fr_device_type *type, double sustained_ratio,
+                                 struct fr_error *err)
 {
     size_t size = c->residual.n_values * sizeof(*c->residual.own);
     struct fr__curve *copy = fr__calibration_add(to);
@@ -34,10 +37,10 @@ static enum fr_status move_curve(struct fr_calibration *to, const struct fr__cur
             return fr__fail_nomem(err);
         memcpy(copy->residual.own, c->residual.values, size);
     }
-    copy->machine =
-        (struct fr__machine){.n_sms = type->n_sms,
-                             .peak_flops_per_s = fr__peak_flops_per_s(type, c->info.dtype),
-                             .mem_Bps = type->mem_Bps};
+    copy->machine = (struct fr__machine){
+        .n_sms = type->n_sms,
+        .peak_flops_per_s = fr__peak_flops_per_s(type, c->info.dtype) * sustained_ratio,
+        .mem_Bps = type->mem_Bps};
     fr__curve_prepare(copy);
     return FR_OK;
 }
@@ -50,7 +53,8 @@ enum fr_status fr_calibration_move(struct fr_calibration **out, const struct fr_
 
     for (size_t i = 0; st == FR_OK && i < from->n_curves; i++)
         if (fr__peak_flops_per_s(type, from->curves[i]->info.dtype) > 0)
-            st = move_curve(to, from->curves[i], type, err);
+            st = move_curve(to, from->curves[i], type,
+                            fr__sustained_ratio(type->name, from->device), err);
     if (st == FR_OK)
         *out = to;
     else

@@ -17,4 +17,13 @@ int fr__kinship(const char *a, const char *b);
 bool fr__is_same_die(const char *a, const char *b);
 /* Whether the chip is of a generation before Volta's; false: newer, or not known. */
 bool fr__is_before_volta(const char *device);
+/* Whether the chip is of Ampere's generation or a later one, which need CUDA 11 and cuDNN 8. */
+bool fr__pads_channels(const char *device);
+/* The generation of FlashAttention that is the newest for the chip and that its attention was
+ * measured with: 3 on Hopper, 2 before it, and 4 on Blackwell, which has kernels of its own. 2: not
+ * known. */
+unsigned fr__newest_attention(const char *device);
+/* How much less of its peak rate device `to` keeps under a long load of arithmetic than device
+ * `from`: boards of 70 to 75 W lower their clocks (relatives.c). 1: neither does, or not known. */
+double fr__sustained_ratio(const char *to, const char *from);
 #endif

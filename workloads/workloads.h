@@ -121,7 +121,8 @@ struct fr_shape {
         /* Fused attention. kv_heads divides heads: so many have keys and values of their own. */
         struct {
             uint64_t batch, heads, kv_heads, head_width, query_len, key_len;
-            bool is_causal; /* a query sees the keys up to its own position */
+            bool is_causal;      /* a query sees the keys up to its own position */
+            uint64_t generation; /* of FlashAttention: 1, 2, 3; 0: the newest for the device */
         } attention;
         /* Softmax and norms work on each row by itself. A loss: the classes of each row. gather,
          * scatter: the rows that are copied or added up. topk: the candidates of each row. */

@@ -41,6 +41,17 @@ static struct fr_cost_model *model_of(const struct fr_device_type types[], size_
     return m;
 }
 
+/* T4: 900 of the 1590 MHz of its peak; L4: 795 of 2040 (data sheet). */
+START_TEST(boards_of_70_watts_keep_less_of_their_peak)
+{
+    ck_assert_double_eq_tol(fr__sustained_ratio("t4", "v100-pcie-32gb"), 900.0 / 1590, 1e-12);
+    ck_assert_double_eq_tol(fr__sustained_ratio("l4", "t4"), 795.0 / 2040 / (900.0 / 1590), 1e-12);
+    ck_assert_double_eq(fr__sustained_ratio("h200-sxm-141gb", "h100-sxm5-80gb"), 1);
+    ck_assert_double_eq(fr__sustained_ratio("t4", "t4"), 1);
+    ck_assert_double_eq(fr__sustained_ratio("mine", "yours"), 1);
+}
+END_TEST
+
 START_TEST(boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next)
 {
     ck_assert_int_eq(fr__kinship("v100-sxm2-16gb", "v100-sxm2-16gb"), 0);
@@ -548,6 +559,7 @@ int main(void)
     TCase *t = tcase_create("all");
 
     tcase_add_test(t, boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next);
+    tcase_add_test(t, boards_of_70_watts_keep_less_of_their_peak);
     tcase_add_test(t, boards_that_lower_their_clocks_lend_to_others_only_where_nobody_else_does);
     tcase_add_test(t, an_h200_is_an_h100_with_more_memory_and_an_a100_is_not);
     tcase_add_test(t, a_measured_device_has_its_own_curves_and_borrows_the_rest);

@@ -184,6 +184,19 @@ START_TEST(the_gradient_of_a_strided_input_never_computes_less_than_the_forward_
 }
 END_TEST
 
+/* A filter of 7 x 7 on an image of 7 x 7 without padding is a fully connected layer: one output
+ * pixel. Its gradient multiplies no more than the forward pass, not 49 times as much. */
+START_TEST(the_gradient_of_a_filter_as_large_as_its_image_is_a_product_of_the_forward_passs_size)
+{
+    static const struct fr__machine machine = {1, 1e12, 1e15};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_BACKWARD_DATA,
+                                .conv = {64, 64, 7, 7, 64, 7, 7, 1, 0, 1, 1, 1, false}};
+    double forward_s = 2.0 * 64 * 64 * 64 * 49 / 1e12;
+
+    ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 1, &s), 1e-6 + forward_s, 0.1 * forward_s);
+}
+END_TEST
+
 START_TEST(only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves)
 {
     static const struct fr__machine machine = {4, 4e12, 1e21};
@@ -351,6 +364,8 @@ int main(void)
     tcase_add_test(tc,
                    filters_of_one_by_seven_and_seven_by_one_are_the_same_product_without_winograd);
     tcase_add_test(tc, the_gradient_of_a_strided_input_never_computes_less_than_the_forward_pass);
+    tcase_add_test(
+        tc, the_gradient_of_a_filter_as_large_as_its_image_is_a_product_of_the_forward_passs_size);
     tcase_add_test(tc, only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves);
     tcase_add_test(tc, a_residual_of_three_by_three_says_nothing_about_other_filters);
     tcase_add_test(tc, sizes_of_nothing_take_a_time_too);

@@ -213,10 +213,11 @@ START_TEST(grouped_query_attention_reads_the_keys_and_values_of_its_groups)
 }
 END_TEST
 
-/* Seconds of layer 0's attention of a model, on a preset's first GPU in bf16. */
-static double attention_s(const char *preset, const char *model, const char *op, double batch)
+/* Seconds of an op of a model on a preset's first GPU. */
+static double op_s(const char *preset, const char *model, const char *op, double batch,
+                   enum fr_dtype dtype)
 {
-    const struct fr_workload_options opt = {.dtype = FR_BF16};
+    const struct fr_workload_options opt = {.dtype = dtype};
     const struct fr_part part = {.batch = batch};
     const struct fr_cost_options options = {.datasheet_only = false};
     struct fr_cost_model *m = NULL;
@@ -233,6 +234,11 @@ static double attention_s(const char *preset, const char *model, const char *op,
     fr_cost_model_free(m);
     fr_topo_free(t);
     return c.mean_s;
+}
+
+static double attention_s(const char *preset, const char *model, const char *op, double batch)
+{
+    return op_s(preset, model, op, batch, FR_BF16);
 }
 
 /* What kv_heads means for the time: Llama 3 8B's 32 heads with 8 key-value heads against 32. Short
@@ -269,6 +275,63 @@ START_TEST(attention_in_training_runs_at_published_rates)
         ck_assert_double_eq_tol(flops / s / 1e12 / cases[i].forward, 1, 0.15);
         ck_assert_double_eq_tol(back_s / s / cases[i].ratio, 1, 0.06);
     }
+}
+END_TEST
+
+/* Figures 5 and 6 of the same paper: FlashAttention-2 on an H100 at 8192 tokens with heads of 128
+ * has 333 of 602 Tflop/s, causal, and 318 of 559 backward. An A100's curve is of the second generation;
+ * the first takes about twice as long (T. Dao, FlashAttention-2, abstract). */
+START_TEST(older_generations_of_attention_take_longer_by_published_ratios)
+{
+    static const char *const ops[] = {"layer0.attn.flash", "layer0.attn.flash.dgrad"};
+    static const double ratios[] = {602.0 / 333, 559.0 / 318};
+#define LLAMA "llama:layers=1,hidden=2048,heads=16,kv_heads=16,seq=8192,attention="
+
+    for (unsigned i = 0; i < 2; i++) {
+        double second_s = attention_s("dgx-a100-80g", LLAMA "flash-2", ops[i], 2);
+        double third_s = attention_s("hgx-h100", LLAMA "flash-3", ops[i], 2);
+
+        ck_assert_double_eq(attention_s("dgx-a100-80g", LLAMA "flash", ops[i], 2), second_s);
+        ck_assert_double_eq(attention_s("dgx-a100-80g", LLAMA "flash-3", ops[i], 2), second_s);
+        ck_assert_double_eq_tol(attention_s("dgx-a100-80g", LLAMA "flash-1", ops[i], 2),
+                                2 * second_s, 1e-12);
+        ck_assert_double_eq(attention_s("hgx-h100", LLAMA "flash", ops[i], 2), third_s);
+        ck_assert_double_eq_tol(
+            attention_s("hgx-h100", LLAMA "flash-2", ops[i], 2) / third_s / ratios[i], 1, 0.06);
+        ck_assert_double_gt(attention_s("hgx-b200", LLAMA "flash-2", ops[i], 2),
+                            2 * attention_s("hgx-b200", LLAMA "flash", ops[i], 2));
+    }
+#undef LLAMA
+}
+END_TEST
+
+/* sarchlab/triosim's trace of ResNet-50 on an H100 with 128 images: batch norm of 64 channels of
+ * 112 x 112 takes 962 us forward and 2151 us backward, that of 256 channels of 56 x 56 488 and 842
+ * us, though both have as many bytes. In 16 bits images lie pixel by pixel. */
+START_TEST(batch_norm_of_few_channels_leaves_multiprocessors_idle)
+{
+    double few_s = op_s("hgx-h100", "resnet50", "conv1.bn", 128, FR_FP32);
+    double many_s = op_s("hgx-h100", "resnet50", "layer1.0.conv3.bn", 128, FR_FP32);
+    double few_back_s = op_s("hgx-h100", "resnet50", "conv1.bn.dgrad", 128, FR_FP32) +
+                        op_s("hgx-h100", "resnet50", "conv1.bn.wgrad", 128, FR_FP32);
+
+    ck_assert_double_eq_tol(few_s / 962e-6, 1, 0.2);
+    ck_assert_double_eq_tol(many_s / 488e-6, 1, 0.2);
+    ck_assert_double_eq_tol(few_back_s / 2151e-6, 1, 0.25);
+    ck_assert_double_eq_tol(op_s("hgx-h100", "resnet50", "conv1.bn", 128, FR_AMP),
+                            op_s("hgx-h100", "resnet50", "layer1.0.conv3.bn", 128, FR_AMP), 1e-7);
+}
+END_TEST
+
+/* A first layer has 3 channels. cuDNN 8, which an A100 needs, pads them to 8; a V100's kernels of
+ * 2017 do not. */
+START_TEST(a_first_layer_in_16_bits_is_padded_where_the_library_does)
+{
+    double peak_flops_per_s = 312e12, flops = 2.0 * 64 * 112 * 112 * 64 * 8 * 49;
+    double s = op_s("dgx-a100-80g", "resnet50", "conv1", 64, FR_AMP);
+
+    ck_assert_double_lt(s, 0.8 * op_s("dgx-a100-80g", "resnet50", "conv1", 64, FR_TF32));
+    ck_assert_double_gt(s, flops / peak_flops_per_s);
 }
 END_TEST
 
@@ -362,6 +425,9 @@ int main(void)
     tcase_add_test(t, grouped_query_attention_reads_the_keys_and_values_of_its_groups);
     tcase_add_test(t, fewer_key_value_heads_take_less_time);
     tcase_add_test(t, attention_in_training_runs_at_published_rates);
+    tcase_add_test(t, older_generations_of_attention_take_longer_by_published_ratios);
+    tcase_add_test(t, batch_norm_of_few_channels_leaves_multiprocessors_idle);
+    tcase_add_test(t, a_first_layer_in_16_bits_is_padded_where_the_library_does);
     tcase_add_loop_test(t, a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell,
                         0, sizeof(tellable) / sizeof(tellable[0]));
     tcase_add_test(t, a_shape_says_what_flops_and_dims_cannot);

@@ -139,7 +139,8 @@ START_TEST(an_op_of_products_without_sizes_moves_as_a_product_of_its_flops)
         fr_calibration_time_s(v100, fr_calibration_find(v100, FR_CURVE_MATMUL, FR_FP32), &product) /
         fr_calibration_time_s(p100, fr_calibration_find(p100, FR_CURVE_MATMUL, FR_FP32), &product);
     ck_assert_int_eq(c.trust, FR_TRUST_SCALED);
-    ck_assert_double_eq_tol(c.mean_s, 7e-3 * ratio, 0.1 * c.mean_s); /* launches are left out */
+    /* the launch of the P100's curve, a framework's, is left out */
+    ck_assert_double_eq_tol(c.mean_s, 7e-3 * ratio, 0.2 * c.mean_s);
     ck_assert_double_lt(c.mean_s, 0.9 * 7e-3);
     ck_assert_double_gt(c.error_frac, 0.32);
     ck_assert_double_lt(c.error_frac, 0.4);

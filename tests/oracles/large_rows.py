@@ -20,7 +20,10 @@ that `hybrid` refuses stays in, and `validate` counts it.
                 which has the same weights and FLOPs. Heads not printed: as another row of the
                 source has them for this width, else hidden/128. Vocabulary not printed: SOURCES.
                 Not in the zoo: left out
-    attention   flash from Megatron-Core on and in FSDP code; SC21, BigScience and vTrain: unfused
+    attention   flash from Megatron-Core on; SC21, BigScience and vTrain: unfused. llm-foundry: the
+                first generation (attn_impl=triton, the default of the script of these rows,
+                scripts/train/benchmarking/submit_benchmarks.py, found after a look at rows that
+                were too slow for long sequences); torchtitan: the second (PyTorch's own)
     peak        a step with more model FLOP than PEAKS allows in its time: left out
     machine     MACHINES by GPU and memory, GPUs of the row counted from the first machine on; its
                 own network cards unless SOURCES has a network. Of GB200's racks 64 GPUs each, as
@@ -117,8 +120,8 @@ SOURCES = [
     Source(r"LMT-0004", "none", 1, 1, 1, "flash", 51200, "full", ""),
     Source(r"LM[DNPBLT]|NEMO", "none", 1, 1, 1, "flash", 51200, "full", ""),
     Source(r"BSV", "full", 0, 0, 0, "unfused", 51200, "sc21", ""),
-    Source(r"LLMF", "none", 0, 3, 1, "flash", 50368, "full", ""),
-    Source(r"TT|LMA", "none", 0, 3, 1, "flash", 0, "full", ""),
+    Source(r"LLMF", "none", 0, 3, 1, "flash-1", 50368, "full", ""),
+    Source(r"TT|LMA", "none", 0, 3, 1, "flash-2", 0, "full", ""),
     Source(r"VTRS", "full", 0, 0, 0, "unfused", 50257, "sc21", ""),
 ]
 

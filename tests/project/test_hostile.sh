@@ -152,8 +152,8 @@ asks 2 "'wresnet-152-65536' at batch 64 has a tensor of over 2\^53 bytes" -w wre
     -s single
 asks 2 "option 'head' of model 'bert-base' is \"poler\", expected .*did you mean 'pooler'\?" -s single \
     -w bert-base:head=poler
-asks 2 "option 'attention' of model 'llama2-7b' is \"\", expected unfused\|flash" -s single \
-    -w llama2-7b:attention=
+asks 2 "option 'attention' of model 'llama2-7b' is \"\", expected unfused\|flash\|flash-1\|.*" \
+    -s single -w llama2-7b:attention=
 asks 2 "option 'skew' of model 'mixtral-8x7b' is \"1e9\".*" -s single -w mixtral-8x7b:skew=1e9
 asks 2 "model 'bert-large' has 512 learned positions, .*" -s single -w bert-large --seq-len 513
 

@@ -126,7 +126,7 @@ START_TEST(a_shape_may_be_short_and_says_the_flops)
         "id,kind,phase,shape\n"
         "c,conv2d,forward,images=4;in_channels=8;out_channels=16;groups=2;in_height=8;"
         "in_width=8;out_height=6;out_width=6;filter_height=3;filter_width=3\n"
-        "a,attention,forward,batch=4;heads=8;head_width=64;query_len=128\n"
+        "a,attention,forward,batch=4;heads=8;head_width=64;query_len=128;generation=2\n"
         "w,matmul,backward-weight,rows=4;columns=5;depth=6\n"
         "d,batch_matmul,backward-data,rows=4;columns=5;depth=6;gradient_of=right\n");
     native_case_write(&c, "edges.csv", "src,dst\n");
@@ -139,6 +139,7 @@ START_TEST(a_shape_may_be_short_and_says_the_flops)
     ck_assert_uint_eq(g->ops[1].shape.attention.kv_heads, 8);
     ck_assert_uint_eq(g->ops[1].shape.attention.key_len, 128);
     ck_assert(!g->ops[1].shape.attention.is_causal);
+    ck_assert_uint_eq(g->ops[1].shape.attention.generation, 2);
     ck_assert_int_eq(g->ops[2].shape.product.gradient_of, FR_OPERAND_RIGHT);
     ck_assert_uint_eq(g->ops[2].shape.product.batch, 1);
     ck_assert_int_eq(g->ops[3].shape.product.gradient_of, FR_OPERAND_RIGHT);

@@ -85,6 +85,7 @@ static const struct fr__size attention_sizes[] = {
     SIZE("query_len", attention.query_len),
     SIZE_LIKE("key_len", attention.key_len, attention.query_len),
     FLAG("causal", attention.is_causal),
+    SIZE_OR("generation", attention.generation, 0, 0),
     END};
 
 static const struct fr__size rows_sizes[] = {SIZE("rows", rows.rows), SIZE("columns", rows.columns),

@@ -16,7 +16,9 @@ enum { BATCH = 1, DIM_1 = 2, DIM_2 = 4 }; /* dimensions that may be split */
 enum { INT64_BYTES = 8, FLOAT_BYTES = 4 };
 
 const char *const fr__attention_forms[] = {
-    [FR__ATTENTION_UNFUSED] = "unfused", [FR__ATTENTION_FLASH] = "flash", NULL};
+    [FR__ATTENTION_UNFUSED] = "unfused", [FR__ATTENTION_FLASH] = "flash",
+    [FR__ATTENTION_FLASH_1] = "flash-1", [FR__ATTENTION_FLASH_2] = "flash-2",
+    [FR__ATTENTION_FLASH_3] = "flash-3", NULL};
 
 static struct fr_tensor activation(struct fr__net *net, uint8_t n_dims, const uint32_t dims[],
                                    uint8_t split_mask)
@@ -281,18 +283,20 @@ static struct fr__value flash(struct fr__net *net, const struct fr__dot_attentio
     const uint32_t sums[] = {q->dims[0], a->heads, q->dims[1]};
     struct fr_tensor out[] = {activation(net, 3, dims, BATCH | DIM_2),
                               fr__nn_tensor(net, FLOAT_BYTES, 3, sums, BATCH | DIM_1)};
-    const struct fr__op_spec spec = {.name = "flash",
-                                     .kind = FR_OP_ATTENTION,
-                                     .flops = (a->is_causal ? 2 : 4) * (double)k->dims[1] *
-                                              (double)fr__nn_elements(net, &out[0]),
-                                     .shape = {.of = FR_SHAPE_ATTENTION,
-                                               .attention = {.batch = q->dims[0],
-                                                             .heads = a->heads,
-                                                             .kv_heads = a->kv_heads,
-                                                             .head_width = hidden / a->heads,
-                                                             .query_len = q->dims[1],
-                                                             .key_len = k->dims[1],
-                                                             .is_causal = a->is_causal}}};
+    const struct fr__op_spec spec = {
+        .name = "flash",
+        .kind = FR_OP_ATTENTION,
+        .flops =
+            (a->is_causal ? 2 : 4) * (double)k->dims[1] * (double)fr__nn_elements(net, &out[0]),
+        .shape = {.of = FR_SHAPE_ATTENTION,
+                  .attention = {.batch = q->dims[0],
+                                .heads = a->heads,
+                                .kv_heads = a->kv_heads,
+                                .head_width = hidden / a->heads,
+                                .query_len = q->dims[1],
+                                .key_len = k->dims[1],
+                                .is_causal = a->is_causal,
+                                .generation = a->form - FR__ATTENTION_FLASH}}};
 
     return fr__nn_op(net, &spec, in, n_in, out, 2);
 }
@@ -303,7 +307,7 @@ struct fr__value fr__nn_attend(struct fr__net *net, const struct fr__dot_attenti
     const struct fr__value in[] = {q, k, v};
 
     assert(a->heads % a->kv_heads == 0);
-    if (a->form == FR__ATTENTION_FLASH)
+    if (a->form != FR__ATTENTION_UNFUSED)
         return flash(net, a, in, 3, q.t.dims[2]);
     q = heads_first(net, "q.heads", q, a->heads);
     k = for_all_heads(net, "k.repeat", heads_first(net, "k.heads", k, a->kv_heads), a);
@@ -317,7 +321,7 @@ struct fr__value fr__nn_attend_packed(struct fr__net *net, const struct fr__dot_
     struct fr__value heads[3];
 
     assert(a->heads == a->kv_heads);
-    if (a->form == FR__ATTENTION_FLASH)
+    if (a->form != FR__ATTENTION_UNFUSED)
         return flash(net, a, &qkv, 1, qkv.t.dims[2] / 3);
     fr__nn_split_heads(net, "split", qkv, a->heads, heads);
     return unfused(net, a, heads[0], heads[1], heads[2]);

@@ -16,9 +16,17 @@
 
 #include "workloads/zoo/nn.h"
 
-enum fr__attention_form { FR__ATTENTION_UNFUSED, FR__ATTENTION_FLASH };
+/* FLASH: the newest generation of FlashAttention for the device; FLASH_1 to FLASH_3: that one. */
+enum fr__attention_form {
+    FR__ATTENTION_UNFUSED,
+    FR__ATTENTION_FLASH,
+    FR__ATTENTION_FLASH_1,
+    FR__ATTENTION_FLASH_2,
+    FR__ATTENTION_FLASH_3
+};
 
-/* The key "attention=unfused|flash" of a model's name; form: unless the user says otherwise. */
+/* The key "attention=unfused|flash|flash-1|flash-2|flash-3" of a model's name; form: unless the
+ * user says otherwise. */
 #define FR__ATTENTION_KEY(form)                                                                    \
     .name = "attention", .fallback = (form), .choices = fr__attention_forms
 extern const char *const fr__attention_forms[];
