@@ -152,6 +152,127 @@ static void start_free(struct engine *e, struct stream *s)
         dispatch(e, s, fr__stream_pop(e, s), true, false);
 }
 
+/* ---- collectives that ranks take up in different orders ----
+ *
+ * Ranks that are not equally fast may take up two collectives of theirs in different orders, and
+ * each would hold a stream that the other waits for. A program issues them in one order on all its
+ * ranks, so the one that comes first in the plan goes past the other, which holds the stream and
+ * waits: it goes on behind it, since elsewhere it still waits for a stream that the first one has.
+ */
+
+static bool is_member(const struct engine *e, uint32_t task)
+{
+    return e->tasks[task].kind == FR_TASK_COLLECTIVE;
+}
+
+/* A member that holds its stream and waits for others. */
+static bool is_held_up(const struct engine *e, const struct stream *s)
+{
+    return s->running != FR_NONE && is_member(e, s->running) &&
+           e->tasks[s->running].progress == TASK_DISPATCHED;
+}
+
+/* Where a member of the collective stands in a queue; UINT32_MAX: nowhere. */
+static uint32_t find_waiting(const struct engine *e, const struct stream *s, uint32_t collective)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (is_member(e, fr__task_of(s->queue[i])) &&
+            e->tasks[fr__task_of(s->queue[i])].collective == collective)
+            return i;
+    return UINT32_MAX;
+}
+
+/* The waiting task goes without its stream, past the one that holds it. */
+static void go_past(struct engine *e, struct stream *s, uint32_t at)
+{
+    struct waiting w = s->queue[at];
+    uint32_t n = s->n, device = e->tasks[fr__task_of(w)].stream & e->device_mask;
+
+    s->n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (i != at)
+            fr__queue_push(e, s, s->queue[i]);
+    e->tasks[fr__task_of(w)].stream = STREAM_OF_FREE * (e->device_mask + 1) + device;
+    dispatch(e, s, w, true, false);
+}
+
+/* Whether some member of the collective that waits in the queue of s holds a stream elsewhere in
+ * whose queue waits the collective that s->running is of. Ends it. */
+static bool is_untangled(struct engine *e, struct stream *s, uint32_t at)
+{
+    const struct fr_plan_view *v = e->v;
+    uint32_t here = e->tasks[s->running].collective;
+    uint32_t there = e->tasks[fr__task_of(s->queue[at])].collective;
+
+    for (uint32_t i = v->member_first[there]; i < v->member_first[there + 1]; i++) {
+        struct stream *other = &e->streams[e->tasks[v->members[i]].stream];
+        uint32_t back;
+
+        if (other->running != v->members[i] || !is_held_up(e, other))
+            continue;
+        back = find_waiting(e, other, here);
+        if (back == UINT32_MAX)
+            continue;
+        if (s->queue[at].key < other->queue[back].key)
+            go_past(e, s, at);
+        else
+            go_past(e, other, back);
+        return true;
+    }
+    return false;
+}
+
+static void untangle(struct engine *e, struct stream *s)
+{
+    bool has_changed = true;
+
+    while (has_changed && is_held_up(e, s)) {
+        has_changed = false;
+        for (uint32_t i = 0; i < s->n && !has_changed; i++)
+            has_changed = is_member(e, fr__task_of(s->queue[i])) && is_untangled(e, s, i);
+    }
+}
+
+/* Whether all members of a collective have arrived or could, if others did not hold their streams.
+ */
+static bool is_blocked_by_streams(const struct engine *e, uint32_t collective)
+{
+    const struct fr_plan_view *v = e->v;
+    uint32_t n_waiting = 0;
+
+    for (uint32_t i = v->member_first[collective]; i < v->member_first[collective + 1]; i++) {
+        const struct state *k = &e->tasks[v->members[i]];
+
+        if (k->progress == TASK_WAITING && k->waits > 0)
+            return false;
+        n_waiting += k->progress == TASK_WAITING;
+    }
+    return n_waiting > 0;
+}
+
+/* At a standstill: the first such collective goes past those that hold streams. Rings of three or
+ * more collectives end so. */
+static bool untangle_any(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    if (e->o->order == FR_ORDER_STRICT)
+        return false;
+    for (uint32_t c = 0; c < v->n_collectives; c++) {
+        if (!is_blocked_by_streams(e, c))
+            continue;
+        for (uint32_t i = v->member_first[c]; i < v->member_first[c + 1]; i++) {
+            const struct state *k = &e->tasks[v->members[i]];
+            struct stream *s = &e->streams[k->stream];
+
+            if (k->progress == TASK_WAITING)
+                go_past(e, s, find_waiting(e, s, c));
+        }
+        return true;
+    }
+    return false;
+}
+
 FR__INLINE void start_ready(struct engine *e, bool is_usual)
 {
     for (size_t i = 0; i < e->n_dirty; i++) {
@@ -163,6 +284,8 @@ FR__INLINE void start_ready(struct engine *e, bool is_usual)
             start_free(e, s);
         else if (may_dispatch(e, s, is_usual))
             dispatch(e, s, fr__stream_pop(e, s), false, is_usual);
+        if (!is_usual && s->n > 0 && e->o->order != FR_ORDER_STRICT && is_held_up(e, s))
+            untangle(e, s);
     }
     e->n_dirty = 0;
 }
@@ -331,8 +454,12 @@ FR__INLINE void run_to_end(struct engine *e, bool is_usual)
         network_s = next_of_network(e);
         event_s = next_bits == UINT64_MAX ? INFINITY : fr__time_of_bits(next_bits);
         next_s = network_s < event_s ? network_s : event_s;
-        if (next_s == INFINITY)
-            break;
+        if (next_s == INFINITY) {
+            if (!untangle_any(e))
+                break;
+            next_bits = fr__turns_next(&e->events);
+            continue;
+        }
         /* rounding may put a message's end an ulp before the instant that solved it */
         if (next_s > e->now_s)
             e->now_s = next_s;
