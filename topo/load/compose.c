@@ -96,7 +96,8 @@ static size_t count_before_name(const char *word)
 
     if (n == 0 || !is_x(word[n]) || fr__preset_find(word) || fr__exists(word))
         return 0;
-    return fr__preset_find(word + n + 1) || fr__exists(word + n + 1) ? n + 1 : 0;
+    word += n + 1;
+    return fr__preset_find(word) || fr__box_is(word) || fr__exists(word) ? n + 1 : 0;
 }
 
 static enum fr_status read_part(struct line *l, const char *const words[], size_t n, size_t *at,
