@@ -26,7 +26,7 @@ struct line {
     const char *at;
     size_t len;
     size_t n_tag;                 /* bytes of a tag before it */
-    bool is_last, is_cut;         /* of the file; it has no end of line */
+    bool is_last;                 /* of the file */
     struct word words[MAX_WORDS]; /* the first MAX_WORDS words */
     size_t n_words;               /* number of all words */
 };
@@ -118,7 +118,6 @@ static void next_line(struct line *l, const char **at, const char *end)
     l->n_tag = 0;
     *at = stop ? stop + 1 : end;
     l->is_last = *at == end;
-    l->is_cut = !stop;
     drop_tag(l);
     split(l);
 }
@@ -394,9 +393,7 @@ static bool is_torn(struct log *g, const struct line *l)
 /* The log ends in the middle of a row: a job was killed, or the file copied while it ran. */
 static bool is_cut_off(const struct log *g, const struct line *l)
 {
-    if (g->n_row > 0)
-        return l->is_last && l->n_words < g->n_row;
-    return l->is_cut && l->n_words < g->n_columns;
+    return l->is_last && l->n_words < g->n_row;
 }
 
 static enum fr_status take_line(struct log *g, const struct line *l, struct fr_error *err)
