@@ -304,7 +304,9 @@ struct fr_record {
     const char *recipe; /* as the question has it; NULL: none */
     const char *interference;
     double interference_s; /* of the iteration, that it adds; 0 in a brief record */
-    bool alloc_at_start;   /* else at dispatch: when buffers come to be */
+    /* the same with the least and the most that the factors may be; alike where they were given */
+    double interference_low_s, interference_high_s;
+    bool alloc_at_start; /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why; /* when oom */
     enum fr_memory_model memory_model;

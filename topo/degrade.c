@@ -80,19 +80,34 @@ static char (*hint_names(const struct fr_topo_builder *b, bool is_link, size_t *
     return names;
 }
 
+/* "gpu0>gpu1" as it is called on machine 0: "n0.gpu0>n0.gpu1". */
+static void name_on_first(const char *name, char out[LINK_NAME])
+{
+    const char *to = strchr(name, '>');
+
+    if (to)
+        snprintf(out, LINK_NAME, "n0.%.*s>n0.%s", (int)(to - name), name, to + 1);
+    else
+        snprintf(out, LINK_NAME, "n0.%s", name);
+}
+
 static enum fr_status fail_unknown(const struct fr_topo_builder *b, const char *name,
                                    struct fr_error *err)
 {
     size_t n;
     char(*texts)[LINK_NAME] = hint_names(b, strchr(name, '>') != NULL, &n);
     const char **names = calloc(MAX_HINTS, sizeof(*names));
-    char word[FR__EXCERPT], hint[LINK_NAME + 32] = "";
+    char word[FR__EXCERPT], full[LINK_NAME], hint[LINK_NAME + 32] = "";
     bool has_room = texts && names;
 
+    name_on_first(name, full);
     for (size_t i = 0; has_room && i < n; i++)
         names[i] = texts[i];
     if (has_room && strlen(name) < LINK_NAME && !fr__pattern_is_many(name))
         fr__did_you_mean(name, names, n, hint, sizeof(hint));
+    for (size_t i = 0; has_room && i < n && !hint[0]; i++)
+        if (strcmp(texts[i], full) == 0)
+            snprintf(hint, sizeof(hint), ", did you mean '%s'?", full);
     free(texts);
     free(names);
     if (!has_room)

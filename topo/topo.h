@@ -176,6 +176,11 @@ enum fr_status fr_topo_write_simgrid(FILE *f, const struct fr_topo *t, struct fr
 /* The preset whose GPUs have the same types and, between any two, routes of the same length, rate
  * and latency; NULL: none. FR_ENOMEM. */
 enum fr_status fr_topo_preset_like(const struct fr_topo *t, const char **out, struct fr_error *err);
+/* Whether copies of a preset that is like it behave like copies of it in a cluster too: the same NICs
+ * in the same order, beside the same GPUs and as fast. FR_ENOENT: no such preset; FR_ENOMEM. Cost:
+ * O(NICs * links). */
+enum fr_status fr_topo_preset_stands_for(const struct fr_topo *t, const char *preset, bool *out,
+                                         struct fr_error *err);
 
 /* The name of a link, "n0.gpu0>n0.gpu1", which no other has, written into buf. Returns buf. */
 enum { FR_LINK_NAME = 128 }; /* bytes, with the end */

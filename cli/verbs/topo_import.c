@@ -56,31 +56,54 @@ static enum fr_status check_paths(const struct options *o, struct fr_error *err)
     return FR_OK;
 }
 
-/* "4x box.xml" names a cluster of it; a preset that is alike is shorter. */
-static void print_report(const struct fr_topo *t, const char *format, const char *like)
+/* What is known of an import besides the topology itself. */
+struct report {
+    const char *format;
+    const char *like; /* a preset with the same routes between GPUs, NULL: none */
+    const char *line; /* what to give -t; in "4x LINE" too */
+};
+
+/* A preset is shorter where copies of it behave alike in a cluster; a file whose GPUs were said by
+ * --gpu-type is not loaded without, so that what -o has written stands for it. NULL: nothing does. */
+static enum fr_status find_line(const struct options *o, const struct fr_topo *t, struct report *r,
+                                struct fr_error *err)
+{
+    bool is_same = false;
+
+    r->line = o->gpu_type ? NULL : t->name;
+    for (size_t i = 0; i < o->n_files && !r->line; i++)
+        r->line = is_simgrid(o->files[i]) ? NULL : o->files[i];
+    if (r->like)
+        FR_TRY(fr_topo_preset_stands_for(t, r->like, &is_same, err));
+    r->line = is_same ? r->like : r->line;
+    return FR_OK;
+}
+
+static void print_report(const struct fr_topo *t, const struct report *r)
 {
     printf("%s\nformat: %s\n%s\n%zu machine%s, %zu GPUs, %zu links\nin one line: %s\n", t->name,
-           format, t->summary, t->n_machines, t->n_machines == 1 ? "" : "s", t->n_gpus, t->n_links,
-           like ? like : t->name);
-    if (like)
-        printf("routes between GPUs as in the preset %s\n", like);
+           r->format, t->summary, t->n_machines, t->n_machines == 1 ? "" : "s", t->n_gpus,
+           t->n_links, r->line ? r->line : "as the file that -o BOX.yaml writes");
+    if (r->like)
+        printf("routes between GPUs as in the preset %s%s\n", r->like,
+               r->line && strcmp(r->line, r->like) == 0 ? "" : ", with other NICs");
     cli_topo_print_notes(t);
 }
 
-static void write_report(const struct fr_topo *t, const char *format, const char *like)
+static void write_report(const struct fr_topo *t, const struct report *r)
 {
     struct fr__json j;
 
     fr__json_init(&j, stdout);
     fr__json_open(&j, NULL, '{', false);
     fr__json_string(&j, "name", t->name);
-    fr__json_string(&j, "format", format);
+    fr__json_string(&j, "format", r->format);
     fr__json_string(&j, "summary", t->summary);
     fr__json_count(&j, "machines", t->n_machines);
     fr__json_count(&j, "gpus", t->n_gpus);
     fr__json_count(&j, "links", t->n_links);
-    fr__json_string(&j, "line", like ? like : t->name);
-    fr__json_string(&j, "like_preset", like);
+    fr__json_string(&j, "line", r->line);
+    fr__json_string(&j, "like_preset", r->like);
     cli_topo_write_notes(&j, t);
     fr__json_close(&j, '}');
     putchar('\n');
@@ -89,19 +112,21 @@ static void write_report(const struct fr_topo *t, const char *format, const char
 enum fr_status cli_topo_import(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
-    const char *format, *like;
+    struct report r = {NULL, NULL, NULL};
     struct fr_topo *t;
     enum fr_status st;
 
     FR_TRY(check_paths(o, err));
-    FR_TRY(fr_topo_import(&t, o->arguments[0], o->gpu_type, &format, err));
-    st = fr_topo_preset_like(t, &like, err);
+    FR_TRY(fr_topo_import(&t, o->arguments[0], o->gpu_type, &r.format, err));
+    st = fr_topo_preset_like(t, &r.like, err);
+    if (st == FR_OK)
+        st = find_line(o, t, &r, err);
     if (st == FR_OK)
         st = write_files(o, t, err);
     if (st == FR_OK && o->json)
-        write_report(t, format, like);
+        write_report(t, &r);
     else if (st == FR_OK)
-        print_report(t, format, like);
+        print_report(t, &r);
     fr_topo_free(t);
     return st;
 }

@@ -300,8 +300,11 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "network_system_why", r->network_system_why ? r->network_system_why : "");
     if (r->interference)
         fr__json_string(j, "interference", r->interference);
-    if (r->interference)
+    if (r->interference) {
         fr__json_number(j, "interference_s", r->interference_s);
+        fr__json_number(j, "interference_low_s", r->interference_low_s);
+        fr__json_number(j, "interference_high_s", r->interference_high_s);
+    }
     if (r->recipe)
         fr__json_string(j, "recipe", r->recipe);
     if (r->input_s > 0) {

@@ -8,6 +8,8 @@
 #include "results/text/cells.h"
 #include "results/text/record.h"
 
+#include <math.h>
+
 enum { NUMBER = 32 };
 
 /* ", collectives as a100-nvswitch", where they are no rings step by step. */
@@ -49,10 +51,10 @@ static void print_collectives(FILE *f, const struct fr_record *r)
     fr__put_clean(f, r->network_system_why);
 }
 
-/* ", interference as on a100-sxm4-80gb, +2.1 ms" */
+/* ", interference as on a100-sxm4-80gb, +2.1 ms (+1.8 ms to +2.4 ms)" */
 static void print_interference(FILE *f, const struct fr_record *r)
 {
-    char text[NUMBER];
+    char text[NUMBER], low[NUMBER], high[NUMBER];
 
     if (!r->interference)
         return;
@@ -60,6 +62,10 @@ static void print_interference(FILE *f, const struct fr_record *r)
     fr__put_clean(f, r->interference);
     if (r->interference_s > 0)
         fprintf(f, ", +%s", fr__format_time(r->interference_s, text, sizeof(text)));
+    if (r->interference_high_s > r->interference_low_s)
+        fprintf(f, " (+%s to +%s)",
+                fr__format_time(fmax(0, r->interference_low_s), low, sizeof(low)),
+                fr__format_time(r->interference_high_s, high, sizeof(high)));
 }
 
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */

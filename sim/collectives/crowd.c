@@ -27,6 +27,9 @@ struct fr__crowd {
     struct round ring;       /* to the next rank */
     struct fr__crowd *alone; /* the first group; NULL: not asked for yet */
     struct round *shifts;    /* [n - 1] to the rank r + 1 further; NULL: not asked for yet */
+    enum { UNKNOWN, EVEN, UNEVEN } likeness;
+    /* [n_groups] of groups that are not alike, by ring and by shifts; NULL: not asked for yet */
+    double *factors[2];
 };
 
 /* ---- routes ---- */
@@ -67,11 +70,19 @@ static enum fr_status add_path(struct paths *p, struct fr__routes *routes, uint3
     return FR_OK;
 }
 
-/* How many messages cross each link; or, afterwards, 0 again. */
+/* How many of messages i .. past - 1 cross each link; or, afterwards, 0 again. */
+static void count_some(const struct paths *p, size_t i, size_t past, uint32_t messages[],
+                       bool is_over)
+{
+    size_t end = past < p->n ? p->at[past].first : p->n_links;
+
+    for (size_t l = i < p->n ? p->at[i].first : end; l < end; l++)
+        messages[p->links[l]] = is_over ? 0 : messages[p->links[l]] + 1;
+}
+
 static void count(const struct paths *p, uint32_t messages[], bool is_over)
 {
-    for (size_t l = 0; l < p->n_links; l++)
-        messages[p->links[l]] = is_over ? 0 : messages[p->links[l]] + 1;
+    count_some(p, 0, p->n, messages, is_over);
 }
 
 static struct hop hop_of(const struct paths *p, size_t i, const struct fr__routes *routes,
@@ -115,12 +126,12 @@ static uint32_t device(const struct fr__crowd *c, uint32_t group, uint32_t rank)
     return c->groups.devices[(size_t)group * c->groups.n + rank % c->groups.n];
 }
 
-static enum fr_status make_round_of(struct fr__crowd *c, uint32_t by, struct paths *paths,
-                                    struct round *out, struct fr_error *err)
+/* From each rank to the one `by` further, group after group. */
+static enum fr_status add_paths(struct fr__crowd *c, uint32_t by, struct paths *paths,
+                                struct fr_error *err)
 {
     const struct fr__crowd_groups *g = &c->groups;
     size_t n = (size_t)g->n_groups * g->n;
-    uint32_t most;
 
     paths->at = malloc((n + 1) * sizeof(*paths->at));
     if (!paths->at)
@@ -131,8 +142,17 @@ static enum fr_status make_round_of(struct fr__crowd *c, uint32_t by, struct pat
         FR_TRY(
             add_path(paths, c->routes, device(c, group, rank), device(c, group, rank + by), err));
     }
+    return FR_OK;
+}
+
+static enum fr_status make_round_of(struct fr__crowd *c, uint32_t by, struct paths *paths,
+                                    struct round *out, struct fr_error *err)
+{
+    uint32_t most;
+
+    FR_TRY(add_paths(c, by, paths, err));
     count(paths, c->messages, false);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < paths->n; i++)
         if (!keep(out, hop_of(paths, i, c->routes, c->messages, &most)))
             return fr__fail_nomem(err);
     count(paths, c->messages, true);
@@ -194,6 +214,8 @@ void fr__crowd_free(struct fr__crowd *c)
         free(c->shifts[i].hops);
     free(c->shifts);
     fr__crowd_free(c->alone);
+    free(c->factors[0]);
+    free(c->factors[1]);
     free(c->ring.hops);
     free(c->messages);
     free(c);
@@ -250,17 +272,15 @@ enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind,
     return FR_OK;
 }
 
-enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
-                                struct fr_error *err)
+/* The slowest group with all at work against the first alone. */
+static enum fr_status even_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
+                                  struct fr_error *err)
 {
     const double bytes = 1e9 * c->groups.n; /* any will do: the latency is left out */
     struct fr__crowd_groups one = c->groups;
     double time_s, all_s, alone_s;
     enum fr_status st;
 
-    *factor = 1;
-    if (c->groups.n_groups < 2)
-        return FR_OK;
     if (!c->alone) {
         one.n_groups = 1;
         FR_TRY(fr__crowd_new(&c->alone, c->routes, &one, err));
@@ -270,6 +290,96 @@ enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kin
     if (st == FR_OK && alone_s > 0 && all_s > alone_s)
         *factor = all_s / alone_s;
     return st;
+}
+
+/* ---- groups that are not alike ---- */
+
+/* Seconds a byte of the slowest message of a group, with the messages that are counted. */
+static double slowness(const struct fr__crowd *c, const struct paths *p, uint32_t group)
+{
+    double worst = 0;
+
+    for (size_t i = (size_t)group * c->groups.n; i < (size_t)(group + 1) * c->groups.n; i++) {
+        uint32_t most;
+        struct hop h = hop_of(p, i, c->routes, c->messages, &most);
+
+        worst = fmax(worst, 1 / h.Bps);
+    }
+    return worst;
+}
+
+/* Adds what a byte takes in a round, with all groups at work and with each alone: [n_groups]. */
+static enum fr_status add_slowness(struct fr__crowd *c, uint32_t by, double all[], double alone[],
+                                   struct fr_error *err)
+{
+    struct paths p = {0};
+    enum fr_status st = add_paths(c, by, &p, err);
+    size_t n = c->groups.n;
+
+    if (st == FR_OK) {
+        count(&p, c->messages, false);
+        for (uint32_t g = 0; g < c->groups.n_groups; g++)
+            all[g] += slowness(c, &p, g);
+        count(&p, c->messages, true);
+        for (uint32_t g = 0; g < c->groups.n_groups; g++) {
+            count_some(&p, g * n, (g + 1) * n, c->messages, false);
+            alone[g] += slowness(c, &p, g);
+            count_some(&p, g * n, (g + 1) * n, c->messages, true);
+        }
+    }
+    paths_fini(&p);
+    return st;
+}
+
+/* [n_groups], the caller's. */
+static enum fr_status uneven_factors(struct fr__crowd *c, bool has_shifts, double **out,
+                                     struct fr_error *err)
+{
+    uint32_t n_groups = c->groups.n_groups, n_rounds = has_shifts ? c->groups.n - 1 : 1;
+    double *all = calloc(n_groups, sizeof(*all)), *alone = calloc(n_groups, sizeof(*alone));
+    enum fr_status st = all && alone ? FR_OK : fr__fail_nomem(err);
+
+    for (uint32_t by = 1; by <= n_rounds && st == FR_OK; by++)
+        st = add_slowness(c, by, all, alone, err);
+    for (uint32_t g = 0; st == FR_OK && g < n_groups; g++)
+        all[g] = alone[g] > 0 && all[g] > alone[g] ? all[g] / alone[g] : 1;
+    free(alone);
+    if (st != FR_OK)
+        free(all);
+    else
+        *out = all;
+    return st;
+}
+
+/* FR_NONE: in none. */
+static uint32_t group_of(const struct fr__crowd *c, uint32_t d)
+{
+    for (size_t i = 0; i < (size_t)c->groups.n_groups * c->groups.n; i++)
+        if (c->groups.devices[i] == d)
+            return (uint32_t)(i / c->groups.n);
+    return FR_NONE;
+}
+
+enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, uint32_t member,
+                                double *factor, struct fr_error *err)
+{
+    bool has_shifts = kind == FR_ALL_TO_ALL, is_even;
+    uint32_t group;
+
+    *factor = 1;
+    if (c->groups.n_groups < 2 || c->groups.n < 2)
+        return FR_OK;
+    if (c->likeness == UNKNOWN) {
+        FR_TRY(fr__crowd_is_even(c, &is_even, err));
+        c->likeness = is_even ? EVEN : UNEVEN;
+    }
+    group = c->likeness == EVEN ? FR_NONE : group_of(c, member);
+    if (group == FR_NONE)
+        return even_factor(c, kind, factor, err);
+    if (!c->factors[has_shifts])
+        FR_TRY(uneven_factors(c, has_shifts, &c->factors[has_shifts], err));
+    *factor = c->factors[has_shifts][group];
+    return FR_OK;
 }
 
 /* The sum of latencies around a group's ring and its narrowest link, with no other at work. */
@@ -322,6 +432,7 @@ static void find_share(const struct paths *p, const struct fr__routes *routes, u
         /* the narrowest link as it is, shared by that many, must be what holds the message back;
          * messages of another latency end at another time */
         *is_even &= most == *share && p->at[i].n > 0 &&
+                    fabs(Bps - p->at[0].Bps) <= 1e-12 * p->at[0].Bps &&
                     fabs(h.latency_s - p->at[0].latency_s) <= 1e-12 * h.latency_s &&
                     h.Bps * most >= Bps * (1 - 1e-12) && h.Bps * most <= Bps * (1 + 1e-12);
     }

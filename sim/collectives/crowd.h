@@ -41,10 +41,11 @@ void fr__crowd_free(struct fr__crowd *c);
 enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind, double bytes,
                               double *time_s, double *bytes_s, struct fr_error *err);
 
-/* How much slower the bytes of a collective move with all groups at work than with the first group
- * alone; at least 1. */
-enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
-                                struct fr_error *err);
+/* How much slower the bytes of a collective move with all groups at work than with one alone; at
+ * least 1. Where all groups are alike it is the slowest one that counts, whatever the member; where
+ * they are not, as on a cluster with a bad link, it is the group that this device is in. */
+enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, uint32_t member,
+                                double *factor, struct fr_error *err);
 
 /* Whether the rings of all groups are alike: the same latencies, the same narrowest link.
  * O(ranks). */
@@ -52,7 +53,7 @@ enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_e
 
 /* How many of n messages, from src[i] to dst[i] at the same time, use the same links: *share is the
  * most on any link of the first one's route. *is_even: all have that number, on links that are
- * their narrowest, and the same latency. FR_ENOENT, FR_ENOMEM. */
+ * their narrowest and as wide as the first one's, and the same latency. FR_ENOENT, FR_ENOMEM. */
 enum fr_status fr__crowd_share(struct fr__routes *routes, const uint32_t src[],
                                const uint32_t dst[], size_t n, uint32_t *share, bool *is_even,
                                struct fr_error *err);

@@ -76,7 +76,8 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
  * crowd without routes shows when the plan runs. */
 static void crowd(struct fr_plan *plan, struct fr__crowd *others, struct fr_collective *c)
 {
-    enum fr_status st = fr__crowd_factor(others, c->kind, &c->crowding, NULL);
+    enum fr_status st = fr__crowd_factor(others, c->kind, fr_plan_group_device(plan, c->group, 0),
+                                         &c->crowding, NULL);
 
     c->is_formula = true;
     fr_plan_keep_failure(plan, st);

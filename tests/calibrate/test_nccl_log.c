@@ -149,6 +149,63 @@ START_TEST(a_launcher_s_tag_before_each_line_is_dropped)
 }
 END_TEST
 
+/* As kubectl logs --prefix --timestamps and mpirun of Open MPI 5 print it, each line with its own time
+ * or rank; lines of another program between them have it too. */
+START_TEST(a_prefix_before_each_line_is_dropped)
+{
+    static const char *const around[][2] = {
+        {"[prterun-node-a-77@1,", "]<stdout>: "},
+        {"2026-01-02T03:04:0", ".5Z "},
+        {"[pod/launcher-", "/main] "},
+        {"launcher-", ": "},
+        {"2026-01-02T03:04:0", ".5Z stdout F "},
+    };
+    static const char *const parts[] = {
+        "# Collective test starting: all_reduce_perf\n",  RUN, RANK_0, RANK_1, HEADER,
+        "node-a:7:7 [0] NCCL INFO Connected all rings\n", ROW, ROW,
+    };
+
+    for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++) {
+        struct fr__collective_data d = {0};
+        struct fr_error err;
+        char text[4096];
+        size_t n = 0;
+
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+            for (const char *at = parts[k], *next; *at; at = next) {
+                next = strchr(at, '\n') + 1;
+                n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%zu%s%.*s", around[i][0], k,
+                                      around[i][1], (int)(next - at), at);
+            }
+        ck_assert_msg(read_log(&d, text, "a.log", &err) == FR_OK, "%s: %s", around[i][0], err.text);
+        ck_assert_msg(d.n_rows == 2, "%s: %zu rows", around[i][0], d.n_rows);
+        ck_assert_uint_eq(d.rows[0].call.n_gpus, 2);
+        ck_assert_double_eq_tol(d.rows[1].time_s, 25.5e-6, 1e-18);
+        fr__collective_data_fini(&d);
+    }
+}
+END_TEST
+
+/* A job that was killed: what stands before the row that it was writing is read. */
+START_TEST(a_row_in_which_the_file_ends_is_passed_over)
+{
+    static const char whole[] = "# all_reduce_perf\n" RUN RANK_0 RANK_1 HEADER ROW ROW;
+    const size_t n = sizeof(whole) - 1, row = sizeof(ROW) - 1;
+
+    for (size_t left = 0; left <= row; left++) {
+        struct fr__collective_data d = {0};
+        char text[2048];
+        struct fr_error err;
+
+        snprintf(text, sizeof(text), "%.*s%s", (int)(n - row + left), whole,
+                 left % 2 == 0 || left == row ? "" : "\n");
+        ck_assert_msg(read_log(&d, text, "a.log", &err) == FR_OK, "%zu bytes: %s", left, err.text);
+        ck_assert_uint_eq(d.n_rows, left + 1 >= row ? 2 : 1); /* all but its end of line */
+        fr__collective_data_fini(&d);
+    }
+}
+END_TEST
+
 START_TEST(ranks_on_two_hosts_are_on_two_nodes)
 {
     static const char text[] =
@@ -302,6 +359,8 @@ int main(void)
     tcase_add_test(tc, a_second_run_in_a_file_has_its_own_operation_and_gpus);
     tcase_add_test(tc, an_ordinary_log_is_read_whole);
     tcase_add_test(tc, a_launcher_s_tag_before_each_line_is_dropped);
+    tcase_add_test(tc, a_prefix_before_each_line_is_dropped);
+    tcase_add_test(tc, a_row_in_which_the_file_ends_is_passed_over);
     tcase_add_test(tc, ranks_on_two_hosts_are_on_two_nodes);
     tcase_add_test(tc, what_no_model_prices_is_passed_over);
     tcase_add_test(tc, a_control_character_in_a_gpu_s_name_becomes_a_question_mark);

@@ -215,6 +215,9 @@ static const struct {
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=4,sp=1,tp-overlap=1", "folded: 8 ranks as 1", false},
     {{GPT, EIGHT_A_NIC, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1", "folded: 16 ranks as 2", false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1,zero=1", "folded: 16 ranks as 2", false},
+    /* the card of a rank that a folded plan leaves out */
+    {{GPT, OWN_NICS " less n0.nic3=0.02", 0, 32, FR_BF16}, "tp=2,pp=2,micro=1", UNEVEN, false},
+    {{GPT, OWN_NICS " less n1.nic6=0.02", 0, 32, FR_BF16}, "pp=2,micro=1", UNEVEN, false},
     {{GPT, EIGHT_A_NIC, 0, 32, FR_BF16},
      "tp=4,pp=2,micro=2,zero=1",
      "folded: 16 ranks as 2",

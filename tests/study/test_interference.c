@@ -133,11 +133,30 @@ START_TEST(an_answer_says_what_interference_adds)
         double added_s = r->iteration_s - plain->iteration_s;
 
         ck_assert(r->interference_s == added_s);
+        /* published: from nothing to 1.4; of a factor of one's own nobody knows the error */
+        ck_assert_double_eq_tol(r->interference_low_s, i == 0 ? 0 : added_s, 1e-9);
+        ck_assert((r->interference_high_s > added_s) == (i == 0));
         ck_assert((added_s > 0) == (i < 2) && (r->interference != NULL) == (i < 2));
         assert_kernels_share(r, i == 0 ? 1.189 : i == 1 ? 1.5 : 1);
         fr_record_free(r);
     }
     fr_record_free(plain);
+}
+END_TEST
+
+/* A factor of 1.5 with an error of 0.1: what is added grows with 1 - 1/f. */
+START_TEST(what_interference_adds_has_the_error_of_its_factors)
+{
+    struct fr_record *r;
+
+    write_device("a100-sxm4-80gb");
+    r = answer("dgx-a100-80g", path);
+    unlink(path);
+    ck_assert_double_gt(r->interference_low_s, 0);
+    ck_assert_double_lt(r->interference_low_s, r->interference_s);
+    ck_assert_double_gt(r->interference_high_s, r->interference_s);
+    ck_assert_double_lt(r->interference_high_s, 2 * r->interference_s);
+    fr_record_free(r);
 }
 END_TEST
 
@@ -191,6 +210,7 @@ int main(void)
     tcase_add_test(t, kernels_take_longer_by_a_third_of_what_they_share_with_collectives);
     tcase_add_test(t, factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known);
     tcase_add_test(t, an_answer_says_what_interference_adds);
+    tcase_add_test(t, what_interference_adds_has_the_error_of_its_factors);
     tcase_add_test(t, none_is_none_whatever_a_device_file_says);
     tcase_add_test(t, published_factors_may_stand_in_where_nothing_was_measured);
     tcase_add_test(t, words_for_interference_that_mean_nothing_are_refused);

@@ -179,6 +179,32 @@ START_TEST(a_degraded_link_slows_what_goes_over_it)
 }
 END_TEST
 
+/* Pairs of ranks, one a machine, sum the weights that both ends of the model share, all pairs at once
+ * and each over a card of its own. The pair with the bad card holds up the step as all pairs would with
+ * such cards; it is not slower for being the only one. */
+START_TEST(one_bad_network_card_costs_what_all_of_them_bad_would)
+{
+    static const char *const options[] = {"tp=2,pp=2,micro=8", "tp=2,pp=2,micro=8,fold=0"};
+
+    for (int i = 0; i < 2; i++) {
+        char strategy[64];
+        struct fr_question q = question("2x hgx-h100", strategy, 0);
+        double whole_s, one_s, all_s;
+
+        snprintf(strategy, sizeof(strategy), "hybrid:%s", options[i]);
+        q.workload = "gpt:hidden=1024,heads=16,seq=256,vocab=32000,layers=4";
+        q.batch_per_gpu = 4;
+        whole_s = time_of(&q);
+        q.degrade = "n0.nic3=0.02";
+        one_s = time_of(&q);
+        q.degrade = "n0.nic0..7=0.02";
+        all_s = time_of(&q);
+        ck_assert_double_gt(one_s, 1.05 * whole_s);
+        ck_assert_double_eq_tol(one_s, all_s, 0.01 * all_s);
+    }
+}
+END_TEST
+
 START_TEST(names_that_mean_nothing_are_refused_with_a_suggestion)
 {
     static const struct {
@@ -255,6 +281,7 @@ int main(void)
     tcase_add_test(tc, data_parallel_training_is_as_slow_as_its_slowest_device);
     tcase_add_test(tc, ranks_on_devices_that_differ_are_not_folded);
     tcase_add_test(tc, a_degraded_link_slows_what_goes_over_it);
+    tcase_add_test(tc, one_bad_network_card_costs_what_all_of_them_bad_would);
     tcase_add_test(tc, names_that_mean_nothing_are_refused_with_a_suggestion);
     tcase_add_test(tc, settings_of_chance_read_back_what_they_write);
     return run_case(tc, "study/seeds");

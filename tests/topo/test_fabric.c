@@ -354,10 +354,44 @@ START_TEST(links_carry_less_or_nothing_where_the_line_says_so)
 }
 END_TEST
 
+/* What people type: the same cluster, whatever the blanks and the way to write a ratio. */
+START_TEST(blanks_and_ratios_may_be_written_in_several_ways)
+{
+    static const char *const lines[][2] = {
+        {"4x hgx-h100 via rails:8x400Gbps,spine=3:2 less n0.nic1=0.5,n1.nic7=0",
+         "4 x hgx-h100 via rails: 8x400Gbps , spine=1.5:1 less n0.nic1=0.5, n1.nic7=0"},
+        {"4x hgx-h100 via rails:spine=2:1", "4xhgx-h100 via rails,spine=4:2"},
+        {"4x dgx1-v100 via leaf-spine:machines=2,over=0.5:1",
+         "4X dgx1-v100 via leaf-spine,machines=2,over=1:2"},
+    };
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct fr_topo *one = topo_case_load(lines[i][0]), *other = topo_case_load(lines[i][1]);
+
+        ck_assert_uint_eq(one->n_links, other->n_links);
+        for (size_t k = 0; k < one->n_links; k++)
+            ck_assert_double_eq(one->links[k].bw_Bps, other->links[k].bw_Bps);
+        fr_topo_free(one);
+        fr_topo_free(other);
+    }
+}
+END_TEST
+
 START_TEST(fabrics_that_mean_nothing_are_refused)
 {
     static const struct topo_case_refusal cases[] = {
         {"2x hgx-h100 via rail:8x400Gbps", FR_EPARSE, "the network is of kind 'rail'"},
+        {"2x hgx-h100 via dragonfli:400Gbps", FR_EPARSE, "did you mean 'dragonfly'?"},
+        {"2x hgx-h100 via ib:400Gbps,bond=2", FR_EPARSE, "like leaf-spine:400Gbps,bond=2"},
+        {"2x hgx-h100 via rails:9x400Gbps", FR_EUSAGE, "the NICs of a machine are 8 at most"},
+        {"2x hgx-h100 via rails:5x400Gbps,bond=2", FR_EUSAGE, "once bonded, of a machine are 4"},
+        {"2x hgx-h100 via rails:bond=9", FR_EUSAGE, "the NICs of machine n0, which are 8"},
+        {"2x hgx-h100 via rails:400Gbps,400Gbps", FR_EPARSE, "rate appears twice"},
+        {"2x hgx-h100 via torus:dims=2x", FR_EPARSE, "end with an x"},
+        {"2x hgx-h100 via rails,", FR_EPARSE, "nothing behind 'rails,'"},
+        {"2x hgx-h100 via rails:spine=1:0", FR_ERANGE, "'spine' of the fabric"},
+        {"2x hgx-h100 via rails:spine=1000:0.5", FR_ERANGE, "from 1:1000 to 1000:1"},
+        {"dgx1-v100 less gpu0>gpu1=0.5", FR_ENOENT, "did you mean 'n0.gpu0>n0.gpu1'?"},
         {"2x hgx-h100 via rails:spin=2:1", FR_EPARSE,
          "'spin' is no option of rails, did you mean 'spine'?"},
         {"2x hgx-h100 via rails:8x400", FR_EPARSE, "the network's rate is \"400\""},
@@ -405,6 +439,7 @@ int main(void)
     tcase_add_test(tc, a_bond_is_not_held_back_by_the_slot_of_one_nic);
     tcase_add_test(tc, equal_ways_are_taken_by_number_by_hash_or_all_at_once);
     tcase_add_test(tc, links_carry_less_or_nothing_where_the_line_says_so);
+    tcase_add_test(tc, blanks_and_ratios_may_be_written_in_several_ways);
     tcase_add_test(tc, fabrics_that_mean_nothing_are_refused);
     return run_case(tc, "topo/fabric");
 }

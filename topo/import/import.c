@@ -54,5 +54,7 @@ enum fr_status fr__import_check_gpu(const char *gpu_type, struct fr_error *err)
             return FR_OK;
     }
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no facts of GPUs of type '%s'%s", gpu_type,
-                    fr__did_you_mean(gpu_type, names, SIZE_MAX, hint, sizeof(hint)));
+                    *fr__did_you_mean(gpu_type, names, SIZE_MAX, hint, sizeof(hint))
+                        ? hint
+                        : "; types are those of 'forerun topo list', mi100, mi250x-die and so on");
 }

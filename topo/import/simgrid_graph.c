@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROUTES = 4096 };
+enum { MAX_ROUTES = 16384 }; /* all of 128 hosts */
 
 static const char SOURCE[] = "bandwidth and latency of the file";
 
@@ -25,6 +25,7 @@ void fr__sg_fini(struct fr__sg *g)
     fr__strings_fini(&g->link_ids);
     fr__hash_fini(&g->by_ends);
     free(g->names);
+    free(g->is_host);
     free(g->links);
     free(g->edges);
     free(g->routes);
@@ -62,11 +63,13 @@ enum fr_status fr__sg_vertex(struct fr__sg *g, const char *id, const char *globa
     bool is_new;
 
     *out = copy ? fr__strings_add(&g->ids, copy, &is_new) : FR_NONE;
-    if (*out == FR_NONE || !fr__grow(&g->names, &g->cap_names, g->ids.n, sizeof(*g->names)))
+    if (*out == FR_NONE || !fr__grow(&g->names, &g->cap_names, g->ids.n, sizeof(*g->names)) ||
+        !fr__grow(&g->is_host, &g->cap_hosts, g->ids.n, sizeof(*g->is_host)))
         return fr__fail_nomem(g->s->err);
     if (!is_new)
         return fr__fail(g->s->err, FR_EPARSE, loc, "'%s' appears twice", fr__excerpt(id, excerpt));
     make_name(id, *out, name);
+    g->is_host[*out] = global != NULL;
     g->names[*out] = fr__arena_strdup(g->s->arena, global ? global : name);
     if (!g->names[*out])
         return fr__fail_nomem(g->s->err);
@@ -299,8 +302,8 @@ static void meet(struct search *s, uint32_t v, uint32_t w, bool is_first)
     s->has_lanes[w] = true;
 }
 
-/* Fewest links from src to dst, and whether all such ways go over the same links of the file. */
-static void search(struct search *s, uint32_t src, uint32_t dst)
+/* Fewest links from src to all, and whether all such ways go over the same links of the file. */
+static void search(struct search *s, uint32_t src)
 {
     size_t head = 0, tail = 0;
 
@@ -314,8 +317,8 @@ static void search(struct search *s, uint32_t src, uint32_t dst)
     while (head < tail) {
         uint32_t v = s->queue[head++];
 
-        if (s->distance[dst] != FR_NONE && s->distance[v] >= s->distance[dst])
-            return;
+        if (s->g->is_host[v] && v != src)
+            continue; /* a GPU sends on nothing of others */
         for (uint32_t i = s->first[v]; i < s->first[v + 1]; i++) {
             uint32_t w = s->g->edges[s->next[i]][1];
 
@@ -363,7 +366,8 @@ static enum fr_status check_all(struct search *s)
     for (size_t i = 0; i < g->n_routes; i++) {
         const struct fr__sg_route *r = &g->routes[i];
 
-        search(s, r->src, r->dst);
+        if (i == 0 || g->routes[i - 1].src != r->src)
+            search(s, r->src);
         if (s->distance[r->dst] == r->n_edges && s->has_lanes[r->dst])
             fr__sketch_note(g->s,
                             "where routes cross links alike, messages may take either of their "

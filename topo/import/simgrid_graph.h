@@ -34,7 +34,8 @@ struct fr__sg {
     struct fr__sketch *s;
     struct fr__strings ids; /* of vertices, by SimGrid's names; number = vertex */
     const char **names;     /* [ids.n] heap: global names here */
-    size_t cap_names;
+    bool *is_host;          /* [ids.n] heap: it is a GPU here, which passes nothing on */
+    size_t cap_names, cap_hosts;
     struct fr__strings link_ids;
     struct fr__sg_link *links;
     size_t cap_links;
@@ -72,8 +73,8 @@ enum fr_status fr__sg_route(struct fr__sg *g, uint32_t src, uint32_t dst, size_t
                             struct fr__sg_link *const links[], const unsigned char is_down[],
                             bool is_symmetrical, struct fr_loc loc);
 /* FR_EPARSE: a route of the file is not of fewest links, or another one is of as few and over other
- * links. Ways that differ only in the direction of a link are alike, with a note. Cost: routes
- * times links. */
+ * links. Hosts pass nothing on. Ways that differ only in the direction of a link are alike, with a
+ * note. Cost: routes of one host that stand together take one search of the links. */
 enum fr_status fr__sg_check_routes(struct fr__sg *g);
 
 #endif

@@ -1,12 +1,12 @@
 /* topo/load/compose.c - reads the line that names a cluster, "2x dgx1-v100 + a.yaml via ib:1Gbps".
  *
  *   line    = part { "+" part } [ "via" ( network | fabric ) ] [ "less" loss { "," loss } ]
- *   part    = [ COUNT "x" ] NAME                         a preset, a file or a box (box.h)
+ *   part    = [ COUNT "x" ] NAME                 a preset, a file or a box (box.h); "4xNAME" too
  *   network = KIND ":" RATE [ "," LATENCY ]              see network.c
  *   fabric                                               see fabric.h
  *   loss    = NAME "=" PART                              a link or all of a vertex', 0: failed
  *
- * Words stand between blanks.
+ * Words stand between blanks; blanks after a comma or colon of "via" and "less" are left out.
  *
  * All NICs that have no network link yet join one ideal switch, "net.switch", each at the given
  * rate or, where no network is named, at the one its preset or file states. A single machine
@@ -72,32 +72,54 @@ static enum fr_status split(struct fr__arena *a, const char *spec, const char *w
     }
 }
 
-/* "12x": digits and an x. */
-static bool is_count(const char *word)
+static bool is_x(char c)
+{
+    return c == 'x' || c == 'X';
+}
+
+/* "12x", or "12" before a word "x": digits and an x. Returns of how many words, 0: none. */
+static size_t count_words(const char *const words[], size_t n, size_t at)
+{
+    size_t n_digits = at < n ? strspn(words[at], "0123456789") : 0;
+    const char *rest = n_digits ? words[at] + n_digits : "";
+
+    if (is_x(rest[0]) && !rest[1])
+        return 1;
+    return n_digits && !rest[0] && at + 1 < n && is_x(words[at + 1][0]) && !words[at + 1][1] ? 2
+                                                                                             : 0;
+}
+
+/* "4xNAME" in one word: of how many bytes its "4x" is; 0: it is a name as it stands. */
+static size_t count_before_name(const char *word)
 {
     size_t n = strspn(word, "0123456789");
 
-    return n > 0 && word[n] == 'x' && !word[n + 1];
+    if (n == 0 || !is_x(word[n]) || fr__preset_find(word) || fr__exists(word))
+        return 0;
+    word += n + 1;
+    return fr__preset_find(word) || fr__box_is(word) || fr__exists(word) ? n + 1 : 0;
 }
 
 static enum fr_status read_part(struct line *l, const char *const words[], size_t n, size_t *at,
                                 struct fr_error *err)
 {
     struct part *p = &l->parts[l->n_parts];
+    size_t n_count = count_words(words, n, *at);
+    size_t n_glued = n_count == 0 && *at < n ? count_before_name(words[*at]) : 0;
 
     if (l->n_parts == MAX_PARTS)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "the topology has more than %d parts",
                         MAX_PARTS);
     p->count = 1;
-    if (*at < n && is_count(words[*at])) {
+    if (n_count > 0 || n_glued > 0) {
         char digits[32];
         uint64_t count;
 
-        snprintf(digits, sizeof(digits), "%.*s", (int)strcspn(words[*at], "x"), words[*at]);
+        snprintf(digits, sizeof(digits), "%.*s", (int)strcspn(words[*at], "xX"), words[*at]);
         FR_TRY(fr__parse_count(digits, "the number of machines", FR_NOWHERE, 1, FR__MAX_MACHINES,
                                &count, err));
         p->count = (uint32_t)count;
-        ++*at;
+        *at += n_count;
     }
     if (n == 0)
         return fr__fail(
@@ -109,8 +131,34 @@ static enum fr_status read_part(struct line *l, const char *const words[], size_
                         "the topology lacks a preset or file %s %s, one like '2x dgx1-v100 via "
                         "ib:100Gbps' expected",
                         *at == n ? "after" : "before", *at == n ? words[*at - 1] : words[*at]);
-    p->name = words[(*at)++];
+    p->name = words[(*at)++] + n_glued;
     l->n_parts++;
+    return FR_OK;
+}
+
+/* Whether a list goes on in the next word: "rails:400Gbps, spine=2:1". */
+static bool goes_on(const char *word, const char *next)
+{
+    char last = word[strlen(word) - 1];
+
+    return last == ',' || last == ':' || next[0] == ',';
+}
+
+/* The list that begins with word *at, in the arena, without blanks. */
+static enum fr_status read_list(struct line *l, const char *const words[], size_t n, size_t *at,
+                                const char **out, struct fr_error *err)
+{
+    size_t past = *at + 1, size = strlen(words[*at]) + 1, used = 0;
+    char *text;
+
+    for (; past < n && goes_on(words[past - 1], words[past]); past++)
+        size += strlen(words[past]);
+    text = fr__arena_alloc(l->arena, size, 1);
+    if (!text)
+        return fr__fail_nomem(err);
+    for (; *at < past; ++*at)
+        used += (size_t)snprintf(text + used, size - used, "%s", words[*at]);
+    *out = text;
     return FR_OK;
 }
 
@@ -127,13 +175,13 @@ static enum fr_status read_line(struct line *l, const char *spec, struct fr_erro
         if (++at == n)
             return fr__fail(err, FR_EPARSE, FR_NOWHERE,
                             "no network after 'via', one like ib:100Gbps expected");
-        l->via = words[at++];
+        FR_TRY(read_list(l, words, n, &at, &l->via, err));
     }
     if (at < n && strcmp(words[at], "less") == 0) {
         if (++at == n)
             return fr__fail(err, FR_EPARSE, FR_NOWHERE,
                             "nothing after 'less', links like n0.nic1=0.5 expected");
-        l->less = words[at++];
+        FR_TRY(read_list(l, words, n, &at, &l->less, err));
     }
     if (at < n)
         return fr__fail(err, FR_EPARSE, FR_NOWHERE, "'%s' in the topology, '+' or 'via' expected",

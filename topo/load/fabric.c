@@ -64,9 +64,10 @@ struct reader {
     unsigned seen;
 };
 
+/* Up to the options: "rails:spine=2:1", and "rails,spine=2:1" means the same. */
 static size_t shape_length(const char *text)
 {
-    return strcspn(text, ":");
+    return strcspn(text, ":,");
 }
 
 static bool find_shape(const char *text, enum fr__shape *out)
@@ -88,6 +89,11 @@ bool fr__fabric_is(const char *text)
     return find_shape(text, &unused);
 }
 
+const char *fr__fabric_shape_name(size_t i)
+{
+    return i < FR__N_SHAPES ? shapes[i].name : NULL;
+}
+
 /* ---- values ---- */
 
 static enum fr_status read_count(struct reader *r, const char *text, const char *what,
@@ -100,17 +106,24 @@ static enum fr_status read_count(struct reader *r, const char *text, const char 
     return FR_OK;
 }
 
-/* "2:1" or "1.5:1": how many times more goes down than up. */
+/* "2:1", "1.5:1" or "3:2": how many times more goes down than up. */
 static enum fr_status read_ratio(struct reader *r, const char *text, const char *what, double *out)
 {
+    const char *colon = strchr(text, ':');
+    double down = 0, up = 0;
     char number[OPTION];
-    size_t n = strcspn(text, ":");
 
-    if (strcmp(text + n, ":1") != 0 || n >= sizeof(number))
+    if (!colon)
         return fr__fail(r->err, FR_EPARSE, r->loc, "%s is \"%s\", a ratio like 2:1 expected", what,
                         text);
-    snprintf(number, sizeof(number), "%.*s", (int)n, text);
-    return fr__parse_number(number, what, r->loc, 1e-3, 1e3, out, r->err);
+    snprintf(number, sizeof(number), "%.*s", (int)(colon - text), text);
+    FR_TRY(fr__parse_number(number, what, r->loc, 1e-3, 1e3, &down, r->err));
+    FR_TRY(fr__parse_number(colon + 1, what, r->loc, 1e-3, 1e3, &up, r->err));
+    if (down / up < 1e-3 || down / up > 1e3)
+        return fr__fail(r->err, FR_ERANGE, r->loc, "%s is \"%s\", expected from 1:1000 to 1000:1",
+                        what, text);
+    *out = down / up;
+    return FR_OK;
 }
 
 /* "4x4x2" */
@@ -127,9 +140,10 @@ static enum fr_status read_dims(struct reader *r, const char *text)
                             (int)FR__MAX_FABRIC_DIMS);
         snprintf(number, sizeof(number), "%.*s", (int)n, text);
         FR_TRY(read_count(r, number, "a dimension of the fabric", &f->dims[f->n_dims++]));
+        if (text[n] == 'x' && !text[n + 1])
+            return fr__fail(r->err, FR_EPARSE, r->loc,
+                            "the dimensions of the fabric end with an x, one like 4x4 expected");
         text += n + (text[n] == 'x');
-        if (!*text && text[-1] == 'x')
-            break;
     }
     return FR_OK;
 }
@@ -195,6 +209,8 @@ static enum fr_status read_rate(struct reader *r, const char *text)
     size_t n = strspn(text, "0123456789");
     char number[OPTION];
 
+    if (r->f->net.bw_Bps > 0)
+        return fr__fail(r->err, FR_EPARSE, r->loc, "the network's rate appears twice");
     if (text[n] == 'x') {
         if (!(shapes[r->f->shape].keys & KEY_RAILS))
             return fr__fail(r->err, FR_EPARSE, r->loc,
@@ -277,8 +293,8 @@ enum fr_status fr__fabric_parse(struct fr__fabric *out, const char *text, struct
     f.net.bw_Bps = 0;
     f.net.text = text;
     text += shape_length(text);
-    if (*text == ':' && !text[1])
-        return fr__fail(err, FR_EPARSE, loc, "nothing behind '%s:'", shapes[f.shape].name);
+    if (*text && !text[1])
+        return fr__fail(err, FR_EPARSE, loc, "nothing behind '%s%s'", shapes[f.shape].name, text);
     while (*text) {
         size_t n = strcspn(++text, ",");
         char option[OPTION];

@@ -1,6 +1,6 @@
 /* topo/load/fabric.h - a network of several switches between machines, in one word.
  *
- *   fabric = SHAPE [ ":" option { "," option } ]
+ *   fabric = SHAPE [ ( ":" | "," ) option { "," option } ]
  *   option = [ N "x" ] RATE | KEY [ "=" VALUE ]
  *
  * Shapes and what their options mean are in the table of fabric.c. Machines stand in order; a
@@ -49,6 +49,8 @@ struct fr__fabric {
 
 /* Whether the text names a shape rather than a plain network, "ib:100Gbps". */
 bool fr__fabric_is(const char *text);
+/* The shapes' names in their order; NULL past the last. */
+const char *fr__fabric_shape_name(size_t i);
 /* The text is kept, not copied. FR_EPARSE, FR_ERANGE. */
 enum fr_status fr__fabric_parse(struct fr__fabric *out, const char *text, struct fr_loc loc,
                                 struct fr_error *err);

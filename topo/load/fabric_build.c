@@ -86,7 +86,11 @@ static enum fr_status build_rails(struct build *x)
 
     for (size_t i = 0; i < x->n_nics; i++)
         n = x->nics[i].number / x->f->bond + 1 > n ? x->nics[i].number / x->f->bond + 1 : n;
-    n = x->f->rails && x->f->rails < n ? x->f->rails : n; /* a rail without NICs joins nothing */
+    if (x->f->rails > n)
+        return fr__fail(x->err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' has %u rails, but the NICs%s of a machine are %u at most", x->f->text,
+                        (unsigned)x->f->rails, x->f->bond > 1 ? ", once bonded," : "", (unsigned)n);
+    n = x->f->rails ? x->f->rails : n;
     rails = calloc(n ? n : 1, sizeof(*rails));
     down_Bps = calloc(n ? n : 1, sizeof(*down_Bps));
     if (!rails || !down_Bps) {
@@ -298,6 +302,21 @@ static enum fr_status build_full(struct build *x)
     return FR_OK;
 }
 
+/* Each machine has the NICs of one bond at least; of more, the last bond may have fewer. */
+static enum fr_status check_bonds(const struct build *x)
+{
+    for (size_t i = 0; i < x->n_nics; i++) {
+        bool is_last = i + 1 == x->n_nics || x->nics[i + 1].machine != x->nics[i].machine;
+
+        if (is_last && x->nics[i].number + 1 < x->f->bond)
+            return fr__fail(x->err, FR_EUSAGE, FR_NOWHERE,
+                            "bond=%u of '%s' is more than the NICs of machine n%u, which are %u",
+                            (unsigned)x->f->bond, x->f->text, (unsigned)x->nics[i].machine,
+                            (unsigned)x->nics[i].number + 1);
+    }
+    return FR_OK;
+}
+
 /* Bonded NICs are ports of one adapter, whose slot is as wide as theirs together. */
 static enum fr_status widen_slots(struct build *x)
 {
@@ -320,8 +339,10 @@ enum fr_status fr__fabric_build(const struct fr__fabric *f, struct fr_topo_build
 
     if (f->routing == FR__ROUTING_HASH)
         fr_topo_builder_hash(b);
-    if (f->bond > 1)
+    if (f->bond > 1) {
+        FR_TRY(check_bonds(&x));
         FR_TRY(widen_slots(&x));
+    }
     switch (f->shape) {
     case FR__SHAPE_RAILS:
         return build_rails(&x);

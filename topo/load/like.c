@@ -1,8 +1,10 @@
 /* topo/load/like.c - which preset a machine behaves like, so that one word can stand for a file.
  *
  * Two machines are alike where their GPUs have the same types in the same order, and the routes
- * between any two have as many links, the same narrowest rate and the same latency. What else hangs
- * on them (NICs, sockets without GPUs) is not compared.
+ * between any two have as many links, the same narrowest rate and the same latency. Copies of them
+ * are alike in a cluster where in addition each NIC speaks the same network and reaches the GPUs that
+ * are nearest to it over as many links of the same width. Sockets are not compared: how many links
+ * lie between a NIC and a GPU of another socket is not either.
  */
 #include "config.h"
 
@@ -10,6 +12,7 @@
 #include "topo/presets/presets.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Latencies add up in another order: equal in whole picoseconds. */
@@ -102,4 +105,128 @@ enum fr_status fr_topo_preset_like(const struct fr_topo *t, const char **out, st
             *out = fr_topo_preset_name(i);
     }
     return FR_OK;
+}
+
+/* ---- copies in a cluster ---- */
+
+/* The way from a NIC to a vertex: fewest links, of these the widest. */
+struct reach {
+    uint32_t n_links; /* FR_NONE: none */
+    double bw_Bps;
+};
+
+/* to: [n_vertices]. GPUs and NICs pass nothing on. Cost: O(links * length of the longest way). */
+static void reach_all(const struct fr_topo *t, uint32_t nic, struct reach to[])
+{
+    bool has_changed = true;
+
+    for (size_t v = 0; v < t->n_vertices; v++)
+        to[v] = (struct reach){FR_NONE, 0};
+    to[nic] = (struct reach){0, INFINITY};
+    while (has_changed) {
+        has_changed = false;
+        for (size_t i = 0; i < t->n_links; i++) {
+            const struct fr_link *l = &t->links[i];
+            enum fr_vertex_kind kind = t->vertices[l->src].kind;
+            struct reach *there = &to[l->dst], here = to[l->src];
+            double bw_Bps = fmin(here.bw_Bps, l->bw_Bps);
+
+            if (here.n_links == FR_NONE ||
+                (l->src != nic && (kind == FR_VERTEX_GPU || kind == FR_VERTEX_NIC)))
+                continue;
+            if (here.n_links + 1 > there->n_links ||
+                (here.n_links + 1 == there->n_links && bw_Bps <= there->bw_Bps))
+                continue;
+            *there = (struct reach){here.n_links + 1, bw_Bps};
+            has_changed = true;
+        }
+    }
+}
+
+/* The next NIC from vertex v on; n_vertices: none. */
+static size_t next_nic(const struct fr_topo *t, size_t v)
+{
+    while (v < t->n_vertices && t->vertices[v].kind != FR_VERTEX_NIC)
+        v++;
+    return v;
+}
+
+static bool has_same_network(const char *a, const char *b)
+{
+    struct fr__network one, other;
+    struct fr_error ignored;
+
+    if (!a || !b)
+        return a == b;
+    if (strcmp(a, b) == 0)
+        return true;
+    return fr__network_parse(&one, a, FR_NOWHERE, &ignored) == FR_OK &&
+           fr__network_parse(&other, b, FR_NOWHERE, &ignored) == FR_OK &&
+           fr__network_is_same(&one, &other);
+}
+
+/* Fewest links to a GPU; FR_NONE: none is reached. */
+static uint32_t nearest_gpu(const struct fr_topo *t, const struct reach to[])
+{
+    uint32_t least = FR_NONE;
+
+    for (size_t g = 0; g < t->n_gpus; g++)
+        least = to[t->devices[g].vertex].n_links < least ? to[t->devices[g].vertex].n_links : least;
+    return least;
+}
+
+/* Of machines with the same GPUs: whether the same are nearest, and as near. */
+static bool has_same_neighbours(const struct fr_topo *a, const struct fr_topo *b,
+                                const struct reach to_a[], const struct reach to_b[])
+{
+    uint32_t least = nearest_gpu(a, to_a);
+
+    if (nearest_gpu(b, to_b) != least)
+        return false;
+    for (size_t g = 0; g < a->n_gpus; g++) {
+        struct reach one = to_a[a->devices[g].vertex], other = to_b[b->devices[g].vertex];
+
+        if ((one.n_links == least) != (other.n_links == least) ||
+            (one.n_links == least && one.bw_Bps != other.bw_Bps))
+            return false;
+    }
+    return true;
+}
+
+/* Of machines with the same GPUs. to: room for all vertices of each. */
+static bool has_same_nics(const struct fr_topo *a, const struct fr_topo *b, struct reach *to_a,
+                          struct reach *to_b)
+{
+    size_t at = next_nic(a, 0), bt = next_nic(b, 0);
+
+    for (; at < a->n_vertices && bt < b->n_vertices;
+         at = next_nic(a, at + 1), bt = next_nic(b, bt + 1)) {
+        if (!has_same_network(a->vertices[at].network, b->vertices[bt].network))
+            return false;
+        reach_all(a, (uint32_t)at, to_a);
+        reach_all(b, (uint32_t)bt, to_b);
+        if (!has_same_neighbours(a, b, to_a, to_b))
+            return false;
+    }
+    return at == a->n_vertices && bt == b->n_vertices;
+}
+
+enum fr_status fr_topo_preset_stands_for(const struct fr_topo *t, const char *preset, bool *out,
+                                         struct fr_error *err)
+{
+    enum fr_status status = FR_OK;
+    struct fr_topo *other = NULL;
+    struct reach *to_a, *to_b;
+
+    FR_TRY(fr_topo_load(&other, preset, err));
+    to_a = calloc(t->n_vertices + 1, sizeof(*to_a));
+    to_b = calloc(other->n_vertices + 1, sizeof(*to_b));
+    if (to_a && to_b)
+        *out = has_same_gpus(t, other) && has_same_nics(t, other, to_a, to_b);
+    else
+        status = fr__fail_nomem(err);
+    free(to_a);
+    free(to_b);
+    fr_topo_free(other);
+    return status;
 }

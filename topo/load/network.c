@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "topo/load/load.h"
+#include "topo/load/fabric.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +74,24 @@ enum fr_status fr__network_kind(struct fr__network *out, const char *name, struc
     return FR_OK;
 }
 
+/* The first word is neither a kind nor, since it came here, a fabric. */
+static enum fr_status fail_unknown(const char *name, struct fr_loc loc, struct fr_error *err)
+{
+    const char *names[N_KINDS + FR__N_SHAPES];
+    char hint[128], excerpt[FR__EXCERPT];
+    size_t n = 0;
+
+    for (; n < N_KINDS; n++)
+        names[n] = kinds[n].name;
+    for (; fr__fabric_shape_name(n - N_KINDS); n++)
+        names[n] = fr__fabric_shape_name(n - N_KINDS);
+    return fr__fail(err, FR_EPARSE, loc,
+                    "the network is of kind '%s', one of ib, roce, slingshot, eth expected, or a "
+                    "fabric such as rails or leaf-spine%s",
+                    fr__excerpt(name, excerpt),
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
 enum fr_status fr__network_parse(struct fr__network *out, const char *text, struct fr_loc loc,
                                  struct fr_error *err)
 {
@@ -87,6 +105,13 @@ enum fr_status fr__network_parse(struct fr__network *out, const char *text, stru
     if (!cut(name, text, colon) || !cut(rate, colon + 1, comma ? comma : end) ||
         (comma && !cut(latency, comma + 1, end)))
         return fr__fail(err, FR_EPARSE, loc, "the network '%.40s...' is too long", text);
+    if (!find_kind(name))
+        return fail_unknown(name, loc, err);
+    if (comma && strchr(latency, '='))
+        return fr__fail(err, FR_EPARSE, loc,
+                        "'%s' is an option of fabrics, and %s is one switch; a fabric with it is "
+                        "one like leaf-spine:%s,%s",
+                        latency, name, rate, latency);
     FR_TRY(fr__network_kind(out, name, loc, err));
     out->text = text;
     FR_TRY(fr__parse_rate(rate, "the network's rate", loc, &out->bw_Bps, err));

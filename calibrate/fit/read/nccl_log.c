@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 64, MAX_WORD = 64, MAX_RANKS = 65536, LEFT_LEAST = 3 };
+enum { MAX_WORDS = 64, MAX_WORD = 64, MAX_RANKS = 65536, LEFT_LEAST = 3, MAX_PREFIX = 6 };
 
 struct word {
     const char *at;
@@ -26,6 +26,7 @@ struct line {
     const char *at;
     size_t len;
     size_t n_tag;                 /* bytes of a tag before it */
+    bool is_last;                 /* of the file */
     struct word words[MAX_WORDS]; /* the first MAX_WORDS words */
     size_t n_words;               /* number of all words */
 };
@@ -41,11 +42,13 @@ struct log {
     size_t n_hosts, hosts_cap;
     char gpu[128];
 
+    size_t n_prefix;        /* words before each line, such as a time and the name of a pod */
     char program[MAX_WORD]; /* "all_reduce" */
     bool has_table;
     bool is_torn;             /* a message cut the row before: the rest of it follows */
     size_t n_left, n_columns; /* columns before the first `time`; all columns */
     size_t wrong;             /* column of wrong results; 0: there is none */
+    size_t n_row;             /* words of the row before; 0: the table has none yet */
 };
 
 static bool is_blank(char c)
@@ -85,19 +88,19 @@ static size_t digits(const struct line *l, size_t i)
     return n;
 }
 
-/* Drops what a launcher puts before each line: "[1,0]<stdout>:" of mpirun --tag-output, "0: " of
- * srun --label. */
+/* Drops what a launcher puts before each line: "[1,0]<stdout>:" of mpirun --tag-output or
+ * "[prterun-host-7@1,0]<stdout>: " of Open MPI 5, "0: " of srun --label. */
 static void drop_tag(struct line *l)
 {
     static const char *const ENDS[] = {"]<stdout>:", "]<stderr>:"};
-    size_t n = digits(l, 0);
+    size_t n = digits(l, 0), i = 0;
 
     if (n > 0 && n + 1 < l->len && l->at[n] == ':' && is_blank(l->at[n + 1])) {
         l->n_tag = n + 1;
     } else if (l->len > 0 && l->at[0] == '[') {
-        size_t job = digits(l, 1), rank = digits(l, job + 2), i = job + 2 + rank;
-
-        for (size_t k = 0; k < 2 && job > 0 && rank > 0 && l->at[job + 1] == ','; k++)
+        while (i < l->len && l->at[i] != ']' && !is_blank(l->at[i]))
+            i++;
+        for (size_t k = 0; k < 2; k++)
             if (l->len >= i + strlen(ENDS[k]) && memcmp(l->at + i, ENDS[k], strlen(ENDS[k])) == 0)
                 l->n_tag = i + strlen(ENDS[k]);
     }
@@ -114,6 +117,7 @@ static void next_line(struct line *l, const char **at, const char *end)
     l->len = (size_t)((stop ? stop : end) - *at);
     l->n_tag = 0;
     *at = stop ? stop + 1 : end;
+    l->is_last = *at == end;
     drop_tag(l);
     split(l);
 }
@@ -124,16 +128,53 @@ static bool is_word(const struct line *l, size_t i, const char *text)
            memcmp(l->words[i].at, text, l->words[i].len) == 0;
 }
 
+/* Whether the line is one of nccl-tests' own that say what follows; *prefix: words before it. */
+static bool is_heading(const struct line *l, size_t *prefix)
+{
+    for (size_t i = 0; i <= MAX_PREFIX; i++)
+        if (is_word(l, i, "#") && (is_word(l, i + 1, "nThread") || is_word(l, i + 1, "Rank") ||
+                                   (is_word(l, i + 1, "size") && is_word(l, i + 2, "count")))) {
+            *prefix = i;
+            return true;
+        }
+    return false;
+}
+
+/* It begins with a number. */
+static bool is_row(const struct line *l)
+{
+    const struct word *w = &l->words[0];
+
+    for (size_t i = 0; l->n_words > 0 && i < w->len; i++)
+        if (w->at[i] < '0' || w->at[i] > '9')
+            return false;
+    return l->n_words > 0;
+}
+
+/* Without the words that stand before each line, as its headings had them. */
+static void drop_prefix(struct line *l, size_t n)
+{
+    size_t kept = l->n_words < MAX_WORDS ? l->n_words : MAX_WORDS;
+
+    if (n == 0 || is_word(l, 0, "#") || is_row(l))
+        return;
+    n = n < kept ? n : kept;
+    memmove(l->words, l->words + n, (kept - n) * sizeof(l->words[0]));
+    l->n_words -= n;
+    if (l->n_words > MAX_WORDS - n) /* the last words were not kept */
+        l->n_words = MAX_WORDS + 1;
+}
+
 bool fr__is_nccl_log(const char *text, size_t len)
 {
     const char *at = text, *end = text + len;
 
     while (at < end) {
         struct line l;
+        size_t prefix;
 
         next_line(&l, &at, end);
-        if (is_word(&l, 0, "#") && (is_word(&l, 1, "nThread") || is_word(&l, 1, "Rank") ||
-                                    (is_word(&l, 1, "size") && is_word(&l, 2, "count"))))
+        if (is_heading(&l, &prefix))
             return true;
     }
     return false;
@@ -291,6 +332,7 @@ static enum fr_status take_header(struct log *g, const struct line *l, struct fr
     if (program != g->program)
         snprintf(g->program, sizeof(g->program), "%s", program);
     g->has_table = true;
+    g->n_row = 0;
     g->n_left = time - 1; /* the # is no column */
     g->n_columns = l->n_words - 1;
     g->wrong = 0;
@@ -322,6 +364,7 @@ static enum fr_status take_row(struct log *g, const struct line *l, struct fr_er
             return fr__fail(err, FR_EPARSE, loc_of(g, l, g->wrong - g->n_left + time),
                             "this run computed wrong results");
     }
+    g->n_row = l->n_words;
     if (row.call.bytes < 1 || time_us <= 0 || g->n_ranks < 2)
         return FR_OK;
     row.call.n_gpus = g->n_ranks;
@@ -347,14 +390,10 @@ static bool is_torn(struct log *g, const struct line *l)
     return g->is_torn;
 }
 
-static bool is_row(const struct line *l)
+/* The log ends in the middle of a row: a job was killed, or the file copied while it ran. */
+static bool is_cut_off(const struct log *g, const struct line *l)
 {
-    const struct word *w = &l->words[0];
-
-    for (size_t i = 0; l->n_words > 0 && i < w->len; i++)
-        if (w->at[i] < '0' || w->at[i] > '9')
-            return false;
-    return l->n_words > 0;
+    return l->is_last && l->n_words < g->n_row;
 }
 
 static enum fr_status take_line(struct log *g, const struct line *l, struct fr_error *err)
@@ -362,7 +401,7 @@ static enum fr_status take_line(struct log *g, const struct line *l, struct fr_e
     if (memchr(l->at, 0, l->len))
         return fr__fail(err, FR_EPARSE, loc_of(g, l, 0), "a byte that is 0: this is no text");
     if (g->has_table && is_row(l))
-        return is_torn(g, l) ? FR_OK : take_row(g, l, err);
+        return is_torn(g, l) || is_cut_off(g, l) ? FR_OK : take_row(g, l, err);
     find_program(g, l);
     if (!is_word(l, 0, "#"))
         return FR_OK;
@@ -394,6 +433,8 @@ enum fr_status fr__nccl_log_read(struct fr__collective_data *d, const char *text
 
         next_line(&l, &at, end);
         g.line++;
+        is_heading(&l, &g.n_prefix);
+        drop_prefix(&l, g.n_prefix);
         st = take_line(&g, &l, err);
     }
     free(g.hosts);

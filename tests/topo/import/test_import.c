@@ -165,6 +165,7 @@ START_TEST(a_board_in_nccls_xml_has_the_routes_rings_and_systems_of_its_preset)
     const struct board *b = &boards[_i];
     struct fr_topo *preset = topo_case_load(b->preset), *t;
     char *text = malloc(BOARD_SIZE);
+    bool is_same = false;
     const char *like;
     struct fr_error err;
 
@@ -179,9 +180,34 @@ START_TEST(a_board_in_nccls_xml_has_the_routes_rings_and_systems_of_its_preset)
     ck_assert_uint_eq(t->n_notes, 0); /* all of it is said */
     ck_assert(fr_topo_preset_like(t, &like, &err) == FR_OK);
     ck_assert_str_eq(like, b->preset);
+    ck_assert(fr_topo_preset_stands_for(t, like, &is_same, &err) == FR_OK && is_same);
     fr_topo_free(t);
     fr_topo_free(preset);
     free(text);
+}
+END_TEST
+
+/* As an Amazon p3 beside a DGX-1, or a DGX-1 that lost the half of a NIC's slot. */
+START_TEST(a_machine_of_other_nics_is_no_preset_of_a_cluster)
+{
+    static const char *const others[] = {
+        "p3.16xlarge",
+        "dgx1-v100 less n0.plx1>n0.nic1=0.5",
+        "dgx1-v100 less n0.plx1>n0.nic1=0",
+    };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct fr_topo *t = topo_case_load(others[i]);
+        const char *like = NULL;
+        bool is_same = true;
+        struct fr_error err;
+
+        ck_assert(fr_topo_preset_like(t, &like, &err) == FR_OK);
+        ck_assert_str_eq(like, "dgx1-v100"); /* the GPUs among each other */
+        ck_assert(fr_topo_preset_stands_for(t, like, &is_same, &err) == FR_OK);
+        ck_assert_msg(!is_same, "%s", others[i]);
+        fr_topo_free(t);
+    }
 }
 END_TEST
 
@@ -517,6 +543,7 @@ int main(void)
     if (fr__xml_is_built()) {
         tcase_add_loop_test(tc, a_board_in_nccls_xml_has_the_routes_rings_and_systems_of_its_preset,
                             0, N_BOARDS);
+        tcase_add_test(tc, a_machine_of_other_nics_is_no_preset_of_a_cluster);
         tcase_add_loop_test(tc, several_boards_from_a_file_are_joined_as_several_of_the_preset, 0,
                             N_BOARDS);
         tcase_add_test(tc, half_a_board_takes_no_system_that_was_measured_on_a_whole_one);

@@ -8,6 +8,7 @@
 #include "topo/load/load.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct fr_topo *load_text(const char *text, const char *name)
@@ -156,6 +157,54 @@ START_TEST(simgrid_routes_may_differ_in_the_direction_of_a_link_but_not_in_links
 }
 END_TEST
 
+/* Three hosts in a line of cables of their own, and a backbone from end to end. Through b there are
+ * fewer links, but a host sends on nothing of others. */
+START_TEST(simgrid_hosts_pass_nothing_on)
+{
+    struct fr_topo *t =
+        load_text("<platform version='4.1'><zone id='z' routing='Full'>\n"
+                  "<host id='a' speed='1Gf'/><host id='b' speed='1Gf'/><host id='c' speed='1Gf'/>\n"
+                  "<link id='x' bandwidth='1GBps' sharing_policy='SPLITDUPLEX'/>\n"
+                  "<link id='y' bandwidth='1GBps' sharing_policy='SPLITDUPLEX'/>\n"
+                  "<link id='z' bandwidth='1GBps' sharing_policy='SHARED'/>\n"
+                  "<route src='a' dst='b'><link_ctn id='x' direction='UP'/></route>\n"
+                  "<route src='b' dst='c'><link_ctn id='y' direction='UP'/></route>\n"
+                  "<route src='a' dst='c'><link_ctn id='z'/></route></zone></platform>",
+                  "h.xml");
+    struct fr_router *r;
+    struct fr_error err;
+    const uint32_t *links;
+    size_t n;
+
+    ck_assert(fr_router_new(&r, t, &err) == FR_OK);
+    ck_assert(fr_router_path(r, 0, 2, &links, &n, &err) == FR_OK);
+    ck_assert_uint_eq(n, 3); /* into z, z, out of it */
+    fr_router_free(r);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* 96 GPUs with each route spelt out, as exporters do: 9120 of them. */
+START_TEST(simgrid_platforms_of_many_routes_load)
+{
+    struct fr_topo *t = topo_case_load("6x dgx2 via ib:100Gbps"), *again;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f;
+    struct fr_error err;
+
+    f = open_memstream(&text, &len);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_msg(fr_topo_write_simgrid(f, t, &err) == FR_OK, "%s", err.text);
+    fclose(f);
+    again = load_text(text, "many.xml");
+    ck_assert_uint_eq(again->n_gpus, 96);
+    fr_topo_free(again);
+    fr_topo_free(t);
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("simgrid");
@@ -164,6 +213,8 @@ int main(void)
         tcase_add_test(tc, a_simgrid_star_shares_its_backbone);
         tcase_add_test(tc, a_simgrid_fat_tree_routes_by_destination);
         tcase_add_test(tc, simgrid_zones_keep_who_shares_a_link);
+        tcase_add_test(tc, simgrid_hosts_pass_nothing_on);
+        tcase_add_test(tc, simgrid_platforms_of_many_routes_load);
         tcase_add_test(tc, simgrid_routes_may_differ_in_the_direction_of_a_link_but_not_in_links);
     }
     return run_case(tc, "topo/import/simgrid");
