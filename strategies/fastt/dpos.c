@@ -27,6 +27,9 @@ void fr__dpos_free(struct fr__dpos *p)
     if (!p)
         return;
     fr__slots_free(p->slots);
+    fr__link_times_free(p->links);
+    free(p->there_s);
+    free(p->between_s);
     free(p->classes.latency_s);
     free(p->classes.s_per_byte);
     free(p->rank_s);
@@ -68,7 +71,8 @@ struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m)
     p->copy_bytes = calloc(m->n_devices, sizeof(*p->copy_bytes));
     p->ready_s = calloc(m->n_devices, sizeof(*p->ready_s));
     p->is_used = calloc(m->n_devices, sizeof(*p->is_used));
-    if (!p->classes.latency_s || !p->classes.s_per_byte || !p->used_bytes || !p->copy_bytes ||
+    p->links = m->links ? fr__link_times_new(m->links) : NULL;
+    if ((m->links && !p->links) || !p->classes.latency_s || !p->classes.s_per_byte || !p->used_bytes || !p->copy_bytes ||
         !p->ready_s || !p->is_used) {
         fr__dpos_free(p);
         return NULL;
@@ -113,9 +117,20 @@ static bool make_room_for_ops(struct fr__dpos *p, size_t n)
     return true;
 }
 
+static bool make_room_for_edges(struct fr__dpos *p, size_t n)
+{
+    if (!p->links || (n <= p->cap_edges && p->there_s))
+        return true;
+    p->cap_edges = 0;
+    if (!renew(&p->there_s, n, sizeof(double)) || !renew(&p->between_s, n, sizeof(double)))
+        return false;
+    p->cap_edges = n;
+    return true;
+}
+
 static bool make_room(struct fr__dpos *p, const struct fr__dag *dag)
 {
-    if (!make_room_for_ops(p, dag->n_ops))
+    if (!make_room_for_ops(p, dag->n_ops) || !make_room_for_edges(p, dag->n_edges))
         return false;
     if (dag->n_costs > p->cap_rows || !p->row_rank_s) {
         size_t n = dag->n_costs + dag->n_costs / 4;
@@ -152,6 +167,10 @@ static void begin(struct fr__dpos *p, const struct fr__dag *dag)
         if (g != FR_NONE)
             p->group_bytes[g] += fr__dpos_op_bytes(&dag->ops[i]);
     }
+    for (size_t e = 0; p->links && e < dag->n_edges; e++)
+        p->there_s[e] = p->between_s[e] = NAN;
+    if (p->links)
+        fr__link_times_reset(p->links);
 }
 
 static uint64_t left_bytes(const struct fr__dpos *p, uint32_t d)
@@ -348,6 +367,9 @@ static void decide(struct fr__dpos *p, const struct fr__dpos_options *o, enum fr
 
     c->device = p->device[c->op];
     c->rooms = 0;
+    for (uint32_t d = 0; p->links && d < p->m.n_devices; d++)
+        if (o->record || c->device == FR_NONE || c->device == d)
+            fr__dpos_follow_links(p, c->op, d);
     if (c->device == FR_NONE)
         why = is_variable(p, c->op) ? FR__DPOS_MOST_ROOM : FR__DPOS_ENDS_FIRST;
     if (o->record)
@@ -389,6 +411,8 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
         return false;
     if (p->device[op] == FR_NONE)
         fr__dpos_bind(p, op, c.device);
+    if (p->links)
+        fr__dpos_take_links(p, op);
     fr__dpos_keep_copies(p, op, c.device);
     take_along(p, op);
     p->start_s[op] = c.start_s;
@@ -450,6 +474,19 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     fr__dpos_list(p);
 }
 
+/* Binds groups to the devices that were asked for and have room. */
+static void bind_groups(struct fr__dpos *p, const uint32_t groups[])
+{
+    for (size_t g = 0; g < p->dag->n_groups; g++) {
+        uint32_t d = groups[g];
+
+        if (d == FR_NONE || p->group_bytes[g] > left_bytes(p, d))
+            continue;
+        p->group_device[g] = d;
+        p->used_bytes[d] += p->group_bytes[g];
+    }
+}
+
 /* Binds all operations to the devices in placed. false: a device has no room. */
 static bool keep_placed(struct fr__dpos *p, const uint32_t placed[], uint32_t *lack)
 {
@@ -479,6 +516,8 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     p->is_placed = options->placed;
     p->inputs_wait = options->inputs_wait;
     p->is_too_long = false;
+    if (options->groups && !options->placed)
+        bind_groups(p, options->groups);
     if (options->placed && !keep_placed(p, options->placed, &lack)) {
         report_lack(p, lack, out);
         return;
@@ -531,6 +570,8 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                                     .used_bytes = p->used_bytes};
     out->n_path = fr__dpos_find_path(p);
     run_in_rooms(p, dag, options, out);
+    if (p->links && fr__link_times_failed(p->links))
+        return fr__fail_nomem(err);
     return FR_OK;
 }
 

@@ -41,16 +41,20 @@ static enum fr_status try_one(struct trying *t, const struct fr__dpos_options *h
     return FR_OK;
 }
 
-/* As asked for; looking ahead; by HEFT, which has means for ranks and no path; both. */
+/* As asked for; looking ahead; by HEFT, which has means for ranks and no path; both. Then with all
+ * groups free. */
 static enum fr_status try_ways(struct trying *t, struct fr_error *err)
 {
+    unsigned n = t->base.groups ? 8 : 4;
     bool is_better;
 
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < n; k++) {
         struct fr__dpos_options o = t->base;
 
         o.looks_ahead = o.looks_ahead || k % 2;
-        o.ranks_of_means = o.ignores_path = k / 2;
+        o.ranks_of_means = o.ignores_path = k / 2 % 2;
+        if (k >= 4)
+            o.groups = NULL;
         FR_TRY(try_one(t, &o, &is_better, err));
     }
     return FR_OK;

@@ -35,13 +35,17 @@ enum fr__fastt_start { FR__FASTT_AUTO, FR__FASTT_DP, FR__FASTT_MODEL };
  * 2. */
 enum fr__fastt_replicas { FR__FASTT_COMPARE, FR__FASTT_ONLY, FR__FASTT_IGNORE };
 
+/* What the planner believes that a message takes: what it takes alone; while all pairs send at the
+ * same time (our rules only); or with slots of links (struct fr__link_map). */
+enum fr__fastt_links { FR__FASTT_ALONE, FR__FASTT_SHARED, FR__FASTT_SLOTS };
+
 struct fr__fastt_options {
     enum fr__fastt_start start;
     enum fr__fastt_replicas replicas;
     bool splits;                       /* OS-DPOS */
     bool limits_tries;                 /* the user did not say how many splits are tried */
     const struct fr__rule *rule;       /* NULL: the fastest of all but the paper's */
-    bool shares_links;                 /* our rules plan as if all pairs sent at once */
+    enum fr__fastt_links links;
     bool asks_engine;                  /* if the problem has a run to ask about */
     bool compares_plain;               /* with other strategies, if the engine is asked */
     struct fr__os_dpos_options search; /* costs are filled in */
