@@ -30,6 +30,7 @@ void fr__dpos_free(struct fr__dpos *p)
     fr__link_times_free(p->links);
     free(p->there_s);
     free(p->between_s);
+    free(p->n_sent);
     free(p->classes.latency_s);
     free(p->classes.s_per_byte);
     free(p->rank_s);
@@ -111,6 +112,7 @@ static bool make_room_for_ops(struct fr__dpos *p, size_t n)
         !renew(&p->is_on_path, n, sizeof(*p->is_on_path)) ||
         !renew(&p->there, n * p->m.n_devices, sizeof(*p->there)) ||
         !renew(&p->kept.decisions, n, sizeof(*p->kept.decisions)) ||
+        (p->links && !renew(&p->n_sent, n, sizeof(*p->n_sent))) ||
         !renew(&p->keys, n, sizeof(*p->keys)) || !renew(&p->keys_of, n, sizeof(*p->keys_of)))
         return false;
     p->cap_ops = n;
@@ -167,10 +169,12 @@ static void begin(struct fr__dpos *p, const struct fr__dag *dag)
         if (g != FR_NONE)
             p->group_bytes[g] += fr__dpos_op_bytes(&dag->ops[i]);
     }
-    for (size_t e = 0; p->links && e < dag->n_edges; e++)
+    if (!p->links)
+        return;
+    for (size_t e = 0; e < dag->n_edges; e++)
         p->there_s[e] = p->between_s[e] = NAN;
-    if (p->links)
-        fr__link_times_reset(p->links);
+    memset(p->n_sent, 0, dag->n_ops * sizeof(*p->n_sent));
+    fr__link_times_reset(p->links);
 }
 
 static uint64_t left_bytes(const struct fr__dpos *p, uint32_t d)
@@ -245,38 +249,87 @@ static uint32_t most_room(const struct fr__dpos *p, uint64_t needs)
     return best;
 }
 
-/* Chooses the device on which op ends first; c->device FR_NONE: none has room. */
-static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
-                   struct fr__dpos_decision *c)
+/* Chooses the device of a variable. */
+static void choose_by_room(const struct fr__dpos *p, const struct fr__dpos_options *o,
+                           uint64_t needs, struct fr__dpos_decision *c)
 {
     const double *cost_s = p->dag->cost_s + p->dag->ops[c->op].cost * p->dag->n_types;
+
+    c->device = most_room(p, needs);
+    if (c->device == FR_NONE)
+        return;
+    c->start_s = start_on(p, o, c->device, 0);
+    c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+}
+
+/* What a device would be chosen by: the end, and what is looked ahead to. */
+struct candidate {
+    double dt_s, ahead_s;
+};
+
+static struct candidate candidate(const struct fr__dpos *p, const struct fr__dpos_options *o,
+                                  uint32_t op, uint32_t d)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
+
+    return (struct candidate){cost_s[p->m.type[d]], o->looks_ahead ? after_s(p, op, d) : 0};
+}
+
+/* Where links are shared, the device that would be chosen if they were not: it is tried first, so
+ * that most others need not be. Else the first. */
+static uint32_t likeliest(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
+                          uint64_t needs)
+{
+    double best_s = INFINITY;
+    uint32_t best = 0;
+
+    for (uint32_t d = 0; p->links && d < p->m.n_devices; d++) {
+        struct candidate k = candidate(p, o, op, d);
+
+        if (p->ready_s[d] + k.dt_s + k.ahead_s < best_s && has_room(p, d, needs)) {
+            best_s = p->ready_s[d] + k.dt_s + k.ahead_s;
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* Chooses the device on which op ends first; c->device FR_NONE: none has room. ready_s is when
+ * inputs are there if links are not shared, and no later than if they are. */
+static void choose(struct fr__dpos *p, const struct fr__dpos_options *o,
+                   struct fr__dpos_decision *c)
+{
     uint64_t needs = fr__dpos_needs(p, c->op) + p->along_bytes;
-    double best_s = INFINITY; /* the end, and what is looked ahead to */
+    uint32_t first, n = (uint32_t)p->m.n_devices;
+    double best_s = INFINITY;
 
     c->device = FR_NONE;
     c->end_s = INFINITY;
     if (is_variable(p, c->op)) {
-        c->device = most_room(p, needs);
-        if (c->device == FR_NONE)
-            return;
-        c->start_s = start_on(p, o, c->device, 0);
-        c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+        choose_by_room(p, o, needs, c);
         return;
     }
-    for (uint32_t d = 0; d < p->m.n_devices; d++) {
-        double dt_s = cost_s[p->m.type[d]], ahead_s, start_s;
+    first = likeliest(p, o, c->op, needs);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t d = i == 0 ? first : i <= first ? i - 1 : i;
+        struct candidate k;
+        double start_s, end_s;
 
         if (!has_room(p, d, needs))
             continue;
-        ahead_s = o->looks_ahead ? after_s(p, c->op, d) : 0;
-        if (c->device != FR_NONE && p->ready_s[d] + dt_s + ahead_s >= best_s)
+        k = candidate(p, o, c->op, d);
+        end_s = p->ready_s[d] + k.dt_s + k.ahead_s;
+        if (c->device != FR_NONE && (end_s > best_s || (end_s >= best_s && d > c->device)))
             continue;
-        start_s = start_on(p, o, d, dt_s);
-        if (c->device == FR_NONE || start_s + dt_s + ahead_s < best_s) {
+        if (p->links)
+            fr__dpos_follow_links(p, c->op, d);
+        start_s = start_on(p, o, d, k.dt_s);
+        end_s = start_s + k.dt_s + k.ahead_s;
+        if (c->device == FR_NONE || end_s < best_s || (end_s <= best_s && d < c->device)) {
             c->device = d;
             c->start_s = start_s;
-            c->end_s = start_s + dt_s;
-            best_s = c->end_s + ahead_s;
+            c->end_s = start_s + k.dt_s;
+            best_s = c->end_s + k.ahead_s;
         }
     }
 }
@@ -368,7 +421,7 @@ static void decide(struct fr__dpos *p, const struct fr__dpos_options *o, enum fr
     c->device = p->device[c->op];
     c->rooms = 0;
     for (uint32_t d = 0; p->links && d < p->m.n_devices; d++)
-        if (o->record || c->device == FR_NONE || c->device == d)
+        if (o->record || c->device == d)
             fr__dpos_follow_links(p, c->op, d);
     if (c->device == FR_NONE)
         why = is_variable(p, c->op) ? FR__DPOS_MOST_ROOM : FR__DPOS_ENDS_FIRST;

@@ -75,7 +75,7 @@ void fr__dpos_find_inputs(struct fr__dpos *p, uint32_t op, bool has_times)
         }
         if (e->stays)
             count_copies(p, e);
-        if (has_times && !p->links)
+        if (has_times)
             follow(p, e);
     }
 }

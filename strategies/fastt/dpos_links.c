@@ -24,11 +24,15 @@ static uint32_t via(const struct fr__dpos *p, uint32_t src, uint32_t dst)
 static double sent_s(const struct fr__dpos *p, const struct fr__dag_edge *e, uint32_t device)
 {
     const struct fr__dag *dag = p->dag;
+    uint32_t n_left = p->n_sent[e->src];
 
-    for (uint32_t k = dag->out_first[e->src]; k < dag->out_first[e->src + 1]; k++) {
+    for (uint32_t k = dag->out_first[e->src]; n_left > 0; k++) {
         uint32_t there = p->device[dag->edges[k].dst];
 
-        if (isnan(p->there_s[k]) || !is_same_message(&dag->edges[k], e))
+        if (isnan(p->there_s[k]))
+            continue;
+        n_left--;
+        if (!is_same_message(&dag->edges[k], e))
             continue;
         if (there == device)
             return p->there_s[k];
@@ -88,6 +92,7 @@ void fr__dpos_take_links(struct fr__dpos *p, uint32_t op)
             e->cargo == FR__DAG_ORDER)
             continue;
         p->there_s[edge] = arrival_s(p, e, p->device[op], &p->between_s[edge]);
+        p->n_sent[e->src]++;
     }
     fr__link_times_keep(p->links);
 }

@@ -67,6 +67,7 @@ struct fr__dpos {
     /* [n_edges] when what it carries is on its reader's device, and on the device that it goes by;
      * NAN: it is not sent there for this reader. With links alone. */
     double *there_s, *between_s;
+    uint32_t *n_sent; /* [n_ops] how many of an op's edges have a there_s. With links alone */
     size_t cap_edges;
     bool *is_used;          /* [n_devices] the device has a part of the path */
 };

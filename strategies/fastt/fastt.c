@@ -293,7 +293,8 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     FR_TRY(find_relays(out, pl, o->links == FR__FASTT_SHARED, &via, err));
     FR_TRY(make_start_by(out, pl, rule, err));
     out->start->via = via;
-    if (o->links == FR__FASTT_SLOTS)
+    out->waits_for_slots = o->links == FR__FASTT_SLOTS;
+    if (out->waits_for_slots)
         FR_TRY(fr__dag_links_map(&out->machine.links, via, pl, err));
     find_rooms(out, pl);
     if (is_roomy) {

@@ -79,6 +79,7 @@ struct fr__fastt {
     double own_s;             /* of the planner's own plan */
     double alone_s;           /* of it, with each message alone on its links */
     bool is_in_program_order; /* not in that of the planner's list */
+    bool waits_for_slots; /* planned with slots of links (struct fr__link_map) */
     bool has_spare_room; /* planned without the account of memory, since the engine finds room */
     size_t n_plain, n_runs, n_stopped;
     struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];

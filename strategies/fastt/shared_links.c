@@ -5,7 +5,6 @@
 
 #include "base/arena.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +96,7 @@ static double find_slot(const struct link *l, double from_s, double length_s)
     if (l->n == 0 || l->busy[l->n - 1].end_s <= from_s)
         return from_s;
     for (i = first_behind(l, from_s); i < l->n && l->busy[i].begin_s < from_s + length_s; i++)
-        from_s = fmax(from_s, l->busy[i].end_s);
+        from_s = l->busy[i].end_s; /* it ends after from_s */
     return from_s;
 }
 
@@ -168,7 +167,7 @@ double fr__link_times_try(struct fr__link_times *t, uint32_t src, uint32_t dst, 
     for (size_t k = 0; k < n; k++) {
         double length_s = b * m->link_s_per_byte[links[k]];
 
-        longest_s = fmax(longest_s, length_s);
+        longest_s = length_s > longest_s ? length_s : longest_s;
         if (length_s > 0)
             t->tried[t->n_tried++] = (struct tried){{from_s, from_s + length_s}, links[k]};
     }
