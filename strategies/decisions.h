@@ -241,8 +241,9 @@ struct fr_decisions {
     const char *start, *start_words; /* planned from: "dp"; "replicas" */
     bool keeps_replicas;             /* found nothing better than a whole replica a device */
     /* What the engine made of the strategy's own best plan; 0: it was not asked; infinite: out of
-     * memory. own_alone_s: with each message alone on its links, so that the rest is contention. */
-    double own_s, own_alone_s;
+     * memory. own_alone_s: with each message alone on its links, so that the rest is contention.
+     * foreseen_s: contention that is in believed_s. */
+    double own_s, own_alone_s, foreseen_s;
     const char *plan_of;           /* the strategy whose plan it is; NULL: it was not asked */
     bool is_handed_over;           /* that is another one, whose plan is faster */
     const char *rule, *rule_words; /* how its own plan was made: "together"; NULL: only one way */
@@ -273,6 +274,9 @@ struct fr_decisions {
 };
 void fr_decisions_free(struct fr_decisions *d);
 
+/* What the engine made of the strategy's own plan beyond what was believed, in two parts: waits of
+ * messages for each other that were not foreseen, and the rest. */
+void fr_decisions_gap(const struct fr_decisions *d, double *contention_s, double *launch_s);
 /* Why the engine made another time of the own plan than was planned: the larger of two parts, in a
  * word; "none" within 1 %. "": the engine was not asked. */
 const char *fr_decisions_gap_cause(const struct fr_decisions *d);

@@ -78,6 +78,7 @@ struct fr__fastt {
     /* What the engine said; own_s is NAN if it was not asked. */
     double own_s;             /* of the planner's own plan */
     double alone_s;           /* of it, with each message alone on its links */
+    double foreseen_s;        /* what waiting for slots of links adds to what is believed of it */
     bool is_in_program_order; /* not in that of the planner's list */
     bool waits_for_slots; /* planned with slots of links (struct fr__link_map) */
     bool has_spare_room; /* planned without the account of memory, since the engine finds room */

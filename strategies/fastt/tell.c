@@ -457,6 +457,7 @@ struct fr_decisions *fr__tell_fastt(const struct fr__fastt *f, const struct fr_p
     d->believed_s = f->result.plan.makespan_s;
     d->own_s = isnan(f->own_s) ? 0 : f->own_s;
     d->own_alone_s = f->alone_s;
+    d->foreseen_s = f->foreseen_s;
     d->plan_of = isnan(f->own_s) ? NULL : f->plan_of ? f->plan_of->name : f->name;
     d->is_handed_over = f->plan_of;
     d->n_asked = f->n_runs;
