@@ -55,6 +55,7 @@ struct fr_reason {
 struct fr_alternative {
     double ready_s;        /* all inputs could be there */
     double start_s, end_s; /* earliest; infinite: no room; NaN: bound to another device */
+    double ahead_s;        /* the longest move from there to readers that are placed, if looked at */
     uint64_t left_bytes;   /* room that was left */
 };
 
@@ -128,6 +129,7 @@ struct fr_decided_plan {
     const uint32_t *place; /* [n_ops] in list */
     const struct fr_alternative *alternatives; /* [n_ops][n_devices] */
     const char *rank_rule, *list_rule;         /* NULL: no ranks; no rule */
+    bool looks_ahead;                          /* alternatives have an ahead_s */
     bool has_down_ranks;                       /* by the sum of both ranks operations are taken */
     /* The critical path and the rounds in which devices took parts of it. */
     size_t n_path, n_rounds;

@@ -350,6 +350,8 @@ static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, u
         double dt_s = cost_s[p->m.type[d]];
 
         r->ready_s[at] = p->ready_s[d];
+        if (r->ahead_s)
+            r->ahead_s[at] = o->looks_ahead ? after_s(p, op, d) : 0;
         r->left_bytes[at] = left_bytes(p, d);
         r->est_s[at] = r->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
         if (is_bound ? p->device[op] != d : !has_room(p, d, r->needs_bytes[op]))
@@ -620,7 +622,8 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                                     .priority = p->priority,
                                     .path = p->path,
                                     .is_on_path = p->is_on_path,
-                                    .used_bytes = p->used_bytes};
+                                    .used_bytes = p->used_bytes,
+                                    .there_s = p->there_s};
     out->n_path = fr__dpos_find_path(p);
     run_in_rooms(p, dag, options, out);
     if (p->links && fr__link_times_failed(p->links))

@@ -84,6 +84,7 @@ struct fr__dpos_record {
     /* [n_ops][n_devices]: when all inputs could be there; earliest start and end (infinite: there
      * was no room; NaN: the operation was bound to another device); memory that was left */
     double *ready_s, *est_s, *eft_s;
+    double *ahead_s; /* [n_ops][n_devices] what was looked ahead to; NULL: not wanted */
     uint64_t *left_bytes;
     uint64_t *needs_bytes;            /* [n_ops] with what must be on the same device; 0: it is
                                        * bound */
@@ -143,6 +144,9 @@ struct fr__dpos_result {
     const uint32_t *path;                      /* [n_path] */
     const uint8_t *is_on_path;
     const uint64_t *used_bytes; /* [n_devices] */
+    /* [n_edges] when what an edge carries is on its reader's device, NAN if that is the maker's;
+     * NULL: no links are shared */
+    const double *there_s;
     size_t n_path;
     size_t n_decided, n_kept; /* decisions made; decisions taken over from the kept plan */
     /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most
@@ -167,11 +171,13 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
 /* The best plan of several, as the planner believes (dpos_best.c): by DPOS with these options; also
  * looking ahead; by HEFT's ranks without a path; the same without base->groups, if there are any;
  * all on one device; and the best of these with single operations moved as long as that makes it
- * shorter, if the dag is small. m: the planner's. The paper has only the first. Errors as
- * fr__dpos_run. */
+ * shorter, if the dag is small. m: the planner's. The paper has only the first. *won: the options
+ * that make this plan again; `placed`, which lives as long as *out, where operations were put or
+ * moved one by one. Errors as fr__dpos_run. */
 enum fr_status fr__dpos_best(struct fr__dpos *p, const struct fr__dag *dag,
                              const struct fr__dpos_machine *m, const struct fr__dpos_options *base,
-                             struct fr__dpos_result *out, struct fr_error *err);
+                             struct fr__dpos_options *won, struct fr__dpos_result *out,
+                             struct fr_error *err);
 
 /* Fails with FR_ENOROOM for a result without room: says which operation does not fit, how much it
  * needs with its group, and the device that has most left. */

@@ -67,6 +67,7 @@ struct fr__fastt {
     bool is_data_parallel;
     struct fr__dpos_machine machine; /* arrays of the placer's arena */
     struct fr__os_dpos *search;
+    struct fr__dpos_options way;      /* of `planner`'s plan, to make it again */
     struct fr__dpos *planner;         /* of rules without splits; NULL: the search's */
     struct fr__os_dpos_result result; /* for DPOS: without splits */
     struct fr__dpos *replicas;        /* the planner of plain replicas; NULL: not tried */

@@ -407,11 +407,12 @@ static double optimum_s(const struct dpos_case *c, double start_s)
 static double plan_s(const struct dpos_case *c, const struct fr__dpos_options *o, bool is_best)
 {
     struct fr__dpos *p = fr__dpos_new(&c->m);
+    struct fr__dpos_options won;
     struct fr__dpos_result r;
     struct fr_error err;
 
     if (is_best)
-        ck_assert_int_eq(fr__dpos_best(p, &c->dag, &c->m, o, &r, &err), FR_OK);
+        ck_assert_int_eq(fr__dpos_best(p, &c->dag, &c->m, o, &won, &r, &err), FR_OK);
     else
         ck_assert_int_eq(fr__dpos_run(p, &c->dag, o, &r, &err), FR_OK);
     ck_assert_int_eq(r.outcome, FR__DPOS_DONE);
