@@ -55,8 +55,8 @@ struct fr_reason {
 struct fr_alternative {
     double ready_s;        /* all inputs could be there */
     double start_s, end_s; /* earliest; infinite: no room; NaN: bound to another device */
-    double ahead_s;        /* the longest move from there to readers that are placed, if looked at */
-    uint64_t left_bytes;   /* room that was left */
+    double ahead_s;      /* the longest move from there to readers that are placed, if looked at */
+    uint64_t left_bytes; /* room that was left */
 };
 
 enum fr_decided_kind {

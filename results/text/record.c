@@ -253,10 +253,12 @@ static void print_lack(FILE *f, const struct fr_record *r, const struct fr_decis
     if (!isfinite(d->own_s))
         fputs("; the planner's own has no room", f);
     else if (waits_s > 0 && d->own_alone_s < r->iteration_s)
-        fprintf(f, "; the planner's own would be faster, %s, but for %s of messages that wait for each "
-                   "other's links",
-                fr__format_time(d->own_alone_s, alone, sizeof(alone)),
-                fr__format_time(waits_s, waits, sizeof(waits)));
+        fprintf(
+            f,
+            "; the planner's own would be faster, %s, but for %s of messages that wait for each "
+            "other's links",
+            fr__format_time(d->own_alone_s, alone, sizeof(alone)),
+            fr__format_time(waits_s, waits, sizeof(waits)));
     else
         fprintf(f, "; the planner's own takes %s even with each message alone on its links",
                 fr__format_time(d->own_alone_s, alone, sizeof(alone)));

@@ -69,7 +69,7 @@ struct fr__dpos {
     double *there_s, *between_s;
     uint32_t *n_sent; /* [n_ops] how many of an op's edges have a there_s. With links alone */
     size_t cap_edges;
-    bool *is_used;          /* [n_devices] the device has a part of the path */
+    bool *is_used; /* [n_devices] the device has a part of the path */
 };
 
 static inline uint64_t fr__dpos_op_bytes(const struct fr__dag_op *o)
@@ -112,6 +112,11 @@ size_t fr__dpos_find_path(struct fr__dpos *p);
 void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record);
 /* Fills order and position. */
 void fr__dpos_list(struct fr__dpos *p);
+/* ---- dpos_memory.c ---- */
+
+/* Makes all arrays large enough for a dag. false: out of memory. */
+bool fr__dpos_make_room(struct fr__dpos *p, const struct fr__dag *dag);
+
 /* ---- dpos_inputs.c ---- */
 
 /* Sums the copies that all inputs of op would leave on each device. has_times: also finds when they

@@ -142,10 +142,12 @@ static enum fr_status follow(struct telling *t, enum kind kind, const struct fr_
 static const char *list_rule(const struct fr__dpos_options *way)
 {
     if (way->placed)
-        return "Of several ways this one was the shortest: operations were put, or moved one by one, "
+        return "Of several ways this one was the shortest: operations were put, or moved one by "
+               "one, "
                "to\nthese devices. When inputs could be there, and when they run:";
     if (way->looks_ahead)
-        return "Operation by operation: when its inputs could be there (ready), its earliest start\n"
+        return "Operation by operation: when its inputs could be there (ready), its earliest "
+               "start\n"
                "(EST) and end (EFT), and the longest move from there to readers whose device is "
                "known\n(ahead). It goes where EFT and ahead together are least, into the first gap "
                "that is long\nenough:";
@@ -175,25 +177,27 @@ static bool choose_words(struct telling *t, const struct fr__dpos_options *way)
         .rank_rule =
             way->ranks_of_means
                 ? "Ranks: w, the mean cost, and the most of c + rank over the readers, c the mean\n"
-                  "move to them. By falling rank, which is the order in which operations are placed:"
+                  "move to them. By falling rank, which is the order in which operations are "
+                  "placed:"
                 : "Ranks: w, the longest cost, and the most of c + rank over the readers, c the "
                   "slowest\nmove to them. By falling rank, which is the order in which operations "
                   "are placed:",
         .list_rule = list_rule(way),
-        .path_rule = way->ignores_path || way->placed
-                         ? "The critical path, which binds nothing here:"
-                         : "The critical path: from the source of the highest rank on to the reader "
-                           "of the highest\nrank, and so on:"};
+        .path_rule =
+            way->ignores_path || way->placed
+                ? "The critical path, which binds nothing here:"
+                : "The critical path: from the source of the highest rank on to the reader "
+                  "of the highest\nrank, and so on:"};
     return true;
 }
 
 /* What a reader of the plan must know of the rule before the first table. */
 static const char *note_of(const struct telling *t)
 {
-    return t->fastt.waits_for_slots
-               ? "A message waits for a slot of time on each link of its way, which others may have "
-                 "taken;\n\"ready\" has these waits."
-               : "A message takes what it takes alone on its links.";
+    return t->fastt.waits_for_slots ? "A message waits for a slot of time on each link of its way, "
+                                      "which others may have "
+                                      "taken;\n\"ready\" has these waits."
+                                    : "A message takes what it takes alone on its links.";
 }
 
 static enum fr_status tell_rule(struct telling *t, struct fr_error *err)

@@ -272,8 +272,7 @@ static enum fr_status plan_whole(struct fr__fastt *f, struct fr__placer *pl, str
     f->planner = fr__dpos_new(&f->machine);
     if (!f->planner)
         return fr__fail_nomem(err);
-    FR_TRY(fr__dpos_best(f->planner, f->start, &f->machine, &base, &f->way, &f->result.plan,
-                         err));
+    FR_TRY(fr__dpos_best(f->planner, f->start, &f->machine, &base, &f->way, &f->result.plan, err));
     f->result.dag = f->start;
     f->result.start_s = f->result.plan.makespan_s;
     f->result.n_whole = 1;

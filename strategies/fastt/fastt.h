@@ -42,9 +42,9 @@ enum fr__fastt_links { FR__FASTT_ALONE, FR__FASTT_SHARED, FR__FASTT_SLOTS };
 struct fr__fastt_options {
     enum fr__fastt_start start;
     enum fr__fastt_replicas replicas;
-    bool splits;                       /* OS-DPOS */
-    bool limits_tries;                 /* the user did not say how many splits are tried */
-    const struct fr__rule *rule;       /* NULL: the fastest of all but the paper's */
+    bool splits;                 /* OS-DPOS */
+    bool limits_tries;           /* the user did not say how many splits are tried */
+    const struct fr__rule *rule; /* NULL: the fastest of all but the paper's */
     enum fr__fastt_links links;
     bool asks_engine;                  /* if the problem has a run to ask about */
     bool compares_plain;               /* with other strategies, if the engine is asked */
@@ -81,7 +81,7 @@ struct fr__fastt {
     double alone_s;           /* of it, with each message alone on its links */
     double foreseen_s;        /* what waiting for slots of links adds to what is believed of it */
     bool is_in_program_order; /* not in that of the planner's list */
-    bool waits_for_slots; /* planned with slots of links (struct fr__link_map) */
+    bool waits_for_slots;     /* planned with slots of links (struct fr__link_map) */
     bool has_spare_room; /* planned without the account of memory, since the engine finds room */
     size_t n_plain, n_runs, n_stopped;
     struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];

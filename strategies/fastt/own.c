@@ -139,8 +139,9 @@ static enum fr_status plan_again(struct search *s, bool has_slots, struct fr__dp
     return fr__dpos_run(*planner, dag, &how, out, err);
 }
 
-/* Plans the best again with slots of links, and asks the engine about that order. It is the plan where it is faster. Where the order of the program is the fastest,
- * neither list is what is run; then the plan that knows of contention is what is believed. */
+/* Plans the best again with slots of links, and asks the engine about that order. It is the plan
+ * where it is faster. Where the order of the program is the fastest, neither list is what is run;
+ * then the plan that knows of contention is what is believed. */
 static enum fr_status add_slots(struct search *s, struct fr_error *err)
 {
     struct fr__fastt *f = &s->best, with = *f;

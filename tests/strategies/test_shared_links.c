@@ -25,8 +25,8 @@ struct map {
 
 static void fill(struct map *g)
 {
-    static const uint32_t of_pair[N * N][3] = {{0},         {1, OTHER}, {2, OWN_0, SHARED},
-                                               {1, OTHER}, {0},         {2, OWN_1, SHARED},
+    static const uint32_t of_pair[N * N][3] = {{0},        {1, OTHER}, {2, OWN_0, SHARED},
+                                               {1, OTHER}, {0},        {2, OWN_1, SHARED},
                                                {1, OWN_0}, {1, OWN_1}, {0}};
     uint32_t n = 0;
 
