@@ -55,7 +55,8 @@ struct fr_reason {
 struct fr_alternative {
     double ready_s;        /* all inputs could be there */
     double start_s, end_s; /* earliest; infinite: no room; NaN: bound to another device */
-    uint64_t left_bytes;   /* room that was left */
+    double ahead_s;      /* the longest move from there to readers that are placed, if looked at */
+    uint64_t left_bytes; /* room that was left */
 };
 
 enum fr_decided_kind {
@@ -128,6 +129,7 @@ struct fr_decided_plan {
     const uint32_t *place; /* [n_ops] in list */
     const struct fr_alternative *alternatives; /* [n_ops][n_devices] */
     const char *rank_rule, *list_rule;         /* NULL: no ranks; no rule */
+    bool looks_ahead;                          /* alternatives have an ahead_s */
     bool has_down_ranks;                       /* by the sum of both ranks operations are taken */
     /* The critical path and the rounds in which devices took parts of it. */
     size_t n_path, n_rounds;
@@ -241,8 +243,9 @@ struct fr_decisions {
     const char *start, *start_words; /* planned from: "dp"; "replicas" */
     bool keeps_replicas;             /* found nothing better than a whole replica a device */
     /* What the engine made of the strategy's own best plan; 0: it was not asked; infinite: out of
-     * memory. own_alone_s: with each message alone on its links, so that the rest is contention. */
-    double own_s, own_alone_s;
+     * memory. own_alone_s: with each message alone on its links, so that the rest is contention.
+     * foreseen_s: contention that is in believed_s. */
+    double own_s, own_alone_s, foreseen_s;
     const char *plan_of;           /* the strategy whose plan it is; NULL: it was not asked */
     bool is_handed_over;           /* that is another one, whose plan is faster */
     const char *rule, *rule_words; /* how its own plan was made: "together"; NULL: only one way */
@@ -273,6 +276,9 @@ struct fr_decisions {
 };
 void fr_decisions_free(struct fr_decisions *d);
 
+/* What the engine made of the strategy's own plan beyond what was believed, in two parts: waits of
+ * messages for each other that were not foreseen, and the rest. */
+void fr_decisions_gap(const struct fr_decisions *d, double *contention_s, double *launch_s);
 /* Why the engine made another time of the own plan than was planned: the larger of two parts, in a
  * word; "none" within 1 %. "": the engine was not asked. */
 const char *fr_decisions_gap_cause(const struct fr_decisions *d);

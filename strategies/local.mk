@@ -13,14 +13,15 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/dag_order.h strategies/fastt/dag_order.c strategies/fastt/dag_plan.h \
 	strategies/fastt/dag_plan.c strategies/fastt/dag_price.c strategies/fastt/dpos.h \
 	strategies/fastt/dpos.c strategies/fastt/dpos_best.c strategies/fastt/dpos_bound.c \
-	strategies/fastt/dpos_inputs.c strategies/fastt/dpos_kept.c strategies/fastt/dpos_path.c \
-	strategies/fastt/dpos_rank.c strategies/fastt/dpos_slots.h strategies/fastt/dpos_slots.c \
-	strategies/fastt/dpos_state.h strategies/fastt/explain.c strategies/fastt/fastt.h \
-	strategies/fastt/fastt.c strategies/fastt/options.c strategies/fastt/os_dpos.h \
-	strategies/fastt/os_dpos.c strategies/fastt/os_dpos_split.h strategies/fastt/os_dpos_split.c \
-	strategies/fastt/own.c strategies/fastt/referee.h strategies/fastt/referee.c \
-	strategies/fastt/rules.h strategies/fastt/rules.c strategies/fastt/strategy.c \
-	strategies/fastt/tell.h strategies/fastt/tell.c \
+	strategies/fastt/dpos_inputs.c strategies/fastt/dpos_kept.c strategies/fastt/dpos_links.c \
+	strategies/fastt/dpos_memory.c strategies/fastt/dpos_path.c strategies/fastt/dpos_rank.c \
+	strategies/fastt/dpos_slots.h strategies/fastt/dpos_slots.c strategies/fastt/dpos_state.h \
+	strategies/fastt/explain.c strategies/fastt/fastt.h strategies/fastt/fastt.c \
+	strategies/fastt/options.c strategies/fastt/os_dpos.h strategies/fastt/os_dpos.c \
+	strategies/fastt/os_dpos_split.h strategies/fastt/os_dpos_split.c strategies/fastt/own.c \
+	strategies/fastt/referee.h strategies/fastt/referee.c strategies/fastt/rules.h \
+	strategies/fastt/rules.c strategies/fastt/shared_links.h strategies/fastt/shared_links.c \
+	strategies/fastt/strategy.c strategies/fastt/tell.h strategies/fastt/tell.c \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/record.h \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \

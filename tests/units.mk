@@ -142,6 +142,7 @@ unit_tests += tests/strategies/test_rules
 unit_tests += tests/strategies/test_runs
 unit_tests += tests/strategies/test_schedule_rules
 unit_tests += tests/strategies/test_schedules
+unit_tests += tests/strategies/test_shared_links
 unit_tests += tests/strategies/test_stages
 unit_tests += tests/strategies/test_torch_parallel
 unit_tests += tests/study/test_advice

@@ -215,15 +215,17 @@ static void write_time(struct fr__json *j, const char *key, double s)
 static void write_own(struct fr__json *j, const struct fr_record *r)
 {
     const struct fr_decisions *d = r->decisions;
+    double contention_s, launch_s;
 
     if (!(d->own_s > 0))
         return;
+    fr_decisions_gap(d, &contention_s, &launch_s);
     fr__json_string(j, "plan_of", d->plan_of);
     write_time(j, "own_s", d->own_s);
     fr__json_string(j, "own_rule", d->rule);
     fr__json_open(j, "own_gap_s", '{', true);
-    write_time(j, "contention", d->own_s - d->own_alone_s);
-    write_time(j, "launch_and_order", d->own_alone_s - d->believed_s);
+    write_time(j, "contention", contention_s);
+    write_time(j, "launch_and_order", launch_s);
     fr__json_close(j, '}');
     fr__json_string(j, "gap_cause", fr_decisions_gap_cause(d));
     fr__json_open(j, "plain_s", '{', true);

@@ -54,21 +54,24 @@ static void fill_device(const void *user, size_t d, struct fr__table_row *row)
     const struct fr_decided_op *o = &t->p->ops[c->op];
     size_t n_devices = t->x->n_devices;
     const struct fr_alternative *a = &t->p->alternatives[c->op * n_devices + d];
+    size_t k = t->p->looks_ahead ? 5 : 4;
     char gap[2 * TIME], bytes[TIME];
 
     fr__table_text(row->cell[0], t->x->devices[d].name);
     fr__explain_time(&t->unit, a->ready_s, row->cell[1], FR__TABLE_CELL);
     fr__explain_time(&t->unit, a->start_s, row->cell[2], FR__TABLE_CELL);
     fr__explain_time(&t->unit, a->end_s, row->cell[3], FR__TABLE_CELL);
+    if (t->p->looks_ahead)
+        fr__explain_time(&t->unit, a->ahead_s, row->cell[4], FR__TABLE_CELL);
     if (t->with_memory || o->reason->is_by_room)
-        fr__table_text(row->cell[4], fr__format_bytes((double)a->left_bytes, bytes, sizeof(bytes)));
+        fr__table_text(row->cell[k], fr__format_bytes((double)a->left_bytes, bytes, sizeof(bytes)));
     if (d != o->device)
         return;
     describe_gap(t, c->op, gap, sizeof(gap));
     if (o->reason->is_by_room)
-        snprintf(row->cell[5], FR__TABLE_CELL, "%s", o->reason->picked);
+        snprintf(row->cell[k + 1], FR__TABLE_CELL, "%s", o->reason->picked);
     else
-        snprintf(row->cell[5], FR__TABLE_CELL, "%s, %s",
+        snprintf(row->cell[k + 1], FR__TABLE_CELL, "%s, %s",
                  fr__explain_equals(t->p, c->op, n_devices) ? o->reason->picked_of_equals
                                                             : o->reason->picked,
                  gap);
@@ -76,20 +79,21 @@ static void fill_device(const void *user, size_t d, struct fr__table_row *row)
 
 static void tell_choice(const struct fr__telling *t, uint32_t op)
 {
-    static const struct fr__table_column columns[] = {{"on", false}, {"ready", true}, {"EST", true},
-                                                      {"EFT", true}, {"", true},      {"", false}};
-    static const struct fr__table_column with_memory[] = {
-        {"on", false}, {"ready", true}, {"EST", true}, {"EFT", true}, {"left", true}, {"", false}};
     const struct decision c = {t, op};
     const struct fr_decided_op *o = &t->p->ops[op];
     bool has_left = t->with_memory || o->reason->is_by_room;
-    const struct fr__table table = {.columns = has_left ? with_memory : columns,
-                                    .n_columns = 6,
+    size_t k = t->p->looks_ahead ? 5 : 4;
+    struct fr__table_column columns[7] = {
+        {"on", false}, {"ready", true}, {"EST", true}, {"EFT", true}, {"ahead", true}};
+    const struct fr__table table = {.columns = columns,
+                                    .n_columns = k + 2,
                                     .n_rows = t->x->n_devices,
                                     .fill = fill_device,
                                     .user = &c};
     char bytes[TIME];
 
+    columns[k] = (struct fr__table_column){has_left ? "left" : "", true};
+    columns[k + 1] = (struct fr__table_column){"", false};
     if (has_left && o->needs_bytes > 0)
         fprintf(t->f, ": needs %s", fr__format_bytes((double)o->needs_bytes, bytes, sizeof(bytes)));
     if (o->remark)

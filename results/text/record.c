@@ -242,11 +242,34 @@ static void print_promise(FILE *f, const struct fr_record *r)
     putc('\n', f);
 }
 
+/* The plan that was handed over, and what the planner's own lacked. */
+static void print_lack(FILE *f, const struct fr_record *r, const struct fr_decisions *d)
+{
+    double waits_s = d->own_s - d->own_alone_s;
+    char made[NUMBER], waits[NUMBER], alone[NUMBER];
+
+    fprintf(f, "handed over: the plan of %s, made %s", d->plan_of,
+            fr__format_time(r->iteration_s, made, sizeof(made)));
+    if (!isfinite(d->own_s))
+        fputs("; the planner's own has no room", f);
+    else if (waits_s > 0 && d->own_alone_s < r->iteration_s)
+        fprintf(
+            f,
+            "; the planner's own would be faster, %s, but for %s of messages that wait for each "
+            "other's links",
+            fr__format_time(d->own_alone_s, alone, sizeof(alone)),
+            fr__format_time(waits_s, waits, sizeof(waits)));
+    else
+        fprintf(f, "; the planner's own takes %s even with each message alone on its links",
+                fr__format_time(d->own_alone_s, alone, sizeof(alone)));
+    putc('\n', f);
+}
+
 /* What the engine said to a planner that asked it: of its own plan and of others. */
 static void print_own(FILE *f, const struct fr_record *r, const struct fr_decisions *d)
 {
     const char *cause = fr_decisions_gap_cause(d);
-    char own[NUMBER], made[NUMBER];
+    char own[NUMBER];
 
     if (isfinite(d->own_s))
         fprintf(f, "own plan, rule %s (%s): made %s", d->rule, d->rule_words,
@@ -257,8 +280,7 @@ static void print_own(FILE *f, const struct fr_record *r, const struct fr_decisi
         fprintf(f, ", not as planned because of %s", cause);
     putc('\n', f);
     if (d->is_handed_over)
-        fprintf(f, "handed over: the plan of %s, made %s\n", d->plan_of,
-                fr__format_time(r->iteration_s, made, sizeof(made)));
+        print_lack(f, r, d);
 }
 
 /* The time that the planner believed, the time of the run, and the bound of any placement. */

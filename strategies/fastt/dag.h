@@ -167,4 +167,10 @@ enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *
 enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l,
                                    struct fr__placer *pl, bool shares, struct fr_error *err);
 
+/* The links of all pairs, for planners that let messages wait for each other. via: as above, or
+ * NULL. *out and its arrays are the placer's arena's. Errors as fr_router_path. */
+struct fr__link_map;
+enum fr_status fr__dag_links_map(const struct fr__link_map **out, const uint32_t *via,
+                                 struct fr__placer *pl, struct fr_error *err);
+
 #endif

@@ -5,8 +5,10 @@
 
 #include "base/error.h"
 #include "sim/network/alone.h"
+#include "strategies/fastt/shared_links.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static enum fr_status measure(struct fr__dag_links *l, const struct fr__placer *pl,
                               struct fr__routes *routes, size_t i, size_t j, struct fr_error *err)
@@ -133,5 +135,105 @@ enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l
         n_uses[out]++;
     }
     *via = by;
+    return st;
+}
+
+/* ---- shared links ---- */
+
+struct mapping {
+    struct fr__placer *pl;
+    struct fr__routes routes;
+    struct fr__link_map *map;
+    double *link_s_per_byte, *latency_s, *extra_s_per_byte;
+    uint32_t *first, *links;
+    size_t cap_links; /* heap: links, until all are known */
+    uint32_t *number; /* [n_links of the topology] of those in use, from 0; FR_NONE */
+};
+
+/* Adds the links of the next pair. */
+static enum fr_status map_pair(struct mapping *g, size_t pair, struct fr_error *err)
+{
+    size_t n = g->pl->in->n_devices, n_before = g->first[pair];
+    const uint32_t *devices = g->pl->in->devices, *links;
+    struct fr__alone_line line;
+    const struct fr__route *r;
+    double narrowest_s = 0;
+    uint32_t route;
+
+    g->first[pair + 1] = g->first[pair];
+    g->latency_s[pair] = g->extra_s_per_byte[pair] = 0;
+    if (pair / n == pair % n)
+        return FR_OK;
+    FR_TRY(fr__routes_take(&g->routes, devices[pair / n], devices[pair % n], &route, err));
+    r = &g->routes.at[route];
+    links = fr__route_links(&g->routes, r);
+    line = fr__alone_line(r, fr_cost_messages(g->pl->in->costs));
+    if (!fr__grow(&g->links, &g->cap_links, n_before + r->n_links, sizeof(*g->links)))
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < r->n_links; k++) {
+        uint32_t *number = &g->number[links[k]];
+        double s_per_byte = 1 / fr__link_bw_Bps(&g->routes, links[k]);
+
+        if (*number == FR_NONE) {
+            *number = (uint32_t)g->map->n_links++;
+            g->link_s_per_byte[*number] = s_per_byte;
+        }
+        narrowest_s = fmax(narrowest_s, s_per_byte);
+        g->links[g->first[pair + 1]++] = *number;
+    }
+    g->latency_s[pair] = line.latency_s;
+    g->extra_s_per_byte[pair] = fmax(1 / line.Bps - narrowest_s, 0);
+    fr__routes_release(&g->routes, route);
+    return FR_OK;
+}
+
+static enum fr_status map_all(struct mapping *g, struct fr_error *err)
+{
+    struct fr__arena *a = g->pl->arena;
+    size_t n_pairs = g->pl->in->n_devices * g->pl->in->n_devices;
+    size_t n_links = g->pl->in->topo->n_links;
+    uint32_t *kept;
+
+    g->first = fr__arena_alloc(a, n_pairs + 1, sizeof(*g->first));
+    g->latency_s = fr__arena_alloc(a, n_pairs, sizeof(*g->latency_s));
+    g->extra_s_per_byte = fr__arena_alloc(a, n_pairs, sizeof(*g->extra_s_per_byte));
+    g->link_s_per_byte = fr__arena_alloc(a, n_links + 1, sizeof(*g->link_s_per_byte));
+    g->number = fr__arena_alloc(a, n_links + 1, sizeof(*g->number));
+    if (!g->first || !g->latency_s || !g->extra_s_per_byte || !g->link_s_per_byte || !g->number)
+        return fr__fail_nomem(err);
+    for (size_t l = 0; l < n_links; l++)
+        g->number[l] = FR_NONE;
+    for (size_t pair = 0; pair < n_pairs; pair++)
+        FR_TRY(map_pair(g, pair, err));
+    kept = fr__arena_take(a, g->first[n_pairs] + 1, sizeof(*kept));
+    if (!kept)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < g->first[n_pairs]; k++)
+        kept[k] = g->links[k];
+    g->map->links = kept;
+    return FR_OK;
+}
+
+enum fr_status fr__dag_links_map(const struct fr__link_map **out, const uint32_t *via,
+                                 struct fr__placer *pl, struct fr_error *err)
+{
+    struct mapping g = {.pl = pl};
+    enum fr_status st;
+
+    g.map = fr__arena_alloc(pl->arena, 1, sizeof(*g.map));
+    if (!g.map)
+        return fr__fail_nomem(err);
+    st = fr__routes_init(&g.routes, pl->in->topo, err);
+    if (st == FR_OK)
+        st = map_all(&g, err);
+    fr__routes_fini(&g.routes);
+    free(g.links);
+    g.map->n_devices = pl->in->n_devices;
+    g.map->link_s_per_byte = g.link_s_per_byte;
+    g.map->first = g.first;
+    g.map->latency_s = g.latency_s;
+    g.map->extra_s_per_byte = g.extra_s_per_byte;
+    g.map->via = via;
+    *out = g.map;
     return st;
 }

@@ -9,7 +9,6 @@
 #include "strategies/fastt/dpos_state.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e, uint32_t src,
@@ -20,119 +19,6 @@ double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_ed
     if (e->cargo == FR__DAG_ORDER || src == dst)
         return 0;
     return m->latency_s[pair] + (double)e->bytes * m->s_per_byte[pair];
-}
-
-void fr__dpos_free(struct fr__dpos *p)
-{
-    if (!p)
-        return;
-    fr__slots_free(p->slots);
-    free(p->classes.latency_s);
-    free(p->classes.s_per_byte);
-    free(p->rank_s);
-    free(p->start_s);
-    free(p->end_s);
-    free(p->tail_s);
-    free(p->device);
-    free(p->order);
-    free(p->position);
-    free(p->priority);
-    free(p->path);
-    free(p->is_on_path);
-    free(p->keys);
-    free(p->keys_of);
-    free(p->row_rank_s);
-    free(p->row_least_s);
-    free(p->group_bytes);
-    free(p->group_device);
-    free(p->used_bytes);
-    free(p->copy_bytes);
-    free(p->there);
-    free(p->ready_s);
-    free(p->is_used);
-    free(p->kept.decisions);
-    free(p);
-}
-
-struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m)
-{
-    struct fr__dpos *p = calloc(1, sizeof(*p));
-    size_t n_pairs = m->n_devices * m->n_devices;
-
-    if (!p)
-        return NULL;
-    p->m = *m;
-    p->classes.latency_s = calloc(n_pairs, sizeof(double));
-    p->classes.s_per_byte = calloc(n_pairs, sizeof(double));
-    p->used_bytes = calloc(m->n_devices, sizeof(*p->used_bytes));
-    p->copy_bytes = calloc(m->n_devices, sizeof(*p->copy_bytes));
-    p->ready_s = calloc(m->n_devices, sizeof(*p->ready_s));
-    p->is_used = calloc(m->n_devices, sizeof(*p->is_used));
-    if (!p->classes.latency_s || !p->classes.s_per_byte || !p->used_bytes || !p->copy_bytes ||
-        !p->ready_s || !p->is_used) {
-        fr__dpos_free(p);
-        return NULL;
-    }
-    fr__dpos_classify(&p->classes, m);
-    return p;
-}
-
-/* Replaces an array by a larger one; the content is lost. */
-static bool renew(void *array, size_t n, size_t size)
-{
-    void *old, *made = malloc(n ? n * size : 1);
-
-    if (!made)
-        return false;
-    memcpy(&old, array, sizeof(old));
-    free(old);
-    memcpy(array, &made, sizeof(made));
-    return true;
-}
-
-static bool make_room_for_ops(struct fr__dpos *p, size_t n)
-{
-    if (n <= p->cap_ops && p->slots)
-        return true;
-    n += n / 4; /* a dag with a few operations split is planned next */
-    p->cap_ops = 0;
-    p->kept.n = 0;
-    fr__slots_free(p->slots);
-    p->slots = fr__slots_new(p->m.n_devices, n);
-    if (!p->slots || !renew(&p->rank_s, n, sizeof(*p->rank_s)) ||
-        !renew(&p->start_s, n, sizeof(*p->start_s)) || !renew(&p->end_s, n, sizeof(*p->end_s)) ||
-        !renew(&p->tail_s, n, sizeof(*p->tail_s)) || !renew(&p->device, n, sizeof(*p->device)) ||
-        !renew(&p->order, n, sizeof(*p->order)) || !renew(&p->position, n, sizeof(*p->position)) ||
-        !renew(&p->priority, n, sizeof(*p->priority)) || !renew(&p->path, n, sizeof(*p->path)) ||
-        !renew(&p->is_on_path, n, sizeof(*p->is_on_path)) ||
-        !renew(&p->there, n * p->m.n_devices, sizeof(*p->there)) ||
-        !renew(&p->kept.decisions, n, sizeof(*p->kept.decisions)) ||
-        !renew(&p->keys, n, sizeof(*p->keys)) || !renew(&p->keys_of, n, sizeof(*p->keys_of)))
-        return false;
-    p->cap_ops = n;
-    return true;
-}
-
-static bool make_room(struct fr__dpos *p, const struct fr__dag *dag)
-{
-    if (!make_room_for_ops(p, dag->n_ops))
-        return false;
-    if (dag->n_costs > p->cap_rows || !p->row_rank_s) {
-        size_t n = dag->n_costs + dag->n_costs / 4;
-
-        p->cap_rows = 0;
-        if (!renew(&p->row_rank_s, n, sizeof(double)) || !renew(&p->row_least_s, n, sizeof(double)))
-            return false;
-        p->cap_rows = n;
-    }
-    if (dag->n_groups > p->cap_groups || !p->group_bytes) {
-        p->cap_groups = 0;
-        if (!renew(&p->group_bytes, dag->n_groups, sizeof(*p->group_bytes)) ||
-            !renew(&p->group_device, dag->n_groups, sizeof(*p->group_device)))
-            return false;
-        p->cap_groups = dag->n_groups;
-    }
-    return true;
 }
 
 static void begin(struct fr__dpos *p, const struct fr__dag *dag)
@@ -152,6 +38,12 @@ static void begin(struct fr__dpos *p, const struct fr__dag *dag)
         if (g != FR_NONE)
             p->group_bytes[g] += fr__dpos_op_bytes(&dag->ops[i]);
     }
+    if (!p->links)
+        return;
+    for (size_t e = 0; e < dag->n_edges; e++)
+        p->there_s[e] = p->between_s[e] = NAN;
+    memset(p->n_sent, 0, dag->n_ops * sizeof(*p->n_sent));
+    fr__link_times_reset(p->links);
 }
 
 static uint64_t left_bytes(const struct fr__dpos *p, uint32_t d)
@@ -226,38 +118,87 @@ static uint32_t most_room(const struct fr__dpos *p, uint64_t needs)
     return best;
 }
 
-/* Chooses the device on which op ends first; c->device FR_NONE: none has room. */
-static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
-                   struct fr__dpos_decision *c)
+/* Chooses the device of a variable. */
+static void choose_by_room(const struct fr__dpos *p, const struct fr__dpos_options *o,
+                           uint64_t needs, struct fr__dpos_decision *c)
 {
     const double *cost_s = p->dag->cost_s + p->dag->ops[c->op].cost * p->dag->n_types;
+
+    c->device = most_room(p, needs);
+    if (c->device == FR_NONE)
+        return;
+    c->start_s = start_on(p, o, c->device, 0);
+    c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+}
+
+/* What a device would be chosen by: the end, and what is looked ahead to. */
+struct candidate {
+    double dt_s, ahead_s;
+};
+
+static struct candidate candidate(const struct fr__dpos *p, const struct fr__dpos_options *o,
+                                  uint32_t op, uint32_t d)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
+
+    return (struct candidate){cost_s[p->m.type[d]], o->looks_ahead ? after_s(p, op, d) : 0};
+}
+
+/* Where links are shared, the device that would be chosen if they were not: it is tried first, so
+ * that most others need not be. Else the first. */
+static uint32_t likeliest(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
+                          uint64_t needs)
+{
+    double best_s = INFINITY;
+    uint32_t best = 0;
+
+    for (uint32_t d = 0; p->links && d < p->m.n_devices; d++) {
+        struct candidate k = candidate(p, o, op, d);
+
+        if (p->ready_s[d] + k.dt_s + k.ahead_s < best_s && has_room(p, d, needs)) {
+            best_s = p->ready_s[d] + k.dt_s + k.ahead_s;
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* Chooses the device on which op ends first; c->device FR_NONE: none has room. ready_s is when
+ * inputs are there if links are not shared, and no later than if they are. */
+static void choose(struct fr__dpos *p, const struct fr__dpos_options *o,
+                   struct fr__dpos_decision *c)
+{
     uint64_t needs = fr__dpos_needs(p, c->op) + p->along_bytes;
-    double best_s = INFINITY; /* the end, and what is looked ahead to */
+    uint32_t first, n = (uint32_t)p->m.n_devices;
+    double best_s = INFINITY;
 
     c->device = FR_NONE;
     c->end_s = INFINITY;
     if (is_variable(p, c->op)) {
-        c->device = most_room(p, needs);
-        if (c->device == FR_NONE)
-            return;
-        c->start_s = start_on(p, o, c->device, 0);
-        c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+        choose_by_room(p, o, needs, c);
         return;
     }
-    for (uint32_t d = 0; d < p->m.n_devices; d++) {
-        double dt_s = cost_s[p->m.type[d]], ahead_s, start_s;
+    first = likeliest(p, o, c->op, needs);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t d = i == 0 ? first : i <= first ? i - 1 : i;
+        struct candidate k;
+        double start_s, end_s;
 
         if (!has_room(p, d, needs))
             continue;
-        ahead_s = o->looks_ahead ? after_s(p, c->op, d) : 0;
-        if (c->device != FR_NONE && p->ready_s[d] + dt_s + ahead_s >= best_s)
+        k = candidate(p, o, c->op, d);
+        end_s = p->ready_s[d] + k.dt_s + k.ahead_s;
+        if (c->device != FR_NONE && (end_s > best_s || (end_s >= best_s && d > c->device)))
             continue;
-        start_s = start_on(p, o, d, dt_s);
-        if (c->device == FR_NONE || start_s + dt_s + ahead_s < best_s) {
+        if (p->links)
+            fr__dpos_follow_links(p, c->op, d);
+        start_s = start_on(p, o, d, k.dt_s);
+        end_s = start_s + k.dt_s + k.ahead_s;
+        if (c->device == FR_NONE || end_s < best_s || (end_s <= best_s && d < c->device)) {
             c->device = d;
             c->start_s = start_s;
-            c->end_s = start_s + dt_s;
-            best_s = c->end_s + ahead_s;
+            c->end_s = start_s + k.dt_s;
+            best_s = c->end_s + k.ahead_s;
         }
     }
 }
@@ -278,6 +219,8 @@ static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, u
         double dt_s = cost_s[p->m.type[d]];
 
         r->ready_s[at] = p->ready_s[d];
+        if (r->ahead_s)
+            r->ahead_s[at] = o->looks_ahead ? after_s(p, op, d) : 0;
         r->left_bytes[at] = left_bytes(p, d);
         r->est_s[at] = r->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
         if (is_bound ? p->device[op] != d : !has_room(p, d, r->needs_bytes[op]))
@@ -348,6 +291,9 @@ static void decide(struct fr__dpos *p, const struct fr__dpos_options *o, enum fr
 
     c->device = p->device[c->op];
     c->rooms = 0;
+    for (uint32_t d = 0; p->links && d < p->m.n_devices; d++)
+        if (o->record || c->device == d)
+            fr__dpos_follow_links(p, c->op, d);
     if (c->device == FR_NONE)
         why = is_variable(p, c->op) ? FR__DPOS_MOST_ROOM : FR__DPOS_ENDS_FIRST;
     if (o->record)
@@ -389,6 +335,8 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
         return false;
     if (p->device[op] == FR_NONE)
         fr__dpos_bind(p, op, c.device);
+    if (p->links)
+        fr__dpos_take_links(p, op);
     fr__dpos_keep_copies(p, op, c.device);
     take_along(p, op);
     p->start_s[op] = c.start_s;
@@ -450,6 +398,19 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     fr__dpos_list(p);
 }
 
+/* Binds groups to the devices that were asked for and have room. */
+static void bind_groups(struct fr__dpos *p, const uint32_t groups[])
+{
+    for (size_t g = 0; g < p->dag->n_groups; g++) {
+        uint32_t d = groups[g];
+
+        if (d == FR_NONE || p->group_bytes[g] > left_bytes(p, d))
+            continue;
+        p->group_device[g] = d;
+        p->used_bytes[d] += p->group_bytes[g];
+    }
+}
+
 /* Binds all operations to the devices in placed. false: a device has no room. */
 static bool keep_placed(struct fr__dpos *p, const uint32_t placed[], uint32_t *lack)
 {
@@ -479,6 +440,8 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     p->is_placed = options->placed;
     p->inputs_wait = options->inputs_wait;
     p->is_too_long = false;
+    if (options->groups && !options->placed)
+        bind_groups(p, options->groups);
     if (options->placed && !keep_placed(p, options->placed, &lack)) {
         report_lack(p, lack, out);
         return;
@@ -513,7 +476,7 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err)
 {
-    if (!make_room(p, dag))
+    if (!fr__dpos_make_room(p, dag))
         return fr__fail_nomem(err);
     p->dag = dag;
     fr__dpos_rank(p, options->ranks_of_means);
@@ -528,9 +491,12 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                                     .priority = p->priority,
                                     .path = p->path,
                                     .is_on_path = p->is_on_path,
-                                    .used_bytes = p->used_bytes};
+                                    .used_bytes = p->used_bytes,
+                                    .there_s = p->there_s};
     out->n_path = fr__dpos_find_path(p);
     run_in_rooms(p, dag, options, out);
+    if (p->links && fr__link_times_failed(p->links))
+        return fr__fail_nomem(err);
     return FR_OK;
 }
 

@@ -31,13 +31,15 @@
  *          Middleware 2020, Algorithm 1. Its line 20 prints FT <- EST; it must be EFT, for
  *          operations of the path too. HEFT (H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3),
  *          2002) has ranks of means, no path, and no memory.
- * Ignores: contention, and memory that is freed before the end of the step.
+ * Ignores: contention, unless the machine has links that messages share; and memory that is freed
+ *          before the end of the step.
  */
 #ifndef FR_STRATEGIES_FASTT_DPOS_H
 #define FR_STRATEGIES_FASTT_DPOS_H
 
 #include "base/base.h"
 #include "strategies/fastt/dag.h"
+#include "strategies/fastt/shared_links.h"
 
 /* Arrays belong to the caller. A message of b bytes takes latency_s + b * s_per_byte, which is zero
  * on the diagonal. Nothing moves along an edge that only orders. */
@@ -46,6 +48,10 @@ struct fr__dpos_machine {
     const uint32_t *type;                 /* [n_devices] column of the dag's cost_s */
     const uint64_t *room_bytes;           /* [n_devices] */
     const double *latency_s, *s_per_byte; /* [n_devices][n_devices], of source and destination */
+    /* Messages wait for free slots of their links (strategies/fastt/shared_links.h), as an option
+     * that the paper does not have. Ranks, and what is looked ahead to, stay those of messages
+     * alone. Not together with `since`. NULL: each message has its links to itself. */
+    const struct fr__link_map *links;
 };
 
 /* Seconds that the edge's bytes take from device to device. */
@@ -78,6 +84,7 @@ struct fr__dpos_record {
     /* [n_ops][n_devices]: when all inputs could be there; earliest start and end (infinite: there
      * was no room; NaN: the operation was bound to another device); memory that was left */
     double *ready_s, *est_s, *eft_s;
+    double *ahead_s; /* [n_ops][n_devices] what was looked ahead to; NULL: not wanted */
     uint64_t *left_bytes;
     uint64_t *needs_bytes;            /* [n_ops] with what must be on the same device; 0: it is
                                        * bound */
@@ -110,6 +117,8 @@ struct fr__dpos_options {
     bool looks_ahead;
     const uint32_t *placed; /* [n_ops] devices of all operations, so that only the order is planned;
                              * or NULL */
+    const uint32_t *groups; /* [n_groups] devices of groups, as far as they have room; FR_NONE: as
+                             * the planner sees fit; or NULL. Not together with `since` */
     double stop_s;          /* stop when the makespan is known to reach this; 0: never */
     /* Does not stop the first plan; only a second one, made if the first reached stop_s and had no
      * room. */
@@ -135,6 +144,9 @@ struct fr__dpos_result {
     const uint32_t *path;                      /* [n_path] */
     const uint8_t *is_on_path;
     const uint64_t *used_bytes; /* [n_devices] */
+    /* [n_edges] when what an edge carries is on its reader's device, NAN if that is the maker's;
+     * NULL: no links are shared */
+    const double *there_s;
     size_t n_path;
     size_t n_decided, n_kept; /* decisions made; decisions taken over from the kept plan */
     /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most
@@ -157,12 +169,15 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             struct fr_error *err);
 
 /* The best plan of several, as the planner believes (dpos_best.c): by DPOS with these options; also
- * looking ahead; by HEFT's ranks without a path; all on one device; and the best of these with
- * single operations moved as long as that makes it shorter, if the dag is small. m: the planner's.
- * The paper has only the first. Errors as fr__dpos_run. */
+ * looking ahead; by HEFT's ranks without a path; the same without base->groups, if there are any;
+ * all on one device; and the best of these with single operations moved as long as that makes it
+ * shorter, if the dag is small. m: the planner's. The paper has only the first. *won: the options
+ * that make this plan again; `placed`, which lives as long as *out, where operations were put or
+ * moved one by one. Errors as fr__dpos_run. */
 enum fr_status fr__dpos_best(struct fr__dpos *p, const struct fr__dag *dag,
                              const struct fr__dpos_machine *m, const struct fr__dpos_options *base,
-                             struct fr__dpos_result *out, struct fr_error *err);
+                             struct fr__dpos_options *won, struct fr__dpos_result *out,
+                             struct fr_error *err);
 
 /* Fails with FR_ENOROOM for a result without room: says which operation does not fit, how much it
  * needs with its group, and the device that has most left. */

@@ -22,6 +22,7 @@ struct trying {
     struct fr__dpos_options base;
     uint32_t *device, *placed; /* [n_ops] of the best so far; scratch */
     double best_s;             /* infinite: none fits */
+    struct fr__dpos_options won;
 };
 
 /* Plans in one way and keeps where operations are, if it is the best so far. */
@@ -37,20 +38,25 @@ static enum fr_status try_one(struct trying *t, const struct fr__dpos_options *h
     if (!*is_better)
         return FR_OK;
     t->best_s = r.makespan_s;
+    t->won = *how;
     memcpy(t->device, r.device, t->dag->n_ops * sizeof(*t->device));
     return FR_OK;
 }
 
-/* As asked for; looking ahead; by HEFT, which has means for ranks and no path; both. */
+/* As asked for; looking ahead; by HEFT, which has means for ranks and no path; both. Then with all
+ * groups free. */
 static enum fr_status try_ways(struct trying *t, struct fr_error *err)
 {
+    unsigned n = t->base.groups ? 8 : 4;
     bool is_better;
 
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < n; k++) {
         struct fr__dpos_options o = t->base;
 
         o.looks_ahead = o.looks_ahead || k % 2;
-        o.ranks_of_means = o.ignores_path = k / 2;
+        o.ranks_of_means = o.ignores_path = k / 2 % 2;
+        if (k >= 4)
+            o.groups = NULL;
         FR_TRY(try_one(t, &o, &is_better, err));
     }
     return FR_OK;
@@ -115,18 +121,26 @@ static enum fr_status climb(struct trying *t, struct fr_error *err)
 }
 
 /* The plan of the best, once more. If none fits, the way that was asked for says what lacks. */
-static enum fr_status plan_best(struct trying *t, struct fr__dpos_result *out, struct fr_error *err)
+static enum fr_status plan_best(struct trying *t, struct fr__dpos_options *won,
+                                struct fr__dpos_result *out, struct fr_error *err)
 {
     struct fr__dpos_options o = t->base;
 
-    if (isfinite(t->best_s))
-        o.placed = t->device;
-    return fr__dpos_run(t->p, t->dag, &o, out, err);
+    *won = t->base;
+    if (!isfinite(t->best_s))
+        return fr__dpos_run(t->p, t->dag, &o, out, err);
+    o.placed = t->device;
+    FR_TRY(fr__dpos_run(t->p, t->dag, &o, out, err));
+    *won = t->won;
+    if (won->placed)
+        won->placed = out->device;
+    return FR_OK;
 }
 
 enum fr_status fr__dpos_best(struct fr__dpos *p, const struct fr__dag *dag,
                              const struct fr__dpos_machine *m, const struct fr__dpos_options *base,
-                             struct fr__dpos_result *out, struct fr_error *err)
+                             struct fr__dpos_options *won, struct fr__dpos_result *out,
+                             struct fr_error *err)
 {
     struct trying t = {.p = p, .dag = dag, .m = m, .base = *base, .best_s = INFINITY};
     enum fr_status st = FR_OK;
@@ -142,7 +156,7 @@ enum fr_status fr__dpos_best(struct fr__dpos *p, const struct fr__dag *dag,
     if (st == FR_OK)
         st = climb(&t, err);
     if (st == FR_OK)
-        st = plan_best(&t, out, err);
+        st = plan_best(&t, won, out, err);
     free(t.device);
     free(t.placed);
     return st;

@@ -63,7 +63,13 @@ struct fr__dpos {
     uint64_t along_bytes;   /* of the variables, with their groups, that wait for the current op */
     uint8_t *there;         /* [n_ops][n_devices] bit tensor % 8: its copy is held there */
     double *ready_s;        /* [n_devices] */
-    bool *is_used;          /* [n_devices] the device has a part of the path */
+    struct fr__link_times *links; /* NULL: no links are shared */
+    /* [n_edges] when what it carries is on its reader's device, and on the device that it goes by;
+     * NAN: it is not sent there for this reader. With links alone. */
+    double *there_s, *between_s;
+    uint32_t *n_sent; /* [n_ops] how many of an op's edges have a there_s. With links alone */
+    size_t cap_edges;
+    bool *is_used; /* [n_devices] the device has a part of the path */
 };
 
 static inline uint64_t fr__dpos_op_bytes(const struct fr__dag_op *o)
@@ -106,11 +112,23 @@ size_t fr__dpos_find_path(struct fr__dpos *p);
 void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record);
 /* Fills order and position. */
 void fr__dpos_list(struct fr__dpos *p);
+/* ---- dpos_memory.c ---- */
+
+/* Makes all arrays large enough for a dag. false: out of memory. */
+bool fr__dpos_make_room(struct fr__dpos *p, const struct fr__dag *dag);
+
 /* ---- dpos_inputs.c ---- */
 
 /* Sums the copies that all inputs of op would leave on each device. has_times: also finds when they
  * could be there. */
 void fr__dpos_find_inputs(struct fr__dpos *p, uint32_t op, bool has_times);
+
+/* ---- dpos_links.c: where links are shared ---- */
+
+/* Finds when the inputs of op could be on a device: ready_s. */
+void fr__dpos_follow_links(struct fr__dpos *p, uint32_t op, uint32_t device);
+/* Takes the slots of what op, which is placed, receives. */
+void fr__dpos_take_links(struct fr__dpos *p, uint32_t op);
 /* Counts the copies that op leaves on the device where it is put. */
 void fr__dpos_keep_copies(struct fr__dpos *p, uint32_t op, uint32_t device);
 /* ---- dpos_kept.c ---- */

@@ -217,6 +217,8 @@ static enum fr_status run_paper(struct fr__fastt *out, struct fr__placer *pl,
                                 const struct fr__fastt_options *o, struct fr_error *err)
 {
     FR_TRY(fr__fastt_prepare(out, pl, o->start, err));
+    if (o->links == FR__FASTT_SLOTS)
+        FR_TRY(fr__dag_links_map(&out->machine.links, NULL, pl, err));
     FR_TRY(search(out, pl, o, err));
     out->replicas_s = INFINITY;
     if (o->replicas != FR__FASTT_IGNORE && out->is_data_parallel)
@@ -242,16 +244,35 @@ static unsigned most_tries(const struct fr__fastt *f)
     return n < 1 ? 1 : (unsigned)n;
 }
 
-/* The best plan without splits. */
-static enum fr_status plan_whole(struct fr__fastt *f, struct fr_error *err)
+/* A device for each group that is a replica. NULL: out of memory. */
+static uint32_t *spread_replicas(const struct fr__fastt *f, struct fr__placer *pl)
 {
-    const struct fr__dpos_options base = {.inputs_wait = f->rule->inputs_wait,
-                                          .looks_ahead = f->rule->looks_ahead};
+    const struct fr__dag *dag = f->start;
+    uint32_t *groups = fr__arena_alloc(pl->arena, dag->n_groups + 1, sizeof(*groups));
 
+    for (size_t g = 0; groups && g < dag->n_groups; g++)
+        groups[g] = FR_NONE;
+    for (size_t i = 0; groups && i < dag->n_ops; i++)
+        if (dag->ops[i].replica != FR_NONE && dag->ops[i].group != FR_NONE)
+            groups[dag->ops[i].group] = dag->ops[i].replica;
+    return groups;
+}
+
+/* The best plan without splits. */
+static enum fr_status plan_whole(struct fr__fastt *f, struct fr__placer *pl, struct fr_error *err)
+{
+    struct fr__dpos_options base = {.inputs_wait = f->rule->inputs_wait,
+                                    .looks_ahead = f->rule->looks_ahead};
+
+    if (f->rule->keeps_together) {
+        base.groups = spread_replicas(f, pl);
+        if (!base.groups)
+            return fr__fail_nomem(err);
+    }
     f->planner = fr__dpos_new(&f->machine);
     if (!f->planner)
         return fr__fail_nomem(err);
-    FR_TRY(fr__dpos_best(f->planner, f->start, &f->machine, &base, &f->result.plan, err));
+    FR_TRY(fr__dpos_best(f->planner, f->start, &f->machine, &base, &f->way, &f->result.plan, err));
     f->result.dag = f->start;
     f->result.start_s = f->result.plan.makespan_s;
     f->result.n_whole = 1;
@@ -269,9 +290,12 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     *out = (struct fr__fastt){.rule = rule, .own_s = NAN, .has_spare_room = is_roomy};
     out->replicas_s = INFINITY;
     FR_TRY(describe_machine(out, pl, err));
-    FR_TRY(find_relays(out, pl, o->shares_links, &via, err));
+    FR_TRY(find_relays(out, pl, o->links == FR__FASTT_SHARED, &via, err));
     FR_TRY(make_start_by(out, pl, rule, err));
     out->start->via = via;
+    out->waits_for_slots = o->links == FR__FASTT_SLOTS;
+    if (out->waits_for_slots)
+        FR_TRY(fr__dag_links_map(&out->machine.links, via, pl, err));
     find_rooms(out, pl);
     if (is_roomy) {
         room_bytes = fr__arena_alloc(pl->arena, out->machine.n_devices, sizeof(*room_bytes));
@@ -287,7 +311,7 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     if (how.splits)
         FR_TRY(search(out, pl, &how, err));
     else
-        FR_TRY(plan_whole(out, err));
+        FR_TRY(plan_whole(out, pl, err));
     if (out->result.plan.outcome != FR__DPOS_DONE)
         return FR_OK;
     return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);

@@ -35,13 +35,17 @@ enum fr__fastt_start { FR__FASTT_AUTO, FR__FASTT_DP, FR__FASTT_MODEL };
  * 2. */
 enum fr__fastt_replicas { FR__FASTT_COMPARE, FR__FASTT_ONLY, FR__FASTT_IGNORE };
 
+/* What the planner believes that a message takes: what it takes alone; while all pairs send at the
+ * same time (our rules only); or with slots of links (struct fr__link_map). */
+enum fr__fastt_links { FR__FASTT_ALONE, FR__FASTT_SHARED, FR__FASTT_SLOTS };
+
 struct fr__fastt_options {
     enum fr__fastt_start start;
     enum fr__fastt_replicas replicas;
-    bool splits;                       /* OS-DPOS */
-    bool limits_tries;                 /* the user did not say how many splits are tried */
-    const struct fr__rule *rule;       /* NULL: the fastest of all but the paper's */
-    bool shares_links;                 /* our rules plan as if all pairs sent at once */
+    bool splits;                 /* OS-DPOS */
+    bool limits_tries;           /* the user did not say how many splits are tried */
+    const struct fr__rule *rule; /* NULL: the fastest of all but the paper's */
+    enum fr__fastt_links links;
     bool asks_engine;                  /* if the problem has a run to ask about */
     bool compares_plain;               /* with other strategies, if the engine is asked */
     struct fr__os_dpos_options search; /* costs are filled in */
@@ -63,6 +67,7 @@ struct fr__fastt {
     bool is_data_parallel;
     struct fr__dpos_machine machine; /* arrays of the placer's arena */
     struct fr__os_dpos *search;
+    struct fr__dpos_options way;      /* of `planner`'s plan, to make it again */
     struct fr__dpos *planner;         /* of rules without splits; NULL: the search's */
     struct fr__os_dpos_result result; /* for DPOS: without splits */
     struct fr__dpos *replicas;        /* the planner of plain replicas; NULL: not tried */
@@ -74,7 +79,9 @@ struct fr__fastt {
     /* What the engine said; own_s is NAN if it was not asked. */
     double own_s;             /* of the planner's own plan */
     double alone_s;           /* of it, with each message alone on its links */
+    double foreseen_s;        /* what waiting for slots of links adds to what is believed of it */
     bool is_in_program_order; /* not in that of the planner's list */
+    bool waits_for_slots;     /* planned with slots of links (struct fr__link_map) */
     bool has_spare_room; /* planned without the account of memory, since the engine finds room */
     size_t n_plain, n_runs, n_stopped;
     struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];

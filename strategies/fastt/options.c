@@ -45,9 +45,10 @@ enum {
             .name = "links",                                                                       \
             .type = FR_OPTION_CHOICE,                                                              \
             .fallback = "alone",                                                                   \
-            .choices = "alone|shared",                                                             \
-            .help = "what rules other than the paper's believe that a message takes: alone on "    \
-                    "its links, or while all other pairs of GPUs send too"}
+            .choices = "alone|shared|slots",                                                       \
+            .help = "what the planner believes that a message takes: alone on its links; while "   \
+                    "all other pairs of GPUs send too (not by rule=paper); or in a slot of time "  \
+                    "on each link, for which messages wait"}
 
 const struct fr_option fr__dpos_options[] = {SHARED_OPTIONS, {.name = NULL}};
 const struct fr_option fr__os_dpos_options[] = {
@@ -95,7 +96,7 @@ struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values
     struct fr__fastt_options o = {.start = (enum fr__fastt_start)values->value[OPTION_START],
                                   .splits = splits,
                                   .rule = fr__rule_at(values->value[OPTION_RULE]),
-                                  .shares_links = values->value[OPTION_LINKS] != 0,
+                                  .links = (enum fr__fastt_links)values->value[OPTION_LINKS],
                                   .asks_engine = values->value[OPTION_REFEREE] == 0};
 
     if (!splits) {

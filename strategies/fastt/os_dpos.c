@@ -24,6 +24,7 @@ struct fr__os_dpos {
     struct fr__dag kept[2];
     struct fr__arena *kept_arena[2], *candidate_arena;
     unsigned n_kept;
+    bool keeps_plans; /* a try takes over what the plan before it decided */
     struct fr__dpos *planner;
     uint32_t *at; /* [ops of the start] where each is in dag */
     uint32_t *path;
@@ -65,6 +66,7 @@ static struct fr__os_dpos *new_search(const struct fr__dag *start, const struct 
     if (!o->options.patience)
         o->options.patience = 1;
     o->dag = start;
+    o->keeps_plans = !options->looks_ahead && !m->links;
     o->kept_arena[0] = fr__arena_new();
     o->kept_arena[1] = fr__arena_new();
     o->candidate_arena = fr__arena_new();
@@ -117,7 +119,7 @@ static enum fr_status replan(struct fr__os_dpos *o, const struct fr__dag *dag,
 {
     how.inputs_wait = o->options.inputs_wait;
     how.looks_ahead = o->options.looks_ahead;
-    how.since = o->options.plans_anew || o->options.looks_ahead ? NULL : &change;
+    how.since = o->options.plans_anew || !o->keeps_plans ? NULL : &change;
     return fr__dpos_run(o->planner, dag, &how, plan, err);
 }
 
@@ -192,7 +194,7 @@ static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
 static enum fr_status keep(struct fr__os_dpos *o, struct fr__os_dpos_try *t, size_t n_start,
                            struct fr_error *err)
 {
-    const struct fr__dpos_options keeps = {.keeps = !o->options.looks_ahead};
+    const struct fr__dpos_options keeps = {.keeps = o->keeps_plans};
     unsigned k = o->n_kept++ % 2;
     struct fr__dpos_change change = {.at = o->at[t->op]};
     size_t was = o->dag->n_ops;
@@ -246,7 +248,7 @@ static enum fr_status plan(struct fr__os_dpos *o, const struct fr__dpos_machine 
                            struct fr__os_dpos_result *r, struct fr_error *err)
 {
     const struct fr__dpos_options whole = {0};
-    const struct fr__dpos_options keeps = {.keeps = !o->options.looks_ahead,
+    const struct fr__dpos_options keeps = {.keeps = o->keeps_plans,
                                            .inputs_wait = o->options.inputs_wait,
                                            .looks_ahead = o->options.looks_ahead};
     const struct fr__dpos_change none = {.at = FR_NONE};

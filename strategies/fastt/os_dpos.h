@@ -29,7 +29,9 @@ struct fr__os_dpos_options {
     unsigned patience;    /* the search ends after so many operations in a row without gain; 0: 1 */
     bool evaluates_whole; /* stops no evaluation early */
     bool plans_anew;      /* takes over nothing from the plan before the split */
-    bool inputs_wait, looks_ahead; /* as struct fr__dpos_options; looking ahead plans anew */
+    bool inputs_wait,
+        looks_ahead; /* as struct fr__dpos_options; looking ahead plans anew, and so do
+                                    * links that are shared */
     struct fr__split_costs costs;
 };
 

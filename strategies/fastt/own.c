@@ -9,6 +9,7 @@
 #include "strategies/lower/log.h"
 
 #include <math.h>
+#include <string.h>
 
 struct search {
     struct fr__placer *pl;
@@ -114,6 +115,78 @@ static bool is_wanted(const struct search *s, const struct fr__rule *rule)
     return s->o->start != FR__FASTT_DP || in->n_devices == 1;
 }
 
+/* ---- the best, once more with slots of links ---- */
+
+/* The operations of the best where they are, ordered as if messages waited for slots of links, or
+ * did not. */
+static enum fr_status plan_again(struct search *s, bool has_slots, struct fr__dpos **planner,
+                                 struct fr__dpos_result *out, struct fr_error *err)
+{
+    const struct fr__fastt *f = &s->best;
+    const struct fr__dag *dag = f->result.dag;
+    struct fr__dpos_machine m = f->machine;
+    struct fr__dpos_options how = {.inputs_wait = f->rule->inputs_wait};
+    uint32_t *placed = fr__arena_take(s->pl->arena, dag->n_ops + 1, sizeof(*placed));
+
+    m.links = NULL;
+    if (has_slots)
+        FR_TRY(fr__dag_links_map(&m.links, dag->via, s->pl, err));
+    *planner = fr__dpos_new(&m);
+    if (!placed || !*planner)
+        return fr__fail_nomem(err);
+    memcpy(placed, f->result.plan.device, dag->n_ops * sizeof(*placed));
+    how.placed = placed;
+    return fr__dpos_run(*planner, dag, &how, out, err);
+}
+
+/* Plans the best again with slots of links, and asks the engine about that order. It is the plan
+ * where it is faster. Where the order of the program is the fastest, neither list is what is run;
+ * then the plan that knows of contention is what is believed. */
+static enum fr_status add_slots(struct search *s, struct fr_error *err)
+{
+    struct fr__fastt *f = &s->best, with = *f;
+    struct fr__dpos *planner = NULL;
+    struct fr__made made = {.s = INFINITY};
+    enum fr_status st;
+
+    st = plan_again(s, true, &planner, &with.result.plan, err);
+    if (st == FR_OK && with.result.plan.outcome == FR__DPOS_DONE)
+        st = ask(s, &with, f->own_s, &made, err);
+    if (st != FR_OK || !(made.s < f->own_s || f->is_in_program_order) ||
+        with.result.plan.outcome != FR__DPOS_DONE) {
+        fr__dpos_free(planner);
+        return st;
+    }
+    if (made.s < f->own_s) {
+        with.own_s = made.s;
+        with.is_in_program_order = false;
+    } else {
+        with.result.plan.order = f->result.plan.order;
+    }
+    with.waits_for_slots = true;
+    with.foreseen_s = with.result.plan.makespan_s - f->result.plan.makespan_s;
+    fr__dpos_free(with.planner);
+    with.planner = planner;
+    *f = with;
+    return FR_OK;
+}
+
+/* Finds how much of what is believed of the best is contention. */
+static enum fr_status find_foreseen(struct search *s, struct fr_error *err)
+{
+    struct fr__dpos *planner = NULL;
+    struct fr__dpos_result alone;
+    enum fr_status st;
+
+    if (!s->best.machine.links)
+        return s->best.machine.n_devices > 1 && !s->best.rule->is_paper ? add_slots(s, err) : FR_OK;
+    st = plan_again(s, false, &planner, &alone, err);
+    if (st == FR_OK && alone.outcome == FR__DPOS_DONE)
+        s->best.foreseen_s = s->best.result.plan.makespan_s - alone.makespan_s;
+    fr__dpos_free(planner);
+    return st;
+}
+
 /* What the plan takes with each message alone on its links; the rest is contention. */
 static enum fr_status ask_alone(struct search *s, struct fr_error *err)
 {
@@ -137,6 +210,8 @@ static enum fr_status own_plan(struct fr__fastt *out, struct fr__placer *pl,
     for (size_t k = 1; st == FR_OK && (rule = fr__rule_at(k)) != NULL; k++)
         if (is_wanted(&s, rule))
             st = try_rule(&s, rule, err);
+    if (st == FR_OK && isfinite(s.best.own_s))
+        st = find_foreseen(&s, err);
     if (st == FR_OK && isfinite(s.best.own_s))
         st = ask_alone(&s, err);
     if (st != FR_OK) {

@@ -91,6 +91,8 @@ static bool fill_edges(struct fr_decided_plan *out, struct fr__arena *arena,
             .bytes = e->bytes,
             .move_s = fr__dpos_move_s(run->machine, e, device[e->src], device[e->dst]),
             .is_order = e->cargo == FR__DAG_ORDER};
+        if (run->result->there_s && !isnan(run->result->there_s[i]))
+            edges[i].move_s = run->result->there_s[i] - run->result->end_s[e->src];
     }
     out->edges = edges;
     out->n_edges = d->n_edges;
@@ -160,6 +162,11 @@ static const struct fr_reason reasons[] = {
                          .token = "placed",
                          .words = "left where its replica stands"},
 };
+
+const struct fr_reason *fr__tell_reason(enum fr__dpos_why why)
+{
+    return &reasons[why];
+}
 
 static const struct fr__tell_words own_words = {
     .reasons = reasons,
@@ -279,8 +286,10 @@ static bool fill_alternatives(struct fr_decided_plan *out, struct fr__arena *are
         a[i] = (struct fr_alternative){.ready_s = r->ready_s[i],
                                        .start_s = r->est_s[i],
                                        .end_s = r->eft_s[i],
+                                       .ahead_s = r->ahead_s ? r->ahead_s[i] : 0,
                                        .left_bytes = r->left_bytes[i]};
     out->alternatives = a;
+    out->looks_ahead = r->ahead_s;
     return a;
 }
 
@@ -457,6 +466,7 @@ struct fr_decisions *fr__tell_fastt(const struct fr__fastt *f, const struct fr_p
     d->believed_s = f->result.plan.makespan_s;
     d->own_s = isnan(f->own_s) ? 0 : f->own_s;
     d->own_alone_s = f->alone_s;
+    d->foreseen_s = f->foreseen_s;
     d->plan_of = isnan(f->own_s) ? NULL : f->plan_of ? f->plan_of->name : f->name;
     d->is_handed_over = f->plan_of;
     d->n_asked = f->n_runs;

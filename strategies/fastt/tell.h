@@ -13,6 +13,9 @@ struct fr__tell_words {
     const double *down_s;                          /* [n_ops] downward ranks; NULL: it has none */
 };
 
+/* FastT's own reason. */
+const struct fr_reason *fr__tell_reason(enum fr__dpos_why why);
+
 /* One run of DPOS, and how much of it is reported. */
 struct fr__tell_run {
     const struct fr__dag *dag;

@@ -137,9 +137,15 @@ enum fr_status fr__decisions_promise(const struct fr_problem *in,
 
 static const double SAME = 0.01; /* relative; less is no difference worth a cause */
 
+void fr_decisions_gap(const struct fr_decisions *d, double *contention_s, double *launch_s)
+{
+    *contention_s = d->own_s - d->own_alone_s - d->foreseen_s;
+    *launch_s = d->own_alone_s - (d->believed_s - d->foreseen_s);
+}
+
 const char *fr_decisions_gap_cause(const struct fr_decisions *d)
 {
-    double contention_s = d->own_s - d->own_alone_s, launch_s = d->own_alone_s - d->believed_s;
+    double contention_s, launch_s;
 
     if (!(d->own_s > 0))
         return "";
@@ -147,5 +153,6 @@ const char *fr_decisions_gap_cause(const struct fr_decisions *d)
         return "memory";
     if (fabs(d->own_s - d->believed_s) <= SAME * d->believed_s)
         return "none";
+    fr_decisions_gap(d, &contention_s, &launch_s);
     return fabs(contention_s) >= fabs(launch_s) ? "contention" : "launch and order";
 }

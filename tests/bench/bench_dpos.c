@@ -325,7 +325,11 @@ int main(void)
                 s_per_byte[d * N_DEVICES + e] = 1 / 25e9;
             }
     }
-    j.m = (struct fr__dpos_machine){N_DEVICES, type, room_bytes, latency_s, s_per_byte};
+    j.m = (struct fr__dpos_machine){.n_devices = N_DEVICES,
+                                    .type = type,
+                                    .room_bytes = room_bytes,
+                                    .latency_s = latency_s,
+                                    .s_per_byte = s_per_byte};
     for (size_t n = MAX_OPS / 10; n <= MAX_OPS; n *= 10) {
         make_dag(&j.dag, n);
         bench_print(&(struct bench_row){.name = "dpos, 8 devices",

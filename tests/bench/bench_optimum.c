@@ -110,10 +110,11 @@ static double plan(const struct dpos_case *c, enum yardstick how)
     const struct fr__dpos_options paper = {0},
                                   heft = {.ranks_of_means = true, .ignores_path = true};
     struct fr__dpos *p = fr__dpos_new(&c->m);
+    struct fr__dpos_options won;
     struct fr__dpos_result r;
     struct fr_error err;
 
-    ck_assert_int_eq(how == OURS ? fr__dpos_best(p, &c->dag, &c->m, &paper, &r, &err)
+    ck_assert_int_eq(how == OURS ? fr__dpos_best(p, &c->dag, &c->m, &paper, &won, &r, &err)
                                  : fr__dpos_run(p, &c->dag, how == HEFT ? &heft : &paper, &r, &err),
                      FR_OK);
     fr__dpos_free(p);

@@ -40,8 +40,11 @@ void dpos_case_init(struct dpos_case *c, size_t n_ops, size_t n_devices, size_t 
         for (uint32_t b = 0; b < n_devices; b++)
             c->s_per_byte[d * n_devices + b] = d != b;
     }
-    c->m =
-        (struct fr__dpos_machine){n_devices, c->type, c->room_bytes, c->latency_s, c->s_per_byte};
+    c->m = (struct fr__dpos_machine){.n_devices = n_devices,
+                                     .type = c->type,
+                                     .room_bytes = c->room_bytes,
+                                     .latency_s = c->latency_s,
+                                     .s_per_byte = c->s_per_byte};
 }
 
 void dpos_case_fini(struct dpos_case *c)
