@@ -16,7 +16,7 @@ libtopo_la_SOURCES = \
 	topo/load/box.h topo/load/box.c topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
 	topo/load/file.h topo/load/file.c topo/load/file_machines.c topo/load/file_place.c \
 	topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c topo/load/like.c \
-	topo/load/load.h topo/load/network.c topo/load/refuse.c topo/load/toy.c \
+	topo/load/load.h topo/load/network.c topo/load/refuse.c topo/load/shapes.c topo/load/toy.c \
 	topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
 	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/hosts.c topo/presets/list.c \
 	topo/presets/p2_16xlarge.c topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h

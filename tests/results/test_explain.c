@@ -56,8 +56,10 @@ static const struct fr_decided_op ops[] = {
      .gap_end_s = INFINITY,
      .remark = ", as a test"},
 };
-static const struct fr_alternative alternatives[] = {
-    {0, 0, 0.002, 10}, {0, 0, 0.002, 10}, {0.002, 0.004, 0.006, 5}, {0.003, 0.003, 0.005, 5}};
+static const struct fr_alternative alternatives[] = {{0, 0, 0.002, 0, 10},
+                                                     {0, 0, 0.002, 0, 10},
+                                                     {0.002, 0.004, 0.006, 0, 5},
+                                                     {0.003, 0.003, 0.005, 0, 5}};
 static const struct fr_decided_edge edges[] = {{0, 1, 1000, 0.001, false}};
 static const uint32_t in_order[] = {0, 1}, out_first[] = {0, 1, 1}, in_first[] = {0, 0, 1},
                       in_edges[] = {0};

@@ -354,7 +354,8 @@ START_TEST(refuses_words_that_an_option_does_not_know)
     refuse("bert-base:head=classifier", 0, FR_EUSAGE,
            "option 'head' of model 'bert-base' is \"classifier\", expected pretrain|mlm|pooler");
     refuse("llama3-8b:attention=", 0, FR_EUSAGE,
-           "option 'attention' of model 'llama3-8b' is \"\", expected unfused|flash");
+           "option 'attention' of model 'llama3-8b' is \"\", expected "
+           "unfused|flash|flash-1|flash-2|flash-3");
     refuse("llama3-8b:head=mlm", 0, FR_EUSAGE, "model 'llama3-8b' has no option 'head'");
     refuse("transformer-big:layers=2", 0, FR_EUSAGE,
            "model 'transformer-big' has no option 'layers'");

@@ -28,20 +28,16 @@ enum key {
     KEYS_ALL = KEY_KIND | KEY_LATENCY | KEY_BOND
 };
 
-static const struct {
-    const char *name;
-    unsigned keys;
-} shapes[FR__N_SHAPES] = {
-    [FR__SHAPE_RAILS] = {"rails", KEYS_ALL | KEY_RAILS | KEY_SPINE | KEY_SPINES | KEY_ROUTING},
-    [FR__SHAPE_LEAVES] = {"leaf-spine",
-                          KEYS_ALL | KEY_MACHINES | KEY_SPINES | KEY_OVER | KEY_ROUTING},
-    [FR__SHAPE_FAT_TREE] = {"fat-tree", KEYS_ALL | KEY_MACHINES | KEY_SPINES | KEY_OVER |
-                                            KEY_LEAVES | KEY_CORES | KEY_CORE_OVER | KEY_ROUTING},
-    [FR__SHAPE_DRAGONFLY] = {"dragonfly", KEYS_ALL | KEY_MACHINES | KEY_ROUTERS | KEY_LINK},
-    [FR__SHAPE_TORUS] = {"torus", KEYS_ALL | KEY_DIMS | KEY_LINK},
-    [FR__SHAPE_MESH] = {"mesh", KEYS_ALL | KEY_DIMS | KEY_LINK},
-    [FR__SHAPE_RING] = {"ring", KEYS_ALL | KEY_LINK},
-    [FR__SHAPE_FULL] = {"full", KEYS_ALL | KEY_LINK},
+static const unsigned keys_of[FR__N_SHAPES] = {
+    [FR__SHAPE_RAILS] = KEYS_ALL | KEY_RAILS | KEY_SPINE | KEY_SPINES | KEY_ROUTING,
+    [FR__SHAPE_LEAVES] = KEYS_ALL | KEY_MACHINES | KEY_SPINES | KEY_OVER | KEY_ROUTING,
+    [FR__SHAPE_FAT_TREE] = KEYS_ALL | KEY_MACHINES | KEY_SPINES | KEY_OVER | KEY_LEAVES |
+                           KEY_CORES | KEY_CORE_OVER | KEY_ROUTING,
+    [FR__SHAPE_DRAGONFLY] = KEYS_ALL | KEY_MACHINES | KEY_ROUTERS | KEY_LINK,
+    [FR__SHAPE_TORUS] = KEYS_ALL | KEY_DIMS | KEY_LINK,
+    [FR__SHAPE_MESH] = KEYS_ALL | KEY_DIMS | KEY_LINK,
+    [FR__SHAPE_RING] = KEYS_ALL | KEY_LINK,
+    [FR__SHAPE_FULL] = KEYS_ALL | KEY_LINK,
 };
 
 static const struct {
@@ -75,7 +71,8 @@ static bool find_shape(const char *text, enum fr__shape *out)
     size_t n = shape_length(text);
 
     for (unsigned i = 0; i < FR__N_SHAPES; i++)
-        if (strlen(shapes[i].name) == n && strncmp(shapes[i].name, text, n) == 0) {
+        if (strlen(fr__fabric_shape_name(i)) == n &&
+            strncmp(fr__fabric_shape_name(i), text, n) == 0) {
             *out = (enum fr__shape)i;
             return true;
         }
@@ -87,11 +84,6 @@ bool fr__fabric_is(const char *text)
     enum fr__shape unused;
 
     return find_shape(text, &unused);
-}
-
-const char *fr__fabric_shape_name(size_t i)
-{
-    return i < FR__N_SHAPES ? shapes[i].name : NULL;
 }
 
 /* ---- values ---- */
@@ -212,7 +204,7 @@ static enum fr_status read_rate(struct reader *r, const char *text)
     if (r->f->net.bw_Bps > 0)
         return fr__fail(r->err, FR_EPARSE, r->loc, "the network's rate appears twice");
     if (text[n] == 'x') {
-        if (!(shapes[r->f->shape].keys & KEY_RAILS))
+        if (!(keys_of[r->f->shape] & KEY_RAILS))
             return fr__fail(r->err, FR_EPARSE, r->loc,
                             "\"%s\" in the fabric: a count of rails stands with rails alone", text);
         snprintf(number, sizeof(number), "%.*s", (int)n, text);
@@ -236,13 +228,13 @@ static enum fr_status read_option(struct reader *r, char *text)
     if (value)
         *value++ = '\0';
     for (size_t i = 0; i < N_KEYS; i++)
-        if (shapes[r->f->shape].keys & keys[i].key)
+        if (keys_of[r->f->shape] & keys[i].key)
             names[n++] = keys[i].name;
     while (k < N_KEYS && strcmp(keys[k].name, text) != 0)
         k++;
-    if (k == N_KEYS || !(shapes[r->f->shape].keys & keys[k].key))
+    if (k == N_KEYS || !(keys_of[r->f->shape] & keys[k].key))
         return fr__fail(r->err, FR_EPARSE, r->loc, "'%s' is no option of %s%s", text,
-                        shapes[r->f->shape].name,
+                        fr__fabric_shape_name(r->f->shape),
                         fr__did_you_mean(text, names, n, hint, sizeof(hint)));
     snprintf(what, sizeof(what), "'%s' of the fabric", text);
     if (r->seen & keys[k].key)
@@ -270,7 +262,7 @@ static enum fr_status complete(struct reader *r)
     }
     if ((f->shape == FR__SHAPE_TORUS || f->shape == FR__SHAPE_MESH) && f->n_dims == 0)
         return fr__fail(r->err, FR_EPARSE, r->loc, "%s lacks dims=..., one like dims=4x4",
-                        shapes[f->shape].name);
+                        fr__fabric_shape_name(f->shape));
     return FR_OK;
 }
 
@@ -294,7 +286,8 @@ enum fr_status fr__fabric_parse(struct fr__fabric *out, const char *text, struct
     f.net.text = text;
     text += shape_length(text);
     if (*text && !text[1])
-        return fr__fail(err, FR_EPARSE, loc, "nothing behind '%s%s'", shapes[f.shape].name, text);
+        return fr__fail(err, FR_EPARSE, loc, "nothing behind '%s%s'",
+                        fr__fabric_shape_name(f.shape), text);
     while (*text) {
         size_t n = strcspn(++text, ",");
         char option[OPTION];
