@@ -320,6 +320,19 @@ def report(rows):
         over_sources("mean over sources", these, sources)
 
 
+def spreads(rows):
+    """What the residuals of each kind are made of, as standard deviations."""
+    print("\n| what differs | place | number format and work | source | source's kind of work "
+          "| source's class | rows within a source and class |\n|---|---|---|---|---|---|---|")
+    for kind in KINDS:
+        own = of_kind(rows, kind)
+        if len({r.source for r in own}) < 2:
+            continue
+        fit = Effects.fit_of(own, lambda row: 0.0 if "anchored" in kind else row.cost_error ** 2)
+        deviations = [math.sqrt(v) for v in fit.variances] + [math.sqrt(fit.common)]
+        print(f"| {('all ' + kind).strip()} | " + " | ".join(f"{x:.3f}" for x in deviations) + " |")
+
+
 # ---- which of two steps is faster ----
 
 def pair_error(rows):
@@ -377,6 +390,7 @@ def main():
         sys.exit(__doc__.split("\n\n")[1])
     rows = [r for i in range(0, len(arguments), 2) for r in read(arguments[i], arguments[i + 1])]
     report(rows)
+    spreads(rows)
     print(f"\none of two steps of a model and software is slower in 90 % of pairs if predicted "
           f"{100 * (math.exp(pair_error(rows)) - 1):.1f} % slower")
     if path:
