@@ -10,6 +10,7 @@
 #include "study/record.h"
 #include "study/slow.h"
 #include "study/study.h"
+#include "study/variation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,7 @@ static enum fr_status choose_run(struct fr__making *m, const struct fr_problem *
     m->options.want = FR_WANT_TASKS | FR_WANT_ACCOUNT | FR_WANT_MEMORY | FR_WANT_BOUND;
     if (!q->is_brief)
         m->options.want |= FR_WANT_USUAL | FR_WANT_HOLDERS;
-    if (q->sensitivity != FR_SENSITIVITY_NONE || m->slowness)
+    if (q->sensitivity != FR_SENSITIVITY_NONE || m->correction.n_steps > 0)
         m->options.want |= FR_WANT_PARTS;
     if (q->run.channels == 1)
         m->options.want |= FR_WANT_TOTALS;
@@ -317,6 +318,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         st = correct(&m, err);
     if (st == FR_OK)
         st = fr__host_slowness(&m, err);
+    if (st == FR_OK)
+        st = fr__wait_for_slowest(&m, err);
     if (st == FR_OK)
         st = fr__tools_take(s, &m.tools, err);
     if (st == FR_OK) {

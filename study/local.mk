@@ -7,7 +7,8 @@ libstudy_la_SOURCES = \
 	study/rates.c study/recipe.h study/recipe.c study/recipes.h study/record.h study/record.c \
 	study/search.h study/seeds.c study/sensitivity.c study/session.h study/session.c \
 	study/setting.c study/slow.h study/slow.c study/staging.h study/staging.c study/study.h \
-	study/sweep.h study/uncertainty.c study/validate.h study/warnings.c \
+	study/sweep.h study/uncertainty.c study/validate.h study/variation.h study/variation.c \
+	study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/machines.c \
 	study/ask/options.c study/ask/trial.c \
 	study/difference/asked.c study/difference/difference.c study/difference/parts.c \

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,6 +347,28 @@ static const char *text_host_op(const struct fr_question *q, char buf[VALUE])
     return buf;
 }
 
+/* ---- GPUs that differ ---- */
+
+static enum fr_status set_gpu_variation(struct fr_question *q, const char *text, const char *what,
+                                        struct fr_error *err)
+{
+    double x = 0;
+
+    if (strcmp(text, "default") != 0) {
+        FR_TRY(fr__parse_number(text, what, FR_NOWHERE, 0, 0.3, &x, err));
+        x = x > 0 ? x : -1; /* no recipe changes what is typed */
+    }
+    q->gpu_variation = x;
+    return FR_OK;
+}
+
+static const char *text_gpu_variation(const struct fr_question *q, char buf[VALUE])
+{
+    if (!(fabs(q->gpu_variation) > 0))
+        return "default";
+    return fr__format_double(fmax(q->gpu_variation, 0), buf, VALUE);
+}
+
 /* ---- one word of several ---- */
 
 static const char *name_precision(unsigned i)
@@ -461,7 +484,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(measured, "measured", true)                                                                  \
     X(fuse, "fuse", true)                                                                          \
     X(input_rate, "input-rate", true)                                                              \
-    X(host_op, "host-op", true)
+    X(host_op, "host-op", true)                                                                    \
+    X(gpu_variation, "gpu-variation", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};
@@ -530,7 +554,8 @@ static bool is_left_out(const struct setting *s, const struct fr_question *q)
 {
     return (s->set == set_recipe && !q->recipe) || (s->set == set_fuse && q->fusions == 0) ||
            (s->set == set_input_rate && !(q->input_rate > 0)) ||
-           (s->set == set_host_op && !(q->host_op_s > 0));
+           (s->set == set_host_op && !(q->host_op_s > 0)) ||
+           (s->set == set_gpu_variation && !(fabs(q->gpu_variation) > 0));
 }
 
 char *fr_question_key(const struct fr_question *q)

@@ -67,8 +67,8 @@ void fr_recipe_free(struct fr_recipe *r)
 
 /* Settings of a question that software decides. Their values are numbers, so that none outlives
  * the recipe. */
-static const char *const settings[] = {"interference", "zero-grad", "memory",    "order",
-                                       "fuse",         "host-op",   "input-rate"};
+static const char *const settings[] = {"interference", "zero-grad", "memory",     "order",
+                                       "fuse",         "host-op",   "input-rate", "gpu-variation"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */

@@ -7,6 +7,8 @@
 #include "study/interference.h"
 #include "study/interval/interval.h"
 #include "study/links.h"
+#include "study/record.h"
+#include "study/variation.h"
 #include "study/host.h"
 
 #include <stdatomic.h>
@@ -475,6 +477,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->recipe = q->recipe ? fr__arena_strdup(box->arena, q->recipe) : NULL;
     if (q->recipe && !r->recipe)
         return fr__fail_nomem(err);
+    r->wait_factor = fr__wait_factor(m);
     FR_TRY(fr__fill_interference(r, box->arena, m, err));
     fill_cost_sources(r, m->plan, m->run);
     FR_TRY(fill_collectives(box, m, err));

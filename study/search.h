@@ -92,6 +92,7 @@ struct fr_search_row {
     double bound_s;    /* no run is shorter; 0: not worked out */
     double coarse_s, coarse_bytes; /* 0: not evaluated */
     double exact_s, exact_bytes;   /* 0: not evaluated op by op */
+    double low_s, high_s;          /* 90 % of measured steps lie there; 0: not known */
 };
 /* Why the layout was left out, in a few words: "does not fit by 12.3 GiB"; returns buf. */
 enum { FR_SEARCH_REASON = 200 };
@@ -151,6 +152,7 @@ struct fr_search_summary {
     double best_coarse_s;
     size_t n_ranked;
     const size_t *ranked; /* rows that were evaluated op by op and fit, fastest first */
+    size_t n_like_best;   /* others of these that cannot be told from the first, as in a sweep */
     size_t n_frontier;
     const size_t *frontier; /* rows none of which another beats in time and memory, of those with a
                                coarse time; fastest first */

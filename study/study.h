@@ -74,6 +74,10 @@ struct fr_question {
      * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c; its
      * negative: as a device file says, that mean where none does. */
     double beside_collectives;
+    /* How much GPUs of one type differ: standard deviation over mean of what compute takes. All
+     * wait for the slowest in each step, see study/variation.h. 0: as a recipe says, else they are
+     * alike; below 0: they are alike. */
+    double gpu_variation;
     const char *recipe;  /* what software does beside the model, study/recipe.h; NULL: none */
     unsigned fusions;    /* bit 1 << f for each fr_fusion of the graph */
     double input_rate;   /* samples a second that each machine can read and prepare; 0: any */
@@ -108,7 +112,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 37 };
+enum { FR_N_SETTINGS = 38 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -306,6 +310,7 @@ struct fr_record {
     double interference_s; /* of the iteration, that it adds; 0 in a brief record */
     /* the same with the least and the most that the factors may be; alike where they were given */
     double interference_low_s, interference_high_s;
+    double wait_factor; /* compute takes so many times as long for GPUs that differ; 1: are alike */
     bool alloc_at_start; /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why; /* when oom */

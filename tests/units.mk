@@ -169,6 +169,7 @@ unit_tests += tests/study/test_store
 unit_tests += tests/study/test_sweep
 unit_tests += tests/study/test_tf1
 unit_tests += tests/study/test_uncertainty
+unit_tests += tests/study/test_variation
 unit_tests += tests/study/test_warnings
 unit_tests += tests/study/test_zoo
 unit_tests += tests/results/test_draw

@@ -256,6 +256,10 @@ static const struct option_row rows[] = {
      "compute beside collectives: measured (default, where a device file says), published, "
      "measured-or-published, none, 1.2",
      NULL},
+    {OPTIONS_RUN, 0, "gpu-variation", "PART",
+     "GPUs of a type differ by this standard deviation over mean, and all wait for the slowest: "
+     "0.015",
+     NULL},
     {OPTIONS_RUN, 0, "slow", "NAME=FACTOR,...",
      "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},
     {OPTIONS_RUN, 0, "degrade", "NAME=PART,...",

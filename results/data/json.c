@@ -307,6 +307,8 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
         fr__json_number(j, "interference_low_s", r->interference_low_s);
         fr__json_number(j, "interference_high_s", r->interference_high_s);
     }
+    if (r->wait_factor > 1)
+        fr__json_number(j, "wait_factor", r->wait_factor);
     if (r->recipe)
         fr__json_string(j, "recipe", r->recipe);
     if (r->input_s > 0) {

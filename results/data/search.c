@@ -48,6 +48,8 @@ static void put_row(FILE *f, const struct fr_search_row *x)
     put_number(f, x->coarse_bytes);
     put_number(f, x->exact_s);
     put_number(f, x->exact_bytes);
+    put_number(f, x->low_s);
+    put_number(f, x->high_s);
     putc('\n', f);
 }
 
@@ -55,7 +57,8 @@ static void put_heading(FILE *f)
 {
     fputs(
         "strategy,dp,tp,pp,cp,ep,etp,micro,micro_batches,virtual,schedule,zero,recompute,map,fate,"
-        "reason,over_bytes,bound_s,coarse_s,coarse_bytes,iteration_s,peak_bytes\n",
+        "reason,over_bytes,bound_s,coarse_s,coarse_bytes,iteration_s,peak_bytes,"
+        "low_s,high_s\n",
         f);
 }
 
@@ -96,6 +99,10 @@ static void json_row(struct fr__json *j, const struct fr_search_row *x)
         fr__json_number(j, "iteration_s", x->exact_s);
         fr__json_number(j, "peak_bytes", x->exact_bytes);
     }
+    if (x->low_s > 0) {
+        fr__json_number(j, "low_s", x->low_s);
+        fr__json_number(j, "high_s", x->high_s);
+    }
     fr__json_number(j, "coarse_s", x->coarse_s);
     fr__json_number(j, "coarse_bytes", x->coarse_bytes);
     fr__json_close(j, '}');
@@ -128,6 +135,7 @@ static void json_members(struct fr__json *j, const struct fr_search_results *r)
     fr__json_count(j, "simulated_coarsely", m->n_replayed);
     fr__json_count(j, "simulated_op_by_op", m->n_exact);
     fr__json_bool(j, "exhaustive", r->is_exhaustive);
+    fr__json_count(j, "like_best", m->n_like_best);
     json_rows(j, "results", r->search, m->n_ranked, m->ranked);
     json_rows(j, "frontier", r->search, m->n_frontier, m->frontier);
 }

@@ -79,7 +79,7 @@ static void write_group(const struct page *p, const struct fr_sweep_group *g)
 
 static void write_columns(const struct page *p, bool has_workloads)
 {
-    static const char *const measures[] = {"iteration", "samples/s", "peak memory"};
+    static const char *const measures[] = {"iteration", "90 %", "samples/s", "peak memory"};
 
     fputs("<table class=\"sort\"><thead><tr>", p->f);
     if (has_workloads)
@@ -89,7 +89,7 @@ static void write_columns(const struct page *p, bool has_workloads)
         fr__html_text(p->f, fr__sweep_setting_title(p->settings[i]));
         fputs("</th>", p->f);
     }
-    for (unsigned i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++)
         fprintf(p->f, "<th class=\"n\">%s</th>", measures[i]);
     if (p->summary->scaling)
         fputs("<th class=\"n\">efficiency</th>", p->f);
@@ -114,6 +114,17 @@ static void write_setting(const struct page *p, size_t point, size_t setting)
     fr__html_number_cell(p->f, number, value);
 }
 
+/* "75.8 ms to 158 ms", sorted by its beginning; empty where no range is known. */
+static void write_range(const struct page *p, double low_s, double high_s)
+{
+    char low[40], high[40], text[2 * FR__HTML_TEXT + 4] = "";
+
+    if (low_s > 0)
+        snprintf(text, sizeof(text), "%s to %s", fr__format_time(low_s, low, sizeof(low)),
+                 fr__format_time(high_s, high, sizeof(high)));
+    fr__html_number_cell(p->f, low_s > 0 ? low_s : NAN, text);
+}
+
 static void write_measures(const struct page *p, size_t point)
 {
     const struct fr_sweep_row *r = p->sweep->rows[point];
@@ -122,6 +133,7 @@ static void write_measures(const struct page *p, size_t point)
     char text[FR__HTML_TEXT];
 
     fr__html_time_cell(p->f, fits ? r->iteration_s : NAN);
+    write_range(p, fits ? r->low_s : 0, r->high_s);
     fr__html_number_cell(p->f, fits ? r->samples_per_s : NAN,
                          fr__fixed(fits ? r->samples_per_s : 0,
                                    fits && r->samples_per_s >= 1000 ? 0 : 1, text, sizeof(text)));

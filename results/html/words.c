@@ -376,6 +376,11 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
     } else {
         fputs("<li>kernels side by side on a device do not slow each other down</li>\n", f);
     }
+    if (r->wait_factor > 1)
+        fprintf(f,
+                "<li>GPUs of one type differ: all wait for the slowest of %zu, whose compute takes "
+                "%.1f %% longer</li>\n",
+                r->n_gpus, 100 * (r->wait_factor - 1));
     fputs("<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n"
           "</ul>\n",
           f);

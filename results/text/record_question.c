@@ -85,6 +85,9 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
             r->is_dtype_default ? " by default" : "", r->optimizer, r->order, r->network);
     print_collectives(f, r);
     print_interference(f, r);
+    if (r->wait_factor > 1)
+        fprintf(f, ", compute %.1f %% longer for the slowest of %zu GPUs",
+                100 * (r->wait_factor - 1), r->n_gpus);
     if (r->recipe) {
         fputs(", recipe ", f);
         fr__put_clean(f, r->recipe);

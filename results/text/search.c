@@ -42,6 +42,24 @@ static void fill_best(const void *user, size_t i, struct fr__table_row *row)
     fr__table_text(row->cell[6], fr_layout_text(&x->layout, text));
 }
 
+/* The range of the best, and how many layouts cannot be told from it. */
+static void print_range(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    const struct fr_search_row *best = ranked(r, 0);
+    char low[40], high[40];
+
+    if (!(best->low_s > 0))
+        return;
+    fprintf(f, "90 %% of measured steps like the best lie between %s and %s",
+            fr__format_time(best->low_s, low, sizeof(low)),
+            fr__format_time(best->high_s, high, sizeof(high)));
+    if (m->n_like_best > 0)
+        fprintf(f, "; %zu more layout%s cannot be told from it", m->n_like_best,
+                m->n_like_best == 1 ? "" : "s");
+    fputs(".\n", f);
+}
+
 static void print_best(FILE *f, const struct fr_search_results *r)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
@@ -65,6 +83,7 @@ static void print_best(FILE *f, const struct fr_search_results *r)
             "samples\n",
             fr__search_price_title(r),
             fr__format_count(fr__search_run_samples(r), text, sizeof(text)));
+    print_range(f, r);
 }
 
 /* ---- the frontier ---- */

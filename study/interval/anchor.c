@@ -176,10 +176,11 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
 {
     const struct fr_device *device = &s->topo->devices[devices[0]];
     enum fr_dtype dtype = s->graph->dtype;
-    const struct fr__step_term *term = fr__step_term(fr__step_class_of(s->graph));
+    struct fr__step_class step = fr__step_class_of(s->graph);
+    const struct fr__step_term *term;
     const struct fr__measured_of of = {q->workload ? q->workload : "", s->graph->name,
                                        s->topo->types[device->type].name, dtype, batch_per_gpu};
-    double deviation = (term->q[FR__Q95] - term->q[FR__Q05]) / (2 * 1.64485);
+    double deviation;
     struct fr__measured *measured;
     struct update u = {.setting = s,
                        .question = q,
@@ -190,6 +191,9 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
                        .c = out};
     enum fr_status st;
 
+    step.knows_recipe = q->recipe != NULL;
+    term = fr__step_term(step);
+    deviation = (term->q[FR__Q95] - term->q[FR__Q05]) / (2 * 1.64485);
     memset(out, 0, sizeof(*out));
     FR_TRY(check_types(s->topo, devices, n_devices, err));
     measured = calloc(1, sizeof(*measured));

@@ -5,6 +5,7 @@
 #include "study/search/search.h"
 
 #include "base/error.h"
+#include "study/interval/terms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +39,10 @@ static enum fr_status rank_exact(struct fr_search *s, struct ranked scratch[], s
         ranked[i] = scratch[i].row;
     s->summary.ranked = ranked;
     s->summary.n_ranked = n;
+    /* fr__pair_error: two layouts of one model share their software */
+    for (size_t i = 1; i < n && s->rows[ranked[0]].low_s > 0; i++)
+        s->summary.n_like_best +=
+            s->rows[ranked[i]].exact_s <= s->rows[ranked[0]].exact_s * exp(fr__pair_error());
     return FR_OK;
 }
 

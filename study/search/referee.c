@@ -76,6 +76,8 @@ static void take(struct fr_search *s, struct fr_search_row *row, const struct fr
     row->fate = a->outcome == FR_FITS ? FR_LAYOUT_EXACT : FR_LAYOUT_OOM;
     row->over_bytes = (double)a->over_bytes;
     row->exact_s = a->outcome == FR_FITS ? a->iteration_s : 0;
+    row->low_s = a->outcome == FR_FITS ? a->low_s : 0;
+    row->high_s = a->outcome == FR_FITS ? a->high_s : 0;
     if (a->outcome == FR_FITS || a->outcome == FR_OOM)
         return;
     row->fate = FR_LAYOUT_REFUSED;

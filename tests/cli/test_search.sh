@@ -13,6 +13,9 @@ check "it_says_at_which_fidelity_the_best_is_proved" says "^Proved best of the s
 cp out one.txt
 check "every_layout_is_in_the_file" test "$(wc -l <rows.csv)" -eq "$(($(sed -n 's/^\([0-9]*\) layouts:$/\1/p' out) + 1))"
 check "json_has_results" grep -q '"results"' all.json
+check "the_best_has_its_range" says "^90 % of measured steps like the best lie between .* and .*cannot be told from it"
+check "and_so_has_each_layout_in_json" sh -c 'test $(grep -c "iteration_s.*low_s.*high_s" all.json) -ge 3'
+check "and_in_the_file" sh -c 'head -1 rows.csv | grep -q "low_s,high_s$"'
 run search $small --top 3 --vary micro=1,2 -j 1
 check "one_thread_prints_the_same" cmp -s out one.txt
 run search $small --top 3 --vary micro=1,2 --store kept.csv

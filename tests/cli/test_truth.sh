@@ -49,6 +49,24 @@ if python3 -c 'import json' 2>"$work/no_python"; then
     sed -n 's|^    {{\([-0-9., ]*\)}, 0.0500, 40, 2},$|\1|p' "$work/terms.c" >"$work/quantiles"
     check "the_class_has_its_median" awk -F, 'END { exit !(NR == 1 && $3 > 0.08 && $3 < 0.11) }' "$work/quantiles"
     check "and_quantiles_around_it" awk -F, 'END { exit !($1 < $2 && $2 < $3 && $3 < $4 && $4 < $5 && $1 > 0 && $5 < 0.2) }' "$work/quantiles"
+    # anchored: 10 rows a source and class, 3 sources, all 4 to 6 % slow whatever they were before
+    awk 'BEGIN { print "id,workload,options,notes"
+                 for (i = 0; i < 30; i++) printf "%s-%d,m%d,,x\n", substr("ABC", i % 3 + 1, 1), i, i % 5 }' >"$work/many.csv"
+    for kind in "" " anchored"; do
+        awk -v kind="$kind" 'BEGIN {
+            printf "{\"rows\": ["
+            for (i = 0; i < 30; i++)
+                printf "%s{\"id\": \"%s-%d\", \"measured_s\": %g, \"predicted_s\": 1, \"cost_error\": 0.03, \"class\": \"one-machine fp32 products%s\"}",
+                       i ? ", " : "", substr("ABC", i % 3 + 1, 1), i,
+                       (kind ? 1 : 1 + 0.3 * (i % 3)) * (1.05 + 0.002 * (i % 11 - 5)), kind
+            print "]}" }' >"$work/many$kind.json"
+    done
+    check "anchored_rows_are_judged_too" sh -c "$terms --write '$work/terms.c' '$work/many.csv' '$work/many.json' '$work/many.csv' '$work/many anchored.json' >'$work/out' 2>'$work/err'"
+    # ln 1.05 = 0.0488; sources that differ by 30 and 60 % differ no more once they are anchored
+    sed -n '/one-machine fp32 products anchored/{n;s|^    {{\([-0-9., ]*\)}.*|\1|p;}' "$work/terms.c" >"$work/quantiles"
+    check "their_sources_have_little_apart" awk -F, 'END { exit !(NR == 1 && $3 > 0.04 && $3 < 0.06 && $5 - $1 < 0.06 && $5 > $1) }' "$work/quantiles"
+    sed -n '/one-machine fp32 products \*/{n;s|^    {{\([-0-9., ]*\)}.*|\1|p;}' "$work/terms.c" >"$work/quantiles"
+    check "as_they_had_before" awk -F, 'END { exit !(NR == 1 && $5 - $1 > 0.4) }' "$work/quantiles"
     echo "int no_terms;" >"$work/other.c"
     check "a_file_without_a_place_for_terms_is_refused" sh -c "! $terms --write '$work/other.c' '$work/rows.csv' '$work/predicted.json' >'$work/out' 2>'$work/err'"
     check "a_row_without_its_prediction_is_refused" sh -c "! $terms '$work/rows.csv' >'$work/out' 2>'$work/err'"

@@ -14,18 +14,20 @@ tables; --write makes the terms that the program is built with anew.
     source      the letters of a row's id: who published it. A source counts once, however many rows
                 it has; among its rows each software (the notes) counts once
     term        quantiles of r in a class. A class is a mixture of its sources and of its parent,
-                which weighs as much as LEAN sources: a class that many published hardly sees its
-                parent, one without rows is its parent. That is the predictive distribution of a
-                Dirichlet process (Ferguson, Annals of Statistics 1(2), 1973). Parents: a class
+                which weighs as much as some number of sources: a class that many published hardly
+                sees its parent, one without rows is its parent. That is the predictive distribution
+                of a Dirichlet process (Ferguson, Annals of Statistics 1(2), 1973). Parents: a class
                 leans on its work and place, these on its work, that on all rows, and those on a
                 two-piece normal distribution with the spread of all of them on each side. Work
                 comes first since software differs most where there are convolutions (input,
                 layouts, fused normalisation). Where a recipe is given, sources are taken as
                 predicted with their recipes, those that have none as they are
+    leaning     the number of LEANS whose loss is least with the sources of the rows at hand left
+                out, one at a time, each as much: so a source that is judged has not chosen it
     widening    by sqrt(1 + 1 / n) for n sources (2 at least): what a further source adds to the
                 spread of n alike, as in the prediction interval of a normal distribution
-    LEAN        4, and the widening, were chosen on the table of sources left out, from 1 to 8 and
-                none to Student's t, which covered more than it claims
+    anchored    what a source's rows have in common is corrected there, so that rows of few sources
+                say more: quantiles by interval_model.py, a linear model with random effects
     judged      with all rows of a source left out, one source at a time: how many of its rows lie
                 inside. Pinball loss (Koenker and Bassett, Econometrica 46(1), 1978): mean over the
                 5 and 95 % quantiles of r; the constant band has the quantiles of all other sources'
@@ -40,13 +42,16 @@ import math
 import re
 import sys
 
+import interval_model
+
 PLACES = ["one-gpu", "one-machine", "machines"]
 NUMBERS = ["fp32", "half"]
 WORKS = ["convolutions", "products"]
 SOFTWARE = ["", " recipe"]
 ANCHORED = ["", " anchored"]
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
-LEAN = 4.0
+LEANS = [1, 2, 4, 8, 16]
+KINDS = ["", "recipe", "anchored", "recipe anchored"]
 
 Row = collections.namedtuple("Row", "source software model name r cost_error")
 
@@ -84,10 +89,10 @@ def of_sources(rows):
             for softwares in tree.values() for rs in softwares.values() for r in rs], len(tree)
 
 
-def mixed(rows, parent):
+def mixed(rows, parent, lean):
     own, n = of_sources(rows)
-    return ([(r, w * n / (n + LEAN)) for r, w in own] +
-            [(r, w * LEAN / (n + LEAN)) for r, w in parent])
+    return ([(r, w * n / (n + lean)) for r, w in own] +
+            [(r, w * lean / (n + lean)) for r, w in parent])
 
 
 def weighted_median(points):
@@ -157,20 +162,70 @@ def lineage(name):
     return tests
 
 
-def term(rows, name):
-    """Quantiles of a class, and the median of what its rows' costs allow."""
-    points, n_sources, cost_error = None, 0, None
-    rows = of_kind(rows, kind_of(name))
-    for test in lineage(name):
-        own = [r for r in rows if test(r.name)]
-        if points is None:
-            points = normal(own or rows)
-        if own:
-            points = mixed(own, points)
-            n_sources = len({r.source for r in own})
-            errors = [r._replace(r=r.cost_error) for r in own]
-            cost_error = weighted_median(of_sources(errors)[0])
-    return quantiles(points, n_sources), cost_error or 0.0
+class Mixtures:
+    """Of the classes of a kind that is not anchored."""
+
+    def __init__(self, rows, kind, lean=None):
+        self.rows = of_kind(rows, kind)
+        self.lean = lean or self.best_lean(kind)
+
+    def best_lean(self, kind):
+        losses = []
+        for lean in LEANS:
+            means = []
+            for source in sorted({r.source for r in self.rows}):
+                others = [r for r in self.rows if r.source != source]
+                own = [r for r in self.rows if r.source == source]
+                if others:
+                    terms = {name: Mixtures(others, kind, lean).term(name)
+                             for name in {r.name for r in own}}
+                    judged = [(r, interval(*terms[r.name], r.cost_error)) for r in own]
+                    means.append(sum(pinball(r.r, q[0], q[4]) for r, q in judged) / len(own))
+            losses.append(sum(means))
+        return LEANS[losses.index(min(losses))]
+
+    def term(self, name):
+        """Quantiles of a class, and the median of what its rows' costs allow."""
+        points, n_sources, cost_error = None, 0, None
+        for test in lineage(name):
+            own = [r for r in self.rows if test(r.name)]
+            if points is None:
+                points = normal(own or self.rows)
+            if own:
+                points = mixed(own, points, self.lean)
+                n_sources = len({r.source for r in own})
+                errors = [r._replace(r=r.cost_error) for r in own]
+                cost_error = weighted_median(of_sources(errors)[0])
+        return quantiles(points, n_sources), cost_error or 0.0
+
+
+class Effects:
+    """Of the classes of an anchored kind. They have few sources, so the shape of their misses is
+    taken to be that of rows that are not anchored, too."""
+
+    def __init__(self, rows, kind):
+        own = of_kind(rows, kind)
+        self.fit = self.fit_of(own, lambda row: 0.0)
+        plain = self.fit_of(of_kind(rows, kind.replace("anchored", "").strip()),
+                            lambda row: row.cost_error ** 2)
+        self.shape = interval_model.shape([source for fit in (plain, self.fit)
+                                           for source in interval_model.misses(fit)])
+        self.cost_error = middle([row.cost_error for row in own])
+
+    @staticmethod
+    def fit_of(rows, error2):
+        rows = [r._replace(name=" ".join(r.name.split()[:3])) for r in rows]
+        return interval_model.Fit(interval_model.cells_of(rows, error2))
+
+    def term(self, name):
+        mean, variance = self.fit.predict(" ".join(name.split()[:3]))
+        return [mean + z * math.sqrt(variance) for z in self.shape], self.cost_error
+
+
+def model_of(rows, kind):
+    """A kind without rows of its own has the mixture of those that there are."""
+    is_fit = "anchored" in kind and len({r.source for r in of_kind(rows, kind)}) > 1
+    return Effects(rows, kind) if is_fit else Mixtures(rows, kind)
 
 
 def interval(q, reference, cost_error):
@@ -194,14 +249,15 @@ def judge(rows):
     for source in sorted({r.source for r in rows}):
         others = [r for r in rows if r.source != source]
         mine = [r for r in rows if r.source == source]
-        band, terms = {}, {}
+        band, models, terms = {}, {}, {}
         for row in mine:
             kind = kind_of(row.name)
             if kind not in band:
                 points, n = of_sources(of_kind(others, kind))
                 band[kind] = quantiles(points, n) if points else [0] * 5
+                models[kind] = model_of(others, kind)
             if row.name not in terms:
-                terms[row.name] = term(others, row.name)
+                terms[row.name] = models[kind].term(row.name)
             q, reference = terms[row.name]
             out.append((row, interval(q, reference, row.cost_error), band[kind]))
     return out
@@ -244,7 +300,7 @@ def report(rows):
     judged = judge(rows)
     print("| rows, their source left out | n | sources | in 50 % | in 80 % | in 90 % "
           "| width of 90 % | pinball | constant band |\n|---|---|---|---|---|---|---|---|---|")
-    for kind in ("", "recipe", "anchored", "recipe anchored"):
+    for kind in KINDS:
         these = [j for j in judged if kind_of(j[0].name) == kind]
         if not these:
             continue
@@ -262,6 +318,19 @@ def report(rows):
         for source in sources:
             line("source " + source, [j for j in these if j[0].source == source])
         over_sources("mean over sources", these, sources)
+
+
+def spreads(rows):
+    """What the residuals of each kind are made of, as standard deviations."""
+    print("\n| what differs | place | number format and work | source | source's kind of work "
+          "| source's class | rows within a source and class |\n|---|---|---|---|---|---|---|")
+    for kind in KINDS:
+        own = of_kind(rows, kind)
+        if len({r.source for r in own}) < 2:
+            continue
+        fit = Effects.fit_of(own, lambda row: 0.0 if "anchored" in kind else row.cost_error ** 2)
+        deviations = [math.sqrt(v) for v in fit.variances] + [math.sqrt(fit.common)]
+        print(f"| {('all ' + kind).strip()} | " + " | ".join(f"{x:.3f}" for x in deviations) + " |")
 
 
 # ---- which of two steps is faster ----
@@ -294,9 +363,10 @@ NAMES = [f"{p} {n} {w}{s}{a}" for a in ANCHORED for p in PLACES for n in NUMBERS
 def write(path, rows):
     """Replaces the rows between the two marks of the file."""
     text = ""
+    models = {kind: model_of(rows, kind) for kind in KINDS}
     for name in NAMES:
         own = [r for r in rows if r.name == name]
-        q, cost_error = term(rows, name)
+        q, cost_error = models[kind_of(name)].term(name)
         text += (f"    /* {name} */\n    {{{{" + ", ".join(f"{x:.4f}" for x in q) +
                  f"}}, {cost_error:.4f}, {len(own)}, {len({r.source for r in own})}}},\n")
     with open(path, encoding="utf-8") as f:
@@ -320,6 +390,7 @@ def main():
         sys.exit(__doc__.split("\n\n")[1])
     rows = [r for i in range(0, len(arguments), 2) for r in read(arguments[i], arguments[i + 1])]
     report(rows)
+    spreads(rows)
     print(f"\none of two steps of a model and software is slower in 90 % of pairs if predicted "
           f"{100 * (math.exp(pair_error(rows)) - 1):.1f} % slower")
     if path:

@@ -134,6 +134,7 @@ static double seconds(const char *strategy, const char *recipe, unsigned gpus)
     q.topology = "dgx1-v100";
     q.strategy = strategy;
     q.recipe = recipe;
+    q.gpu_variation = -1; /* GPUs are alike */
     q.n_gpus = gpus;
     q.global_batch = 64;
     ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);

@@ -258,7 +258,8 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"measured", "412ms"},
                   {"fuse", "bias-activation+xla"},
                   {"input-rate", "2000"},
-                  {"host-op", "2e-05s"}};
+                  {"host-op", "2e-05s"},
+                  {"gpu-variation", "0.015"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);

@@ -1,0 +1,103 @@
+/* tests/study/test_variation.c - the wait for the slowest of GPUs that differ. */
+#include "config.h"
+
+#include "study/variation.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <math.h>
+
+/* Of 2: 1 / sqrt(pi). Of 3: 1.5 / sqrt(pi). Of 10 and 100: H. L. Harter, Expected values of normal
+ * order statistics, Biometrika 48, 1961, tables. */
+START_TEST(the_largest_of_n_normal_numbers_is_that_of_the_tables)
+{
+    ck_assert_double_eq(fr__largest_normal(0), 0);
+    ck_assert_double_eq(fr__largest_normal(1), 0);
+    ck_assert_double_eq_tol(fr__largest_normal(2), 1 / sqrt(M_PI), 1e-9);
+    ck_assert_double_eq_tol(fr__largest_normal(3), 1.5 / sqrt(M_PI), 1e-9);
+    ck_assert_double_eq_tol(fr__largest_normal(10), 1.53875, 1e-5);
+    ck_assert_double_eq_tol(fr__largest_normal(100), 2.50759, 1e-5);
+}
+END_TEST
+
+static struct fr_record *answer(size_t n_gpus, const char *variation, const char *recipe)
+{
+    struct fr_record *r = NULL;
+    struct fr_error err = {.text = ""};
+    struct fr_question q;
+
+    fr_question_init(&q);
+    q.workload = "vgg16";
+    q.topology = "dgx-a100-80g";
+    q.strategy = "dp";
+    q.n_gpus = n_gpus;
+    q.batch_per_gpu = 16;
+    q.recipe = recipe;
+    q.no_timing = true;
+    if (variation)
+        ck_assert_msg(fr_question_set(&q, "gpu-variation", variation, &err) == FR_OK, "%s",
+                      err.text);
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    return r;
+}
+
+/* Kernels take (1 + v E) times as long; what the host and the links take stays. */
+START_TEST(compute_of_all_gpus_takes_as_long_as_on_the_slowest)
+{
+    const double factor = 1 + 0.02 * fr__largest_normal(8);
+    struct fr_record *plain = answer(8, NULL, NULL), *r = answer(8, "0.02", NULL);
+
+    ck_assert_double_eq_tol(r->wait_factor, factor, 1e-12);
+    ck_assert_double_eq(plain->wait_factor, 1);
+    ck_assert_double_gt(r->iteration_s, plain->iteration_s * (1 + 0.5 * (factor - 1)));
+    ck_assert_double_lt(r->iteration_s, plain->iteration_s * factor);
+    fr_record_free(plain);
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(one_gpu_waits_for_nobody)
+{
+    struct fr_record *plain = answer(1, NULL, NULL), *r = answer(1, "0.02", NULL);
+
+    ck_assert_double_eq(r->iteration_s, plain->iteration_s);
+    ck_assert_double_eq(r->wait_factor, 1);
+    fr_record_free(plain);
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(a_recipe_has_it_and_what_is_typed_goes_before_it)
+{
+    struct fr_record *r = answer(4, NULL, "pytorch-ddp"), *none = answer(4, "0", "pytorch-ddp");
+
+    ck_assert_double_eq_tol(r->wait_factor, 1 + 0.015 * fr__largest_normal(4), 1e-12);
+    ck_assert_double_eq(none->wait_factor, 1);
+    ck_assert_double_lt(none->iteration_s, r->iteration_s);
+    fr_record_free(r);
+    fr_record_free(none);
+}
+END_TEST
+
+START_TEST(a_spread_that_is_none_is_refused)
+{
+    static const char *const bad[] = {"-0.1", "0.5", "nan", "2 %", ""};
+    struct fr_question q;
+
+    fr_question_init(&q);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ck_assert_int_ne(fr_question_set(&q, "gpu-variation", bad[i], NULL), FR_OK);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("variation");
+
+    tcase_add_test(tc, the_largest_of_n_normal_numbers_is_that_of_the_tables);
+    tcase_add_test(tc, compute_of_all_gpus_takes_as_long_as_on_the_slowest);
+    tcase_add_test(tc, one_gpu_waits_for_nobody);
+    tcase_add_test(tc, a_recipe_has_it_and_what_is_typed_goes_before_it);
+    tcase_add_test(tc, a_spread_that_is_none_is_refused);
+    return run_case(tc, "variation");
+}
