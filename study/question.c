@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,26 +346,23 @@ static const char *text_host_op(const struct fr_question *q, char buf[VALUE])
     return buf;
 }
 
-/* ---- GPUs that differ ---- */
-
 static enum fr_status set_gpu_variation(struct fr_question *q, const char *text, const char *what,
                                         struct fr_error *err)
 {
-    double x = 0;
-
-    if (strcmp(text, "default") != 0) {
-        FR_TRY(fr__parse_number(text, what, FR_NOWHERE, 0, 0.3, &x, err));
-        x = x > 0 ? x : -1; /* no recipe changes what is typed */
-    }
-    q->gpu_variation = x;
+    q->gpu_variation = 0;
+    if (strcmp(text, "default") == 0)
+        return FR_OK;
+    FR_TRY(fr__parse_number(text, what, FR_NOWHERE, 0, 0.3, &q->gpu_variation, err));
+    if (!(q->gpu_variation > 0))
+        q->gpu_variation = -1; /* no recipe changes what is typed */
     return FR_OK;
 }
 
 static const char *text_gpu_variation(const struct fr_question *q, char buf[VALUE])
 {
-    if (!(fabs(q->gpu_variation) > 0))
-        return "default";
-    return fr__format_double(fmax(q->gpu_variation, 0), buf, VALUE);
+    double x = q->gpu_variation;
+
+    return x > 0 ? fr__format_double(x, buf, VALUE) : x < 0 ? "0" : "default";
 }
 
 /* ---- one word of several ---- */
@@ -555,7 +551,7 @@ static bool is_left_out(const struct setting *s, const struct fr_question *q)
     return (s->set == set_recipe && !q->recipe) || (s->set == set_fuse && q->fusions == 0) ||
            (s->set == set_input_rate && !(q->input_rate > 0)) ||
            (s->set == set_host_op && !(q->host_op_s > 0)) ||
-           (s->set == set_gpu_variation && !(fabs(q->gpu_variation) > 0));
+           (s->set == set_gpu_variation && !(q->gpu_variation > 0 || q->gpu_variation < 0));
 }
 
 char *fr_question_key(const struct fr_question *q)
