@@ -29,7 +29,12 @@ struct placing {
     bool *is_repeated; /* [n_micros] */
     /* blocks of a micro-batch are numbered 4 stage + kind */
     uint32_t n_blocks;
-    uint32_t *template_of;         /* [n_blocks] micro-batch from which the others are repeated */
+    uint32_t *template_of;  /* [n_blocks] micro-batch from which the others are repeated */
+    uint32_t *rank_of;      /* [n_blocks] */
+    uint32_t *next_on_rank; /* [n_blocks] rings of the blocks of a rank */
+    uint32_t *at_rank;      /* [n_ranks] scratch */
+    uint32_t *turn;         /* [n_micros][n_blocks] greater for what comes later; 0: not there */
+    uint32_t n_turns;
     struct fr__begin *begin;       /* [n_micros][n_blocks] */
     struct fr__begin *size;        /* [n_blocks] of whole micro-batches */
     struct fr__begin *size_so_far; /* [n_blocks] scratch */
@@ -97,6 +102,81 @@ static void rule_out(struct placing *g, const struct pass *k)
         g->is_repeated[k->micro] = false;
 }
 
+static void note_turn(struct placing *g, const struct pass *k)
+{
+    g->rank_of[block_of(k)] = k->rank;
+    g->turn[(size_t)k->micro * g->n_blocks + block_of(k)] = ++g->n_turns;
+}
+
+/* Whether a micro-batch has the blocks that another has. */
+static bool has_same_blocks(const struct placing *g, uint32_t micro, uint32_t other)
+{
+    const uint32_t *here = g->turn + (size_t)micro * g->n_blocks;
+    const uint32_t *there = g->turn + (size_t)other * g->n_blocks;
+
+    for (uint32_t i = 0; i < g->n_blocks; i++)
+        if ((here[i] == 0) != (there[i] == 0))
+            return false;
+    return true;
+}
+
+/* Whether the block comes before and after the same blocks of its rank as in the micro-batch from
+ * which it would be repeated, where one of the two is of weight gradients. */
+static bool has_same_order(const struct placing *g, uint32_t block, uint32_t micro)
+{
+    const uint32_t *here = g->turn + (size_t)micro * g->n_blocks;
+    const uint32_t *there = g->turn + (size_t)g->template_of[block] * g->n_blocks;
+
+    for (uint32_t i = g->next_on_rank[block]; i != block; i = g->next_on_rank[i])
+        if ((block % 4 == FR_ACTION_W || i % 4 == FR_ACTION_W) && here[i] != 0 &&
+            (here[i] < here[block]) != (there[i] < there[block]))
+            return false;
+    return true;
+}
+
+static bool is_like_templates(const struct placing *g, uint32_t micro)
+{
+    const uint32_t *here = g->turn + (size_t)micro * g->n_blocks;
+    uint32_t compared = FR_NONE;
+
+    for (uint32_t b = 0; b < g->n_blocks; b++) {
+        if (here[b] == 0 || g->template_of[b] >= g->s->n_micros)
+            continue;
+        if (g->template_of[b] != compared && !has_same_blocks(g, micro, g->template_of[b]))
+            return false;
+        compared = g->template_of[b];
+        if (!has_same_order(g, b, micro))
+            return false;
+    }
+    return true;
+}
+
+/* Chains the blocks of each rank to rings. */
+static void chain_ranks(struct placing *g)
+{
+    uint32_t *last = g->at_rank; /* [n_ranks] block + 1 */
+
+    for (uint32_t b = 0; b < g->n_blocks; b++) {
+        uint32_t *l = &last[g->rank_of[b]];
+
+        g->next_on_rank[b] = *l == 0 ? b : g->next_on_rank[*l - 1];
+        if (*l > 0)
+            g->next_on_rank[*l - 1] = b;
+        *l = b + 1;
+    }
+}
+
+/* Of two blocks on a rank that read a tensor of another, the first brings it there. Forward and
+ * backward blocks of a micro-batch have one order, but weight gradients come early or late, and some
+ * backward passes are cut and others not: only a micro-batch with the blocks of its patterns, in
+ * their order, can be repeated. */
+static void rule_out_other_orders(struct placing *g)
+{
+    chain_ranks(g);
+    for (uint32_t m = 0; m < g->s->n_micros; m++)
+        g->is_repeated[m] = g->is_repeated[m] && is_like_templates(g, m);
+}
+
 /* Gradients are looked for in the last micro-batch of a stage, so that one is made whole. */
 static void make_last_whole(struct placing *g)
 {
@@ -123,6 +203,11 @@ static void choose_repeated(struct placing *g)
         for (size_t i = s->first[r]; i < s->first[r + 1]; i++)
             if (fr_action_computes(&s->actions[i]))
                 each_pass(g, i, r, rule_out, g);
+    for (uint32_t r = 0; r < s->n_ranks; r++)
+        for (size_t i = s->first[r]; i < s->first[r + 1]; i++)
+            if (fr_action_computes(&s->actions[i]))
+                each_pass(g, i, r, note_turn, g);
+    rule_out_other_orders(g);
     make_last_whole(g);
 }
 
@@ -282,12 +367,16 @@ static enum fr_status make_room(struct placing *g, struct fr_error *err)
     g->is_placed = fr__arena_alloc(g->scratch, s->n_actions, sizeof(bool));
     g->is_repeated = fr__arena_alloc(g->scratch, s->n_micros, sizeof(bool));
     g->template_of = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->template_of));
+    g->rank_of = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->rank_of));
+    g->next_on_rank = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->next_on_rank));
+    g->at_rank = fr__arena_alloc(g->scratch, s->n_ranks, sizeof(*g->at_rank));
+    g->turn = fr__arena_alloc(g->scratch, (size_t)s->n_micros * g->n_blocks, sizeof(*g->turn));
     g->begin = fr__arena_alloc(g->scratch, (size_t)s->n_micros * g->n_blocks, sizeof(*g->begin));
     g->size = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->size));
     g->size_so_far = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->size_so_far));
     g->pattern = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(struct fr__pattern *));
-    if (!g->at || !g->marker || !g->is_placed || !g->is_repeated || !g->template_of || !g->begin ||
-        !g->size || !g->size_so_far || !g->pattern)
+    if (!g->at || !g->marker || !g->is_placed || !g->is_repeated || !g->template_of ||
+        !g->rank_of || !g->turn || !g->begin || !g->size || !g->size_so_far || !g->pattern)
         return fr__fail_nomem(err);
     for (uint32_t r = 0; r < s->n_ranks; r++)
         g->marker[r] = FR_NONE;
