@@ -9,6 +9,8 @@
 #include "strategies/pipeline/pipeline.h"
 #include "workloads/passes/units.h"
 
+#include <string.h>
+
 struct placing {
     struct fr__placer *pl;
     const struct fr__hybrid_options *o;
@@ -61,7 +63,7 @@ static enum fr_status by_stage(const struct placing *p, const struct fr__rank_gr
     return FR_OK;
 }
 
-static enum fr_status make_line(struct placing *p, const struct fr__units *units,
+static enum fr_status make_line(struct placing *p, const uint32_t unit_of_layer[],
                                 struct fr_error *err)
 {
     const struct fr__hybrid_ranks *r = p->ranks;
@@ -70,16 +72,16 @@ static enum fr_status make_line(struct placing *p, const struct fr__units *units
     for (uint32_t s = 0; s < p->o->pp; s++)
         p->rank_devices[s] = fr__hybrid_device(r, s, 0);
     FR_TRY(fr__hybrid_message_times(&message_s, p->pl, p->g, r, err));
-    FR_TRY(fr__pipeline_make(&p->line, p->pl,
-                             &(struct fr__pipeline_problem){
-                                 .schedule = p->schedule,
-                                 .devices = p->rank_devices,
-                                 .micro_batch = p->o->micro_batch,
-                                 .message_s = message_s,
-                                 .unit_of_layer = units->n_units ? units->unit_of_layer : NULL,
-                                 .cuts = p->o->cuts,
-                                 .is_by_count = p->o->cuts_by_count && units->n_units},
-                             err));
+    FR_TRY(fr__pipeline_make(
+        &p->line, p->pl,
+        &(struct fr__pipeline_problem){.schedule = p->schedule,
+                                       .devices = p->rank_devices,
+                                       .micro_batch = p->o->micro_batch,
+                                       .message_s = message_s,
+                                       .unit_of_layer = unit_of_layer,
+                                       .cuts = p->o->cuts,
+                                       .is_by_count = p->o->cuts_by_count && unit_of_layer},
+        err));
     if (p->line.n_copies > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "schedule '%s' keeps two copies of the model, which hybrid does not "
@@ -90,6 +92,28 @@ static enum fr_status make_line(struct placing *p, const struct fr__units *units
     return FR_OK;
 }
 
+/* The unit of each layer. A head that shares the embedding's weights stays with all that follows:
+ * the two are summed between the first stage and the last. By count it does so anyway. */
+static enum fr_status map_units(struct placing *p, const struct fr__units *units,
+                                const uint32_t **unit_of_layer, struct fr_error *err)
+{
+    const struct fr_graph *g = p->pl->graph;
+    size_t head = g->n_ops;
+    uint32_t *unit_of = fr__arena_alloc(p->pl->arena, g->n_layers, sizeof(*unit_of));
+
+    if (!unit_of)
+        return fr__fail_nomem(err);
+    memcpy(unit_of, units->unit_of_layer, g->n_layers * sizeof(*unit_of));
+    for (size_t o = 0; o < g->n_ops && !p->o->cuts_by_count; o++)
+        if (fr__hybrid_is_end(p->g, p->o, o))
+            head = o;
+    for (size_t o = head; o < g->n_ops; o++)
+        if (g->ops[o].phase == FR_PHASE_FORWARD && unit_of[g->ops[o].layer] == FR_NONE)
+            unit_of[g->ops[o].layer] = (uint32_t)units->n_units;
+    *unit_of_layer = unit_of;
+    return FR_OK;
+}
+
 /* Stages are cut between units. Where nothing else is split, anywhere, as `pp` does. */
 static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
 {
@@ -97,6 +121,7 @@ static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
                                           .n_ranks = p->o->pp,
                                           .n_micros = p->o->n_micros,
                                           .n_virtual = p->o->n_virtual};
+    const uint32_t *unit_of_layer = NULL; /* cut anywhere */
     struct fr__units units = {0};
     enum fr_status st;
 
@@ -109,7 +134,9 @@ static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
     FR_TRY(fr__schedule_for_pipeline(&p->schedule, &spec, err));
     if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0 || p->o->cuts_by_count)
         FR_TRY(fr__units_find(&units, p->pl->graph, err));
-    st = make_line(p, &units, err);
+    st = units.n_units ? map_units(p, &units, &unit_of_layer, err) : FR_OK;
+    if (st == FR_OK)
+        st = make_line(p, unit_of_layer, err);
     fr__units_free(&units);
     return st;
 }

@@ -335,6 +335,34 @@ START_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step)
 }
 END_TEST
 
+/* A large vocabulary makes the head a stage's work by itself; the loss then stands with it, since the
+ * shared weights are summed between the first stage and the last. */
+START_TEST(a_head_with_shared_weights_stands_in_the_last_stage)
+{
+    static const char *const specs[] = {"hybrid:tp=2,pp=2,virtual=2,micro=1,schedule=looped-bfs",
+                                        "hybrid:tp=2,pp=2,virtual=2,micro=1",
+                                        "hybrid:tp=2,pp=4,micro=1,zero=1"};
+    struct fr_plan *p = plan("gpt:hidden=128,heads=8,seq=64,vocab=60000,layers=", "4",
+                             strstr(specs[_i], "pp=2") ? 2 : 1, specs[_i]);
+    const struct fr_plan_view *v = fr_plan_view(p);
+    uint32_t head = FR_NONE, loss = FR_NONE;
+
+    for (size_t k = 0; k < v->n_tasks; k++) {
+        const struct fr_task *t = &v->tasks[k];
+
+        if (t->kind != FR_TASK_COMPUTE || t->op == FR_NONE || t->phase != FR_PHASE_FORWARD)
+            continue;
+        if (strcmp(v->graph->ops[t->op].name, "head") == 0)
+            head = t->device;
+        if (v->graph->ops[t->op].kind == FR_OP_LOSS)
+            loss = t->device;
+    }
+    ck_assert_uint_ne(head, FR_NONE);
+    ck_assert_uint_eq(head, loss);
+    free_all(p);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -449,6 +477,7 @@ int main(void)
     tcase_add_test(c, gradients_of_heads_that_several_ranks_hold_are_summed_among_these);
     tcase_add_loop_test(c, gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0,
                         sizeof(ends) / sizeof(ends[0]));
+    tcase_add_loop_test(c, a_head_with_shared_weights_stands_in_the_last_stage, 0, 3);
     tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
                         sizeof(refused) / sizeof(refused[0]));
     return run_case(c, "strategies/hybrid");
