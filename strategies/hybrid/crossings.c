@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 
-static bool is_body(const struct fr_op *op)
+static bool is_body(enum fr__role role)
 {
-    return op->phase != FR_PHASE_UPDATE && op->phase != FR_PHASE_INPUT;
+    return role == FR__ROLE_FORWARD || role == FR__ROLE_BACKWARD;
 }
 
 /* Whether each rank of a tensor group has all of it: it has the bytes of an output of the op that
@@ -45,10 +45,11 @@ static uint32_t crossing_before(const struct fr_graph *g, uint32_t i, const uint
 enum fr_status fr__hybrid_crossings(struct fr__group_ops_problem *out,
                                     const struct fr__hybrid_graph *g,
                                     const struct fr__hybrid_options *o, const uint32_t stage_of[],
-                                    const uint32_t rank_of[], struct fr__arena *arena,
+                                    const uint32_t rank_of[], const struct fr__placer *pl,
                                     struct fr_error *err)
 {
     const struct fr_graph *graph = g->graph;
+    struct fr__arena *arena = pl->arena;
     uint32_t *crossing_of = fr__arena_alloc(arena, graph->n_edges, sizeof(*crossing_of));
     struct fr__crossing *crossings = fr__arena_alloc(arena, graph->n_edges, sizeof(*crossings));
     uint32_t n = 0;
@@ -60,7 +61,7 @@ enum fr_status fr__hybrid_crossings(struct fr__group_ops_problem *out,
 
         crossing_of[i] = FR_NONE;
         if (e->tensor == FR_NONE || rank_of[stage_of[e->src]] == rank_of[stage_of[e->dst]] ||
-            !is_body(&graph->ops[e->src]) || !is_body(&graph->ops[e->dst]) ||
+            !is_body(pl->params.roles[e->src]) || !is_body(pl->params.roles[e->dst]) ||
             !is_whole(g, o, e->tensor))
             continue;
         crossing_of[i] = crossing_before(graph, i, crossing_of, stage_of, rank_of);

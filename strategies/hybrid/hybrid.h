@@ -178,7 +178,7 @@ void fr__hybrid_stage_devices(const struct fr__hybrid_ranks *r, uint32_t stage, 
 enum fr_status fr__hybrid_crossings(struct fr__group_ops_problem *out,
                                     const struct fr__hybrid_graph *g,
                                     const struct fr__hybrid_options *o, const uint32_t stage_of[],
-                                    const uint32_t rank_of[], struct fr__arena *arena,
+                                    const uint32_t rank_of[], const struct fr__placer *pl,
                                     struct fr_error *err);
 
 /* Places all ranks. tell: where to leave what was decided, for the caller to free; NULL: nobody

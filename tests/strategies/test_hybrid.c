@@ -335,6 +335,18 @@ START_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step)
 }
 END_TEST
 
+/* A gradient of tied weights crosses stages too, but to their sum, which takes it whole. */
+START_TEST(gradients_of_tied_weights_do_not_go_in_parts)
+{
+    struct fr_plan *p = plan("t5:hidden=128,heads=4,seq=32,layers=", "4", 2,
+                             "hybrid:tp=2,pp=2,micro=1,vocab-parallel=0,scatter-gather=1");
+    struct sent s = count(p, NULL);
+
+    ck_assert_double_gt(s.wire_bytes[FR_ALL_GATHER], 0);
+    free_all(p);
+}
+END_TEST
+
 /* A large vocabulary makes the head a stage's work by itself; the loss then stands with it, since the
  * shared weights are summed between the first stage and the last. */
 START_TEST(a_head_with_shared_weights_stands_in_the_last_stage)
@@ -477,6 +489,7 @@ int main(void)
     tcase_add_test(c, gradients_of_heads_that_several_ranks_hold_are_summed_among_these);
     tcase_add_loop_test(c, gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0,
                         sizeof(ends) / sizeof(ends[0]));
+    tcase_add_test(c, gradients_of_tied_weights_do_not_go_in_parts);
     tcase_add_loop_test(c, a_head_with_shared_weights_stands_in_the_last_stage, 0, 3);
     tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
                         sizeof(refused) / sizeof(refused[0]));
