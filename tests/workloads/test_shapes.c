@@ -195,7 +195,7 @@ static const struct {
      "the sizes make over 1e+21 flops or elements"},
     {{.kind = FR_OP_ATTENTION,
       .phase = FR_PHASE_FORWARD,
-      .shape = {.of = FR_SHAPE_ATTENTION, .attention = {1, 12, 5, 64, 128, 128, false}}},
+      .shape = {.of = FR_SHAPE_ATTENTION, .attention = {1, 12, 5, 64, 128, 128, false, 0}}},
      "5 kv_heads do not divide 12 heads"},
     {{.kind = FR_OP_MATMUL,
       .phase = FR_PHASE_FORWARD,
