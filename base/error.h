@@ -38,8 +38,8 @@ enum fr_status fr__fail_nomem(struct fr_error *err);
  * length, at least 1, and not every character another); else NULL. */
 const char *fr__nearest(const char *word, const char *const names[], size_t n);
 
-/* ", did you mean 'NAME'?" into buf, or "" when nothing is near; returns buf. Names that go
- * on where a word of three letters or more ends ("gpt2" and gpt2-small) come before the nearest, but
+/* ", did you mean 'NAME'?" into buf, or "" when nothing is near; returns buf. Names that go on
+ * where a word of three letters or more ends ("gpt2" and gpt2-small) come before the nearest, but
  * for one that lacks its last letter alone. */
 const char *fr__did_you_mean(const char *word, const char *const names[], size_t n, char *buf,
                              size_t buf_size);

@@ -1,4 +1,4 @@
-/* study/host.h - what the machines beside the GPUs take of a step: time of the host to launch an
+/* study/host.h - what the hosts add to a step: time of the host to launch an
  * op, and time to read and prepare samples.
  *
  * The host runs ahead of the GPU, so its time counts only where ops are short; the engine does

@@ -20,7 +20,8 @@
 
 #include <math.h>
 
-/* Of the published runs: nothing, as two ranks of a recommender, to the most that 2507.03114 saw. */
+/* Of the published runs: from no slow-down at all (two ranks of a recommender) to the largest of
+ * arXiv 2507.03114. */
 static const double PUBLISHED_LEAST = 1.0, PUBLISHED_MOST = 1.4;
 static const char PUBLISHED[] = "GPUs of published runs";
 
@@ -72,8 +73,8 @@ const struct fr_interference *fr__interference_of(const struct fr_cost_model *co
     return store;
 }
 
-/* The factors at one end of what is known of them; side -1: the lower, 1: the higher. false: they were
- * given by hand, so nothing is. */
+/* The factors at one end of what is known of them; side -1: the lower, 1: the higher. false: they
+ * were given by hand, so nothing is. */
 static bool set_end(const struct fr__making *m, int side, struct fr_interference *store)
 {
     if (m->options.interference->source == PUBLISHED)

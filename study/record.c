@@ -433,19 +433,34 @@ static enum fr_status fill_settings(struct fr_record *r, struct fr__arena *arena
     return is_there ? FR_OK : fr__fail_nomem(err);
 }
 
+/* A copy of a text, which may be NULL. */
+static enum fr_status copy_text(struct record_box *box, const char **out, const char *text,
+                                struct fr_error *err)
+{
+    *out = text ? fr__arena_strdup(box->arena, text) : NULL;
+    return text && !*out ? fr__fail_nomem(err) : FR_OK;
+}
+
+static enum fr_status fill_texts(struct record_box *box, const struct fr__making *m,
+                                 struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    const struct fr_question *q = m->question;
+
+    FR_TRY(copy_text(box, &r->workload, m->setting->graph->name, err));
+    FR_TRY(copy_text(box, &r->topology, m->setting->topo->name, err));
+    FR_TRY(copy_text(box, &r->strategy, q->strategy, err));
+    FR_TRY(copy_text(box, &r->command, q->command, err));
+    FR_TRY(copy_text(box, &r->recipe, q->recipe, err));
+    return copy_text(box, &r->slow, q->slow, err);
+}
+
 static enum fr_status fill(struct record_box *box, const struct fr__making *m, struct fr_error *err)
 {
     struct fr_record *r = &box->record;
     const struct fr_question *q = m->question;
 
-    r->workload = fr__arena_strdup(box->arena, m->setting->graph->name);
-    r->topology = fr__arena_strdup(box->arena, m->setting->topo->name);
-    r->strategy = fr__arena_strdup(box->arena, q->strategy);
-    if (!r->workload || !r->topology || !r->strategy)
-        return fr__fail_nomem(err);
-    r->command = q->command ? fr__arena_strdup(box->arena, q->command) : NULL;
-    if (q->command && !r->command)
-        return fr__fail_nomem(err);
+    FR_TRY(fill_texts(box, m, err));
     r->dtype = fr_dtype_name(m->setting->graph->dtype);
     r->is_dtype_default = q->dtype == FR_N_DTYPES && m->setting->graph->dtype != FR_FP32;
     r->optimizer = fr_optimizer_name(q->optimizer);
@@ -474,9 +489,6 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_ordered = m->n_ordered;
     r->wall_s = m->wall_s;
     r->plan_cpu_s = m->plan_cpu_s;
-    r->recipe = q->recipe ? fr__arena_strdup(box->arena, q->recipe) : NULL;
-    if (q->recipe && !r->recipe)
-        return fr__fail_nomem(err);
     r->wait_factor = fr__wait_factor(m);
     FR_TRY(fr__fill_interference(r, box->arena, m, err));
     fill_cost_sources(r, m->plan, m->run);
@@ -491,9 +503,6 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
         FR_TRY(fill_critical_path(box, err));
         FR_TRY(fill_settings(r, box->arena, q, err));
     }
-    r->slow = q->slow ? fr__arena_strdup(box->arena, q->slow) : NULL;
-    if (q->slow && !r->slow)
-        return fr__fail_nomem(err);
     FR_TRY(fr__fill_sensitivities(r, box->arena, m, err));
     return fr__fill_uncertainty(r, box->arena, m, err);
 }

@@ -104,6 +104,7 @@ unit_tests += tests/sim/test_spread
 unit_tests += tests/sim/test_story
 unit_tests += tests/sim/test_tournament
 unit_tests += tests/sim/test_turns
+unit_tests += tests/sim/test_untangle
 unit_tests += tests/sim/test_way
 unit_tests += tests/strategies/test_accumulate
 unit_tests += tests/strategies/test_copies

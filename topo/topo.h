@@ -176,9 +176,9 @@ enum fr_status fr_topo_write_simgrid(FILE *f, const struct fr_topo *t, struct fr
 /* The preset whose GPUs have the same types and, between any two, routes of the same length, rate
  * and latency; NULL: none. FR_ENOMEM. */
 enum fr_status fr_topo_preset_like(const struct fr_topo *t, const char **out, struct fr_error *err);
-/* Whether copies of a preset that is like it behave like copies of it in a cluster too: the same NICs
- * in the same order, beside the same GPUs and as fast. FR_ENOENT: no such preset; FR_ENOMEM. Cost:
- * O(NICs * links). */
+/* Whether copies of a preset that is like it behave like copies of it in a cluster too: the same
+ * NICs in the same order, beside the same GPUs and as fast. FR_ENOENT: no such preset; FR_ENOMEM.
+ * Cost: O(NICs * links). */
 enum fr_status fr_topo_preset_stands_for(const struct fr_topo *t, const char *preset, bool *out,
                                          struct fr_error *err);
 

@@ -64,7 +64,8 @@ struct report {
 };
 
 /* A preset is shorter where copies of it behave alike in a cluster; a file whose GPUs were said by
- * --gpu-type is not loaded without, so that what -o has written stands for it. NULL: nothing does. */
+ * --gpu-type is not loaded without, so that what -o has written stands for it. NULL: nothing
+ * does. */
 static enum fr_status find_line(const struct options *o, const struct fr_topo *t, struct report *r,
                                 struct fr_error *err)
 {

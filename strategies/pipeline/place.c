@@ -167,9 +167,9 @@ static void chain_ranks(struct placing *g)
 }
 
 /* Of two blocks on a rank that read a tensor of another, the first brings it there. Forward and
- * backward blocks of a micro-batch have one order, but weight gradients come early or late, and some
- * backward passes are cut and others not: only a micro-batch with the blocks of its patterns, in
- * their order, can be repeated. */
+ * backward blocks of a micro-batch have one order, but weight gradients come early or late, and
+ * some backward passes are cut and others not: only a micro-batch with the blocks of its patterns,
+ * in their order, can be repeated. */
 static void rule_out_other_orders(struct placing *g)
 {
     chain_ranks(g);

@@ -99,7 +99,7 @@ struct holding {
     double now, most; /* activations and gradients */
 };
 
-/* The gradients of a stage are made by the first pass that needs `first` beside what is held. */
+/* The gradients of a stage are made by the first pass that needs `first` on top of what is held. */
 static void make_gradients(struct holding *h, struct stage *s, double before, double first,
                            double again)
 {

@@ -97,10 +97,10 @@ double fr__kept_at_least(const struct fr__job *j, const struct fr_search_layout 
 struct fr__block {
     size_t n_items;
     double *forward_s, *backward_s, *weight_s; /* weight_s: of the backward pass */
-    double *hidden_s;      /* messages of the backward pass beside gradients of weights */
+    double *hidden_s;      /* messages of the backward pass that gradients of weights hide */
     double *busy_s[2];     /* of the forward, the backward pass: without its waits for messages */
     double *kept_bytes;    /* from the forward to the backward pass */
-    double *held_bytes;    /* beside these, where a step has one micro-batch */
+    double *held_bytes;    /* more than these, where a step has one micro-batch */
     double *between_bytes; /* from a backward pass without the gradients of weights to these */
     /* At most, over what other items hold meanwhile: forward; backward as a whole; without the
      * gradients of weights; these. */

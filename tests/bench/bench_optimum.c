@@ -1,4 +1,5 @@
-/* tests/bench/bench_optimum.c - how far the planner and simpler methods are from the optimum of small graphs.
+/* tests/bench/bench_optimum.c - how far the planner and simpler methods are from the optimum of
+ * small graphs.
  *
  * Random graphs of 4 to 8 operations on 2 and 3 devices, like and unlike, by how much moves. Each
  * figure is the makespan over the optimum (branch and bound), on average and at worst:

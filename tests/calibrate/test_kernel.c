@@ -279,8 +279,8 @@ START_TEST(attention_in_training_runs_at_published_rates)
 END_TEST
 
 /* Figures 5 and 6 of the same paper: FlashAttention-2 on an H100 at 8192 tokens with heads of 128
- * has 333 of 602 Tflop/s, causal, and 318 of 559 backward. An A100's curve is of the second generation;
- * the first takes about twice as long (T. Dao, FlashAttention-2, abstract). */
+ * has 333 of 602 Tflop/s, causal, and 318 of 559 backward. An A100's curve is of the second
+ * generation; the first takes about twice as long (T. Dao, FlashAttention-2, abstract). */
 START_TEST(older_generations_of_attention_take_longer_by_published_ratios)
 {
     static const char *const ops[] = {"layer0.attn.flash", "layer0.attn.flash.dgrad"};

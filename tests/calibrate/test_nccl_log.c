@@ -149,8 +149,8 @@ START_TEST(a_launcher_s_tag_before_each_line_is_dropped)
 }
 END_TEST
 
-/* As kubectl logs --prefix --timestamps and mpirun of Open MPI 5 print it, each line with its own time
- * or rank; lines of another program between them have it too. */
+/* As kubectl logs --prefix --timestamps and mpirun of Open MPI 5 print it, each line with its own
+ * time or rank; lines of another program between them have it too. */
 START_TEST(a_prefix_before_each_line_is_dropped)
 {
     static const char *const around[][2] = {

@@ -534,94 +534,6 @@ START_TEST(a_long_contended_graph_runs_to_its_end)
 }
 END_TEST
 
-/* ---- collectives in different orders ---- */
-
-/* Members of two collectives of n ranks, x and y, on one stream a device; by priority, even ranks
- * have x first and odd ones y. */
-static void two_collectives(struct fr_plan *p, uint32_t n, uint32_t x[], uint32_t y[])
-{
-    uint32_t c[2];
-
-    for (uint32_t k = 0; k < 2; k++) {
-        uint32_t *members = k == 0 ? x : y;
-
-        c[k] = fr_plan_add_collective(
-            p, &(struct fr_collective){.bytes = 8e8,
-                                       .group = fr_plan_add_group(p, 0, 1, n),
-                                       .label = FR_NONE,
-                                       .kind = k == 0 ? FR_ALL_REDUCE : FR_ALL_GATHER});
-        for (uint32_t i = 0; i < n; i++)
-            members[i] = fr_plan_add_task(p, &(struct fr_task){.device = i,
-                                                               .cost_id = FR_NONE,
-                                                               .op = FR_NONE,
-                                                               .collective = c[k],
-                                                               .rank = i,
-                                                               .microbatch = FR_NONE,
-                                                               .priority = i % 2 == k ? 0 : 1,
-                                                               .kind = FR_TASK_COLLECTIVE,
-                                                               .stream = FR_STREAM_COMM});
-    }
-}
-
-/* Each device issues the two collectives in the opposite order on one stream. */
-START_TEST(a_dead_lock_names_the_circle)
-{
-    struct fr_topo *topo = fixture_star(2, BW, 0);
-    struct fr_plan *p = fr_plan_new(topo, NULL);
-    struct fr_run_options o = options(FR_NETWORK_FLOW);
-    struct fr_run *r = NULL;
-    struct fr_error err;
-    uint32_t x[2], y[2];
-
-    two_collectives(p, 2, x, y);
-    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
-    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 1), 0), x[1]);
-    fixture_finish(p);
-    o.order = FR_ORDER_STRICT;
-    ck_assert_int_eq(fr_simulate(p, &o, &r, &err), FR_EDEADLOCK);
-    ck_assert_ptr_null(r);
-    ck_assert_ptr_nonnull(strstr(err.text, "deadlock at 1 s with 2 of 6 tasks done"));
-    ck_assert_ptr_nonnull(strstr(err.text, "all-reduce"));
-    ck_assert_ptr_nonnull(strstr(err.text, "all-gather"));
-    ck_assert_ptr_nonnull(strstr(err.text, "waits for the stream held by"));
-    fr_plan_free(p);
-    fr_topo_free(topo);
-}
-END_TEST
-
-/* The same where ready tasks go by priority: device 0 holds its stream for x, device 1 for y. When
- * the other member of each is ready, one goes past the other, and both run one after the other.
- * A run with jitter notices at once, a usual one at a standstill.
- */
-START_TEST(ranks_that_take_up_collectives_in_different_orders_run_both)
-{
-    double jitter = _i * 1e-12;
-    struct fr_topo *topo = fixture_star(2, BW, 0);
-    struct fr_plan *p = fr_plan_new(topo, NULL);
-    struct fr_run_options o = options(FR_NETWORK_FLOW);
-    struct fr_run *r;
-    uint32_t x[2], y[2];
-
-    two_collectives(p, 2, x, y);
-    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
-    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 2), 0), x[1]);
-    fixture_compute(p, 0, fixture_cost(p, 9), 0); /* what goes on meanwhile */
-    fixture_finish(p);
-    o.jitter_cv = jitter;
-    r = fixture_run(p, &o);
-    /* x: all-reduce of 0.8 GB over 1 GB/s, y: all-gather, half of it; both are held until 2 s */
-    if (_i == 1) {
-        ck_assert_double_eq_tol(r->start_s[x[0]], 2, 1e-6);
-        ck_assert_double_eq_tol(r->end_s[x[1]], 2.8, 1e-6);
-        ck_assert_double_eq_tol(r->end_s[y[1]], 3.2, 1e-6);
-    }
-    ck_assert(r->end_s[x[0]] <= r->start_s[y[0]] || r->end_s[y[0]] <= r->start_s[x[0]]);
-    fr_run_free(r);
-    fr_plan_free(p);
-    fr_topo_free(topo);
-}
-END_TEST
-
 int main(void)
 {
     TCase *c = tcase_create("engine");
@@ -644,7 +556,5 @@ int main(void)
     tcase_add_test(c, buffers_live_until_their_last_reader);
     tcase_add_test(c, allocation_is_at_dispatch_or_at_start);
     tcase_add_test(c, a_long_contended_graph_runs_to_its_end);
-    tcase_add_test(c, a_dead_lock_names_the_circle);
-    tcase_add_loop_test(c, ranks_that_take_up_collectives_in_different_orders_run_both, 0, 2);
     return run_case(c, "sim/engine");
 }

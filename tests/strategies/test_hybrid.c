@@ -347,8 +347,8 @@ START_TEST(gradients_of_tied_weights_do_not_go_in_parts)
 }
 END_TEST
 
-/* A large vocabulary makes the head a stage's work by itself; the loss then stands with it, since the
- * shared weights are summed between the first stage and the last. */
+/* A large vocabulary makes the head a stage's work by itself; the loss then stands with it, since
+ * the shared weights are summed between the first stage and the last. */
 START_TEST(a_head_with_shared_weights_stands_in_the_last_stage)
 {
     static const char *const specs[] = {"hybrid:tp=2,pp=2,virtual=2,micro=1,schedule=looped-bfs",

@@ -202,8 +202,8 @@ END_TEST
 
 #define CUTS "micro=1,cuts=conv2_1;conv3_1;conv4_1;fc6.bias;fc6.relu;fc7.relu;fc8"
 
-/* Micro-batches are repeated from one that was made with care. A layer without parameters of its own
- * to differentiate lets the gradient through to the stage before, so that a block of weight
+/* Micro-batches are repeated from one that was made with care. A layer without parameters of its
+ * own to differentiate lets the gradient through to the stage before, so that a block of weight
  * gradients may bring a tensor that another block of its device reads, or find it there: only
  * micro-batches in which the same block comes first can be repeated. fr_plan_finish, in case_plan,
  * finds a buffer that is freed in the wrong place. */

@@ -179,9 +179,9 @@ START_TEST(a_degraded_link_slows_what_goes_over_it)
 }
 END_TEST
 
-/* Pairs of ranks, one a machine, sum the weights that both ends of the model share, all pairs at once
- * and each over a card of its own. The pair with the bad card holds up the step as all pairs would with
- * such cards; it is not slower for being the only one. */
+/* Pairs of ranks, one a machine, sum the weights that both ends of the model share, all pairs at
+ * once and each over a card of its own. The pair with the bad card holds up the step as all pairs
+ * would with such cards; it is not slower for being the only one. */
 START_TEST(one_bad_network_card_costs_what_all_of_them_bad_would)
 {
     static const char *const options[] = {"tp=2,pp=2,micro=8", "tp=2,pp=2,micro=8,fold=0"};

@@ -18,6 +18,19 @@ struct fr_topo *topo_case_load(const char *spec)
     return t;
 }
 
+void topo_case_refuse(const struct topo_case_refusal cases[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct fr_topo *t = NULL;
+        struct fr_error err;
+
+        ck_assert_msg(fr_topo_load(&t, cases[i].text, &err) != FR_OK, "%s", cases[i].text);
+        ck_assert_msg(err.code == cases[i].status && strstr(err.text, cases[i].sentence),
+                      "%s: %d %s", cases[i].text, (int)err.code, err.text);
+        ck_assert_ptr_null(t);
+    }
+}
+
 const struct fr_link *topo_case_link(const struct fr_topo *t, const char *name)
 {
     char buf[FR_LINK_NAME];

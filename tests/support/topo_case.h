@@ -11,6 +11,9 @@ struct topo_case_refusal {
     const char *sentence; /* a part of it */
 };
 
+/* Fails the test where one of the texts is not refused so. */
+void topo_case_refuse(const struct topo_case_refusal cases[], size_t n);
+
 /* Fails the test where it does not load. The caller frees it. */
 struct fr_topo *topo_case_load(const char *spec);
 /* NULL: no link of that name. */

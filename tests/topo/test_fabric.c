@@ -412,15 +412,7 @@ START_TEST(fabrics_that_mean_nothing_are_refused)
         {"2x hgx-h100 via rails less", FR_EPARSE, "nothing after 'less'"},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fr_topo *t = NULL;
-        struct fr_error err;
-
-        ck_assert_msg(fr_topo_load(&t, cases[i].text, &err) != FR_OK, "%s", cases[i].text);
-        ck_assert_msg(err.code == cases[i].status && strstr(err.text, cases[i].sentence),
-                      "%s: %d %s", cases[i].text, (int)err.code, err.text);
-        ck_assert_ptr_null(t);
-    }
+    topo_case_refuse(cases, sizeof(cases) / sizeof(cases[0]));
 }
 END_TEST
 

@@ -190,8 +190,8 @@ START_TEST(xla_reads_the_input_of_a_softmax_twice_more)
 }
 END_TEST
 
-/* Everything that holds for any graph: parameters, FLOPs of products and the number of updates stay;
- * traffic never grows but for XLA's reductions. */
+/* Everything that holds for any graph: parameters, FLOPs of products and the number of updates
+ * stay; traffic never grows but for XLA's reductions. */
 START_TEST(what_is_trained_stays_as_it_was)
 {
     static const char *const specs[] = {TINY,

@@ -21,8 +21,8 @@ struct fr__box {
 
 /* Whether the word names a box. */
 bool fr__box_is(const char *word);
-/* FR_EPARSE, FR_ERANGE: what is wrong with it; FR_ENOENT: an unknown type; FR_EUSAGE: one that is no
- * card. */
+/* FR_EPARSE, FR_ERANGE: what is wrong with it; FR_ENOENT: an unknown type; FR_EUSAGE: one that is
+ * no card. */
 enum fr_status fr__box_parse(struct fr__box *out, const char *word, struct fr_error *err);
 /* Adds it as that machine; faults stay in the builder. */
 void fr__box_build(const struct fr__box *box, struct fr_topo_builder *b, uint32_t machine);

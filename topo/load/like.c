@@ -2,9 +2,9 @@
  *
  * Two machines are alike where their GPUs have the same types in the same order, and the routes
  * between any two have as many links, the same narrowest rate and the same latency. Copies of them
- * are alike in a cluster where in addition each NIC speaks the same network and reaches the GPUs that
- * are nearest to it over as many links of the same width. Sockets are not compared: how many links
- * lie between a NIC and a GPU of another socket is not either.
+ * are alike in a cluster where in addition each NIC speaks the same network and reaches the GPUs
+ * that are nearest to it over as many links of the same width. Sockets are not compared: how many
+ * links lie between a NIC and a GPU of another socket is not either.
  */
 #include "config.h"
 

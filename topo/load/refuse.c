@@ -1,5 +1,5 @@
-/* topo/load/refuse.c - knows files that stand beside topologies and are none, to say what to take
- * in their place. */
+/* topo/load/refuse.c - knows files that lie in the same folders as topologies and are none, to say
+ * which file to take instead. */
 #include "config.h"
 
 #include "topo/import/import.h"

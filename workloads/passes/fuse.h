@@ -10,7 +10,7 @@
  *     activation-dropout   an activation and the dropout behind it
  *     scale-mask-softmax   scaling, masking, a cast, and the softmax behind them
  *     batchnorm-activation batch norm, the residual addition, and the activation behind them
- *     xla                  every cluster of elementwise ops, with at most one norm or softmax in it;
+ *     xla                  clusters of elementwise ops, with at most one norm or softmax each;
  *                          these are reductions that read their input again, and ops of the zoo
  *                          are those of TensorFlow 1 (workloads/zoo/nn_tf1.h)
  *     inductor             the same clusters, where a norm or softmax is one kernel, and the
@@ -20,8 +20,8 @@
  * one op too. Where a tensor inside a group is read outside by ops that derive from the group (the
  * gradient of GELU reads what the bias wrote; the gradient of a batch norm's weights reads the
  * gradient of the ReLU), these make it again from the group's inputs, if that moves no more bytes
- * than to write and read it; else the fused op writes it too. XLA does not compute a GELU, SiLU, tanh
- * or sigmoid twice.
+ * than to write and read it; else the fused op writes it too. XLA does not compute a GELU, SiLU,
+ * tanh or sigmoid twice.
  *
  * Sources:  Megatron-LM, megatron/model/fused_bias_gelu.py (the backward pass adds the bias again),
  *           fused_softmax.py, transformer.py (bias_dropout_add); NVIDIA cuDNN,

@@ -109,7 +109,8 @@ static struct readers readers_of(const struct fr__fusing *f, uint32_t tensor)
     return r;
 }
 
-/* Whether a tensor is made of others number by number, and to read these moves no more bytes than to write and read it. */
+/* Whether a tensor is made of others number by number, and to read these moves no more bytes than
+ * to write and read it. */
 static bool is_worth_it(const struct fr__fusing *f, uint32_t tensor, size_t n_readers)
 {
     struct counting c = {.f = f};

@@ -25,7 +25,8 @@ static inline uint32_t fr__fusing_group(const struct fr__fusing *f, uint32_t op)
     return op;
 }
 
-/* Whether norms and softmax are reductions and elementwise ops: XLA's, unless each is one kernel. */
+/* Whether norms and softmax are reductions and elementwise ops: XLA's, unless each is one
+ * kernel. */
 static inline bool fr__fusing_splits_rows(const struct fr__fusing *f)
 {
     return (f->fusions & (1u << FR_FUSE_XLA | 1u << FR_FUSE_INDUCTOR)) == 1u << FR_FUSE_XLA;

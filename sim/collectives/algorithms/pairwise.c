@@ -54,30 +54,15 @@ static void carry(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint3
     fn(user, piece_of(s, slot, i));
 }
 
-const struct fr__algorithm fr__pairwise_algorithm = {
-    .name = "pairwise",
-    .summary = "one partner a round",
-    .source =
-        "R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
-    .kinds = FR__FOR_ALL_TO_ALL | FR__FOR_REDUCE_SCATTER,
-    .is_rendezvous = true,
-    .is_even = true,
-    .shape = shape,
-    .step = step,
-    .send = send,
-    .carry = carry,
-};
+#define EXCHANGE(text, words)                                                                      \
+    {                                                                                              \
+        .name = text, .summary = words,                                                            \
+        .source = "R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. "     \
+                  "19(1), 2005",                                                                   \
+        .kinds = FR__FOR_ALL_TO_ALL | FR__FOR_REDUCE_SCATTER, .is_rendezvous = true,               \
+        .is_even = true, .shape = shape, .step = step, .send = send, .carry = carry,               \
+    }
 
-const struct fr__algorithm fr__shift_algorithm = {
-    .name = "shift",
-    .summary = "one partner a round, in round r the r-th rank on",
-    .source =
-        "R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
-    .kinds = FR__FOR_ALL_TO_ALL | FR__FOR_REDUCE_SCATTER,
-    .is_rendezvous = true,
-    .is_even = true,
-    .shape = shape,
-    .step = step,
-    .send = send,
-    .carry = carry,
-};
+const struct fr__algorithm fr__pairwise_algorithm = EXCHANGE("pairwise", "one partner a round");
+const struct fr__algorithm fr__shift_algorithm =
+    EXCHANGE("shift", "one partner a round, in round r the r-th rank on");

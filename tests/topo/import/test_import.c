@@ -187,7 +187,7 @@ START_TEST(a_board_in_nccls_xml_has_the_routes_rings_and_systems_of_its_preset)
 }
 END_TEST
 
-/* As an Amazon p3 beside a DGX-1, or a DGX-1 that lost the half of a NIC's slot. */
+/* As an Amazon p3 differs from a DGX-1; or a DGX-1 one of whose NICs has half a slot. */
 START_TEST(a_machine_of_other_nics_is_no_preset_of_a_cluster)
 {
     static const char *const others[] = {
