@@ -94,6 +94,15 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
 void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out);
 
+/* What NHWC spares a graph against NCHW on GPUs with matrix units, at the graph's batch: the
+ * transposes of operands and results around its convolutions, forward and backward
+ * (calibrate/layout.h), and the bytes that they read and write. None in fp32. O(ops). */
+struct fr_layout_effect {
+    size_t n_convolutions, n_transposes;
+    double bytes;
+};
+void fr_layout_effect_of(const struct fr_graph *g, struct fr_layout_effect *out);
+
 struct fr_slowdowns;
 struct fr_system_call; /* calibrate/system.h */
 

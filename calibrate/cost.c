@@ -16,7 +16,10 @@
 #include "calibrate/cost_model.h"
 #include "calibrate/cost_samples.h"
 #include "calibrate/kernel.h"
+#include "calibrate/layout.h"
+#include "calibrate/per_image.h"
 #include "calibrate/relatives.h"
+#include "calibrate/transfer.h"
 
 #include <math.h>
 
@@ -176,11 +179,12 @@ static void slow_down(struct fr_cost *c, double factor)
     c->bytes_s *= factor;
 }
 
-/* Images of numbers of 4 bytes lie channel by channel in frameworks; those of 16 bits lie pixel by
- * pixel where matrix units are to take them. */
+/* Where nothing says otherwise, images of numbers of 4 bytes lie channel by channel in frameworks;
+ * those of 16 bits lie pixel by pixel where matrix units are to take them. */
 static bool is_channel_by_channel(const struct fr__kernel *kernel)
 {
-    return kernel->element_bytes > 3;
+    return kernel->layout == FR_LAYOUT_DEFAULT ? kernel->element_bytes > 3
+                                               : kernel->layout == FR_LAYOUT_NCHW;
 }
 
 /* Prices batch norm. Without a curve it takes the time of elementwise ops for its bytes, or longer
@@ -246,6 +250,22 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
     set_known(c, s * slower, &k);
 }
 
+/* How much of the work with the zeros between the pixels of a strided convolution's output its
+ * gradient of the input does, as a power of their share: 0 none, 1 all. The middle of what was
+ * fitted to kernels on matrix units, 0.38 on a V100 and 0.66 on a T4 (`stride_waste` of the device
+ * files, baidu-research/DeepBench). */
+static const double STRIDE_WASTE = 0.5;
+
+static double strided_rows(const struct fr_kernel_shape *conv)
+{
+    double spread = conv->conv.height * conv->conv.width /
+                    fmax(conv->conv.out_height * conv->conv.out_width, 1);
+
+    if (conv->op_class != FR_CURVE_CONV_BACKWARD_DATA || conv->conv.stride <= 1)
+        return 1;
+    return pow(fmax(spread, 1), STRIDE_WASTE);
+}
+
 /* The product that a convolution is. channels: those of the input, padded or not. */
 static struct fr_kernel_shape as_product(const struct fr__kernel *kernel, double channels)
 {
@@ -256,7 +276,8 @@ static struct fr_kernel_shape as_product(const struct fr__kernel *kernel, double
     double filter = channels * taps;
     struct fr_kernel_shape p = {.op_class = FR_CURVE_MATMUL, .matmul = {.batch = groups}};
 
-    p.matmul.rows = conv->op_class == FR_CURVE_CONV_BACKWARD_FILTER ? columns : rows;
+    p.matmul.rows =
+        conv->op_class == FR_CURVE_CONV_BACKWARD_FILTER ? columns : rows * strided_rows(conv);
     p.matmul.columns = conv->op_class == FR_CURVE_CONV_FORWARD ? columns : filter;
     p.matmul.depth = conv->op_class == FR_CURVE_CONV_FORWARD         ? filter
                      : conv->op_class == FR_CURVE_CONV_BACKWARD_DATA ? columns
@@ -283,30 +304,30 @@ static void use_implicit_product(struct fr_cost *c, const struct target *t,
     set_known(c, s > c->bytes_s ? s : c->bytes_s, &k);
 }
 
-/* Whether matrix units cannot take the channels by the eight, as those of a first layer. */
-static bool is_narrow(const struct fr__kernel *kernel)
+/* Adds the transposes around a convolution, or takes them away where what was measured has them and
+ * the graph's images lie pixel by pixel (layout.h). Without them it takes no less than its matrix
+ * product, whose operands are read as they lie. k: what priced it. */
+static void turn_images(struct fr_cost *c, const struct target *t, const struct fr__kernel *kernel,
+                        const struct fr__known *k)
 {
-    return fmod(kernel->shape.conv.in_channels, 8) > 0;
-}
-
-/* Adds the change of layout around a convolution in tf32. Frameworks keep fp32 images channel by
- * channel (NCHW), matrix units take them pixel by pixel: cuDNN turns operands and result round,
- * which reads and writes them once more. In PyTorch's trace of ResNet-50 on an A100
- * (HolisticTraceAnalysis) that is a quarter of the time of convolutions; there 1 x 1 filters with
- * stride 1 are products as they lie, and the first layer stays on the vector units. */
-static void add_layout(struct fr_cost *c, const struct target *t, const struct fr__kernel *kernel)
-{
-    struct fr__known k = streaming_curve(t, FR_CURVE_ELEMENTWISE, kernel->element_bytes);
+    struct fr__known move = streaming_curve(t, FR_CURVE_ELEMENTWISE, kernel->element_bytes);
     struct fr_kernel_shape shape = {.op_class = FR_CURVE_ELEMENTWISE,
-                                    .memory = {.bytes = 2 * kernel->bytes}};
-    bool is_product = kernel->shape.conv.kernel_height * kernel->shape.conv.kernel_width <= 1 &&
-                      kernel->shape.conv.stride <= 1;
+                                    .memory = {.bytes = fr__layout_bytes(kernel, t->dtype) +
+                                                        fr__layout_slow_bytes(kernel, t->dtype)}};
+    int change = fr__layout_change(kernel->layout, t->dtype, k);
     double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
+    struct fr_cost product = *c;
     double s;
 
-    if (t->dtype != FR_TF32 || is_product || is_narrow(kernel) || !k.curve)
+    if (change == 0 || !(shape.memory.bytes > 0) || !move.curve)
         return;
-    s = fr__kernel_s(&k, &shape);
+    s = fr__kernel_s(&move, &shape);
+    if (change < 0) {
+        set_roofline(&product, fr__cost_model_type(t->model, t->type), t->dtype, kernel->flops,
+                     kernel->bytes);
+        use_implicit_product(&product, t, kernel, kernel->shape.conv.in_channels);
+        s = fmax(-s, fmin(product.mean_s - c->mean_s, 0));
+    }
     *bound_s += s;
     c->mean_s += s;
 }
@@ -327,8 +348,50 @@ static void use_padded(struct fr_cost *c, const struct target *t, const struct f
         *c = padded;
 }
 
+/* A convolution as one product of all images, with its operands and result turned round. */
+static double turned_round_s(const struct fr_cost *roofline, const struct target *t,
+                             const struct fr__kernel *kernel)
+{
+    struct fr__known move = streaming_curve(t, FR_CURVE_ELEMENTWISE, kernel->element_bytes);
+    struct fr_kernel_shape shape = {.op_class = FR_CURVE_ELEMENTWISE,
+                                    .memory = {.bytes = 2 * kernel->bytes}};
+    struct fr_cost c = *roofline;
+
+    use_implicit_product(&c, t, kernel, kernel->shape.conv.in_channels);
+    return c.mean_s + (move.curve ? fr__kernel_s(&move, &shape) : 0);
+}
+
+/* Prices a 1 x 1 convolution in tf32 as one product an image (per_image.h). What is summed up over
+ * the images afterwards is read by a kernel that streams, unless it is faster to turn the images
+ * round. false: it is no such convolution, or products were not measured. */
+static bool use_per_image(struct fr_cost *c, const struct target *t,
+                          const struct fr__kernel *kernel)
+{
+    struct fr__known k = fr__cost_model_product(t->model, t->type, t->dtype);
+    struct fr__known stream = streaming_curve(t, FR_CURVE_REDUCTION, kernel->element_bytes);
+    struct fr_kernel_shape product, sum = {.op_class = FR_CURVE_REDUCTION};
+    double s;
+
+    if (t->dtype != FR_TF32 || !k.curve || !is_channel_by_channel(kernel) ||
+        !fr__is_per_image(&kernel->shape))
+        return false;
+    if (!stream.curve) {
+        stream = streaming_curve(t, FR_CURVE_ELEMENTWISE, kernel->element_bytes);
+        sum.op_class = FR_CURVE_ELEMENTWISE;
+    }
+    sum.memory.bytes = fr__per_image_product(&kernel->shape, &product);
+    s = fmax(fr__kernel_s(&k, &product),
+             c->bytes_s * (kernel->bytes + sum.memory.bytes) / fmax(kernel->bytes, 1));
+    if (sum.memory.bytes > 0 && stream.curve)
+        s = fmin(s + fr__kernel_s(&stream, &sum), turned_round_s(c, t, kernel));
+    k.trust = FR_TRUST_TRANSFERRED;
+    k.error_frac = fr__error_of_median(0.35);
+    set_known(c, s, &k);
+    return true;
+}
+
 /* Prices a convolution by its curve, or as a product. Channels that matrix units cannot take by the
- * eight run on the vector units in tf32 (add_layout), and else where that is faster than measured:
+ * eight run on the vector units in tf32 (layout.h), and else where that is faster than measured:
  * the fp16 rows are of cuDNN 7.0, whose gradients of a first layer's filter are slower in fp16 than
  * in fp32. */
 static void use_convolution(struct fr_cost *c, const struct target *t,
@@ -338,8 +401,12 @@ static void use_convolution(struct fr_cost *c, const struct target *t,
     const char *device = fr__cost_model_type(t->model, t->type)->name;
     struct fr__known k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
     struct fr__known vector = fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
-    bool is_on_vectors = is_narrow(kernel) && vector.curve && (k.curve || t->dtype == FR_TF32);
+    struct target vectors = {t->model, t->type, FR_FP32};
+    bool is_on_vectors =
+        fr__layout_is_narrow(kernel) && vector.curve && (k.curve || t->dtype == FR_TF32);
 
+    if (!(k.curve && k.is_users) && use_per_image(c, t, kernel))
+        return;
     if (is_on_vectors && t->dtype != FR_TF32)
         is_on_vectors = fr__kernel_s(&vector, &kernel->shape) < fr__kernel_s(&k, &kernel->shape);
     if (is_on_vectors)
@@ -347,11 +414,25 @@ static void use_convolution(struct fr_cost *c, const struct target *t,
     else if (k.curve)
         set_known(c, fr__kernel_s(&k, &kernel->shape), &k);
     else
-        use_implicit_product(c, t, kernel, kernel->shape.conv.in_channels);
-    if (is_narrow(kernel) && k.curve && !k.is_users && fr__dtype_bytes(t->dtype) == 2 &&
+        use_implicit_product(c, fr__layout_is_narrow(kernel) && t->dtype == FR_TF32 ? &vectors : t,
+                             kernel, kernel->shape.conv.in_channels);
+    if (fr__layout_is_narrow(kernel) && k.curve && !k.is_users && fr__dtype_bytes(t->dtype) == 2 &&
         fr__pads_channels(device))
         use_padded(c, t, kernel);
-    add_layout(c, t, kernel);
+    turn_images(c, t, kernel, &k);
+}
+
+/* Adds what ops that are fused behind a product move: tensors kept for the backward pass, or read
+ * there. A block of threads moves its part when its products are done, so we count none as
+ * hidden. */
+static void add_epilogue(struct fr_cost *c, const struct target *t, const struct fr__kernel *kernel)
+{
+    double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
+    double s = time_at(kernel->epilogue_bytes, fr__cost_model_type(t->model, t->type)->mem_Bps *
+                                                   fr_efficiency_of(FR_OP_ADD).bytes_frac);
+
+    *bound_s += s;
+    c->mean_s += s;
 }
 
 static void use_shape(struct fr_cost *c, const struct target *t, const struct fr_op *o,
@@ -376,6 +457,7 @@ static void use_shape(struct fr_cost *c, const struct target *t, const struct fr
         k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
         if (k.curve)
             set_known(c, fr__kernel_s(&k, &kernel->shape), &k);
+        add_epilogue(c, t, kernel);
         return;
     default:
         use_convolution(c, t, kernel);

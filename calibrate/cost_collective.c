@@ -5,6 +5,7 @@
 #include "calibrate/cost_model.h"
 #include "calibrate/system_model.h"
 #include "calibrate/system_nodes.h"
+#include "calibrate/transfer.h"
 
 #include <math.h>
 

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "calibrate/relatives.h"
+#include "calibrate/transfer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,24 +47,6 @@ double fr__kernel_s(const struct fr__known *k, const struct fr_kernel_shape *sha
 
     s = (work_s + fmin(s - work_s, k->latency_s)) * exp(fr__curve_residual(c, shape));
     return fmax(s, fr__curve_least_s(c, shape));
-}
-
-double fr__error_of_median(double median)
-{
-    return log(1 + median) / 0.67449;
-}
-
-/* The error that moving a curve to another device adds, as measured (doc/calibration.md): none to
- * another board of the same chip or die (5.0 and 4.4 % from a B200 to a GB200, which is no more
- * than at home), a median of 13 % to another chip; 26 % if one of the chips is older than Volta,
- * the middle of 20 % for convolutions and 32 % for products from a P100 to a V100. */
-static double move_error(int kinship, const char *from, const char *to)
-{
-    bool is_old = fr__is_before_volta(from) || fr__is_before_volta(to);
-
-    if (kinship <= 1 || (strcmp(from, to) != 0 && fr__is_same_die(from, to)))
-        return 0;
-    return fr__error_of_median(is_old ? 0.26 : 0.13);
 }
 
 static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum fr_curve_class c,
@@ -204,9 +187,10 @@ static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct f
             k->from = c->device;
             k->latency_s = latency_of(m, type, curve);
             k->is_users = m->has_own_file && c == m->loaded[0] && is_same;
-            k->error_frac = hypot(
-                fr__error_of_median(curve->info.held_out.median),
-                move_error(is_same || is_streaming(op_class) ? kinship : 2, c->device, to->name));
+            k->error_frac =
+                hypot(fr__error_of_median(curve->info.held_out.median),
+                      fr__transfer_error(is_same || is_streaming(op_class) ? kinship : 2, op_class,
+                                         c->device, to->name));
             k->trust = is_own && (is_same || d != FR_TF32 || is_streaming(op_class))
                            ? FR_TRUST_CALIBRATED
                            : FR_TRUST_TRANSFERRED;

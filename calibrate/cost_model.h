@@ -54,9 +54,6 @@ const struct fr_calibration *fr__cost_model_own_file(const struct fr_cost_model 
 /* NULL: there is none of that index. */
 const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system);
 
-/* Standard deviation of the logarithm of a normal error whose absolute value has this median. */
-double fr__error_of_median(double median);
-
 /* Seconds of a kernel on the device, without the host's part. k->curve is not NULL. */
 double fr__kernel_s(const struct fr__known *k, const struct fr_kernel_shape *shape);
 /* Host time to launch an op on that type. */

@@ -38,17 +38,19 @@ static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
 }
 
 /* Bytes of inputs that do not grow with the batch, read by an op that does; an op's `bytes` leave
- * them out. */
+ * them out. Without gathered parameters: of a whole unit's an op reads its own, which are its
+ * param_bytes. */
 static double fixed_input_bytes(const struct fr_graph *g, const struct fr_op *o)
 {
     uint32_t id = (uint32_t)(o - g->ops);
     double bytes = 0;
 
     for (uint32_t i = g->in_first[id]; o->scales && i < g->in_first[id + 1]; i++) {
-        uint32_t t = g->edges[g->in_edges[i]].tensor;
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
-        if (t != FR_NONE && !g->tensors[t].scales)
-            bytes += (double)g->tensors[t].bytes;
+        if (e->tensor != FR_NONE && !g->tensors[e->tensor].scales &&
+            g->ops[e->src].kind != FR_OP_ALL_GATHER)
+            bytes += (double)g->tensors[e->tensor].bytes;
     }
     return bytes;
 }
@@ -229,7 +231,11 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
         .bytes = (o->bytes * p.ratio + fixed_input_bytes(g, o) + param_traffic(g, o)) /
                  (p.parts * p.in_parts),
         .element_bytes = element_bytes(g, o)};
+    if (o->kind == FR_OP_CONV2D || o->kind == FR_OP_BATCHNORM)
+        out->layout = g->layout;
     out->has_shape = fr__op_shape(g, op, &shape) && kernel_shape_of(&p, &out->shape);
+    if (out->has_shape && o->kind == FR_OP_MATMUL)
+        out->epilogue_bytes = (double)shape.product.epilogue * p.ratio / (p.parts * p.in_parts);
     if (out->has_shape && o->kind == FR_OP_ATTENTION)
         out->generation = (double)shape.attention.generation;
 }
@@ -295,10 +301,12 @@ void fr__kernel_words(const struct fr__kernel *k, uint64_t words[FR__KERNEL_WORD
 {
     double n[FR__KERNEL_WORDS] = {k->flops, k->bytes, k->element_bytes, k->generation,
                                   k->has_shape};
+    size_t last = FR__KERNEL_WORDS - 1; /* no shape has so many sizes */
 
     if (k->has_shape) {
         n[5] = (double)k->shape.op_class;
         shape_numbers(&k->shape, n + 6);
+        n[last] = k->shape.op_class == FR_CURVE_MATMUL ? k->epilogue_bytes : (double)k->layout;
     }
     memcpy(words, n, sizeof(n));
 }

@@ -18,9 +18,11 @@
 struct fr__kernel {
     bool has_shape; /* false: only FLOPs and bytes are known */
     struct fr_kernel_shape shape;
-    double flops, bytes;  /* of the part that is asked for; bytes include parameters */
-    double element_bytes; /* of the forward op's first output; 0: not known */
-    double generation;    /* of FlashAttention; 0: the newest for the device, or no attention */
+    double flops, bytes;         /* of the part that is asked for; bytes include parameters */
+    double element_bytes;        /* of the forward op's first output; 0: not known */
+    enum fr_image_layout layout; /* of images: convolutions and batch norms */
+    double epilogue_bytes; /* products: what ops fused behind it move beside operands and result */
+    double generation;     /* of FlashAttention; 0: the newest for the device, or no attention */
 };
 
 void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *part,
@@ -28,6 +30,6 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
 
 /* All that a kernel is made of, as bits: two of equal words are priced alike, where op kind and
  * phase are equal too. */
-enum { FR__KERNEL_WORDS = 19 };
+enum { FR__KERNEL_WORDS = 20 };
 void fr__kernel_words(const struct fr__kernel *k, uint64_t words[FR__KERNEL_WORDS]);
 #endif

@@ -5,10 +5,11 @@ libcalibrate_la_SOURCES = \
 	calibrate/cost_memo.h calibrate/cost_memo.c calibrate/cost_model.h calibrate/cost_model.c \
 	calibrate/cost_op.c calibrate/cost_samples.h calibrate/cost_samples.c calibrate/data_version.h \
 	calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c calibrate/kernel.h \
-	calibrate/kernel.c calibrate/move.c calibrate/plausible.h calibrate/plausible.c \
-	calibrate/relatives.h calibrate/relatives.c calibrate/shipped.h calibrate/shipped.c \
-	calibrate/system.h calibrate/system.c calibrate/system_file.c calibrate/system_model.h \
-	calibrate/system_nodes.h calibrate/system_nodes.c calibrate/trust.c \
+	calibrate/kernel.c calibrate/layout.h calibrate/layout.c calibrate/move.c calibrate/per_image.h \
+	calibrate/per_image.c calibrate/plausible.h calibrate/plausible.c calibrate/relatives.h \
+	calibrate/relatives.c calibrate/shipped.h calibrate/shipped.c calibrate/system.h \
+	calibrate/system.c calibrate/system_file.c calibrate/system_model.h calibrate/system_nodes.h \
+	calibrate/system_nodes.c calibrate/transfer.h calibrate/transfer.c calibrate/trust.c \
 	calibrate/curves/attention.h calibrate/curves/attention.c calibrate/curves/batchnorm.h \
 	calibrate/curves/batchnorm.c calibrate/curves/class.h calibrate/curves/class.c \
 	calibrate/curves/conv.h calibrate/curves/conv.c calibrate/curves/curve.h \
@@ -17,11 +18,11 @@ libcalibrate_la_SOURCES = \
 	calibrate/curves/residual.h calibrate/curves/residual.c calibrate/curves/rows.h \
 	calibrate/curves/rows.c calibrate/curves/trees.h calibrate/curves/trees.c \
 	calibrate/fit/beside.h calibrate/fit/beside.c calibrate/fit/check.c \
-	calibrate/fit/collective_fit.c calibrate/fit/correction_fit.c calibrate/fit/fit.c calibrate/fit/fit_file.h \
-	calibrate/fit/fit_file.c calibrate/fit/fitting.h calibrate/fit/fitting.c \
-	calibrate/fit/launches.h calibrate/fit/launches.c calibrate/fit/link_fit.c \
-	calibrate/fit/nodes_fit.c calibrate/fit/system_bootstrap.c calibrate/fit/system_fit.h \
-	calibrate/fit/system_fit.c \
+	calibrate/fit/collective_fit.c calibrate/fit/correction_fit.c calibrate/fit/fit.c \
+	calibrate/fit/fit_file.h calibrate/fit/fit_file.c calibrate/fit/fitting.h \
+	calibrate/fit/fitting.c calibrate/fit/launches.h calibrate/fit/launches.c \
+	calibrate/fit/link_fit.c calibrate/fit/nodes_fit.c calibrate/fit/system_bootstrap.c \
+	calibrate/fit/system_fit.h calibrate/fit/system_fit.c \
 	calibrate/fit/read/beside.c calibrate/fit/read/collective_data.h \
 	calibrate/fit/read/collective_data.c calibrate/fit/read/collectives.c calibrate/fit/read/conv.c \
 	calibrate/fit/read/data.h calibrate/fit/read/data.c calibrate/fit/read/gemm.c \

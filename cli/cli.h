@@ -161,11 +161,14 @@ struct verb {
 /* The whole command; returns its exit status. argv[0]: the program's name. Once a process. */
 int cli_main(int argc, char *argv[]);
 
-/* ---- options.c ---- */
+/* ---- parse.c ---- */
 
 /* argv[0..argc) after the verb's words. */
 enum fr_status cli_parse_options(struct options *o, const struct verb *v, int argc,
                                  char *const argv[], struct fr_error *err);
+
+/* ---- options.c ---- */
+
 /* The rows of help about a verb's options. */
 void cli_print_options(FILE *f, unsigned groups);
 
@@ -173,7 +176,11 @@ void cli_print_options(FILE *f, unsigned groups);
 struct cli_option {
     char letter; /* 0: none */
     const char *name, *argument, *help;
+    size_t which; /* its row */
 };
+/* Sets the option of that row; value: NULL for one that takes none. Errors name the option. */
+enum fr_status cli_set_option(struct options *o, size_t which, const char *value,
+                              struct fr_error *err);
 /* The options of a verb's groups, one after the other: *at starts at 0. false: no more. */
 bool cli_next_option(unsigned groups, size_t *at, struct cli_option *out);
 
@@ -344,6 +351,8 @@ enum fr_status cli_learn(struct session *s, struct fr_error *err);
 /* What each fusion did: groups that became one op each, ops and their traffic before and after.
  * Nothing where none did anything. */
 void cli_print_fusions(const struct fr_graph *g);
+/* How many transposes the graph's layout makes or spares; nothing where it has none. */
+void cli_print_layout(const struct fr_graph *g);
 enum fr_status cli_recipe_list(struct session *s, struct fr_error *err);
 enum fr_status cli_recipe_show(struct session *s, struct fr_error *err);
 enum fr_status cli_schedule_list(struct session *s, struct fr_error *err);
@@ -397,6 +406,9 @@ enum fr_status cli_check_overwrite(const struct options *o, int argc, char *cons
 enum fr_status cli_check_files(const struct options *o, bool is_comparison, struct fr_error *err);
 /* FR_EUSAGE unless what was said of the whole run goes together. */
 enum fr_status cli_check_terms(const struct options *o, struct fr_error *err);
+/* Refuses, for a command that asks of several strategies, a step measured on several GPUs that does
+ * not say by which. FR_EUSAGE. */
+enum fr_status cli_check_measured(const struct options *o, struct fr_error *err);
 #define FR__TOKENS_AND_SAMPLES "a run is as long as its tokens or its samples say, not both"
 /* The same for what is drawn or written as .csv. */
 enum fr_status cli_check_plots(const struct options *o, struct fr_error *err);

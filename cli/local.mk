@@ -4,8 +4,8 @@ forerun_SOURCES = cli/start.c
 noinst_LTLIBRARIES += libcli.la
 libcli_la_SOURCES = cli/cli.h cli/main.c cli/options/answer.c cli/options/comm.c \
 	cli/options/command.c cli/options/completion.c cli/options/help.c cli/options/learn.c \
-	cli/options/man.c cli/options/options.c cli/options/schedule.c cli/options/search.c \
-	cli/options/sweep.c cli/running/colour.c cli/running/draw.c cli/running/examples.c \
+	cli/options/man.c cli/options/options.c cli/options/parse.c cli/options/schedule.c \
+	cli/options/search.c cli/options/sweep.c cli/running/colour.c cli/running/draw.c cli/running/examples.c \
 	cli/running/mpi.c cli/running/mpi.h cli/running/output.c cli/running/overwrite.c \
 	cli/running/progress.c cli/running/signals.c cli/verbs/calibrate.c cli/verbs/calibrate_system.c \
 	cli/verbs/comm.c cli/verbs/compare.c cli/verbs/diff.c cli/verbs/explain.c cli/verbs/graph.c \

@@ -39,6 +39,7 @@ install-data-hook:
 uninstall-hook:
 	rm -rf "$(DESTDIR)$(pkgdatadir)/examples"
 EXTRA_DIST += examples/collectives/two-halves.txt examples/recipes/bucket-views.yaml \
+	examples/recipes/channels-last.yaml \
 	examples/recipes/compiled-images.yaml \
 	examples/searches/README.md
 EXTRA_DIST += doc/README.md doc/pictures/house.svg doc/pictures/gnmt-head.png \

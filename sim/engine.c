@@ -103,7 +103,7 @@ FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct s
 {
     uint32_t d = k->stream & e->device_mask;
     double launch_s = is_usual && k->cost_id != FR_NONE ? e->v->costs[k->cost_id].launch_s
-                                                        : fr__launch_s(e, k->cost_id, d);
+                                                        : fr__host_work_s(e, task, k->cost_id, d);
     double host_s = e->devices[d].host_s += launch_s;
 
     if (host_s > e->now_s)

@@ -47,6 +47,8 @@ enum event_what {
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
 enum { EVENT_WHAT_BITS = 8 };
 
+struct fr__host_state; /* host.c */
+
 enum progress { TASK_WAITING, TASK_DISPATCHED, TASK_STARTED, TASK_DONE };
 
 /* All that the loop needs of a task, in half a cache line. A run of many devices waits for memory,
@@ -142,6 +144,7 @@ struct message {
                            free entry: the next free one */
     uint32_t hop;       /* position in the ring */
     uint8_t owner_kind; /* enum message_owner */
+    bool is_ahead;      /* of a step: its latency passes at its receiver, behind its bytes */
 };
 
 /* The members of a collective that have been dispatched. It starts when all have. */
@@ -296,6 +299,9 @@ struct engine {
     double *slowdown;                 /* [n_devices] or NULL */
     struct fr__spread jitter;         /* of tasks, see random.c */
 
+    struct fr__host_state *hosts; /* [n_devices]; NULL: the options name no host */
+    double *host_parts_s; /* [n_devices][parts->n] of the moment at which a host last waited */
+
     struct memory memory;
     struct interference work;
     struct network network;
@@ -365,6 +371,18 @@ void fr__task_started(struct engine *e, uint32_t task);
 void fr__task_done(struct engine *e, uint32_t task);
 /* The host time at which a dispatched task's launch is over. */
 double fr__host_launch(struct engine *e, uint32_t task);
+
+/* ---- host.c ---- */
+
+/* Sets e->hosts as the options say; nothing without options. After fr__parts_init. false: out of
+ * memory. */
+bool fr__host_init(struct engine *e);
+/* What the host takes to launch a task that is dispatched now. Where it first waits for the GPU,
+ * the device's host_s is set to now. */
+double fr__host_work_s(struct engine *e, uint32_t task, uint32_t cost_id, uint32_t device);
+/* The parts of the end of a launch by a host that has waited: those of the wait, and launches from
+ * then on. launch: the resource. false: it has not waited. */
+bool fr__host_parts(const struct engine *e, uint32_t device, double now_s[], size_t launch);
 
 /* Where a task's list of n items ends, which begins at `at` of the plan's index `first`. */
 static inline uint32_t fr__list_end(const uint32_t first[], uint32_t task, uint32_t at, uint32_t n)
@@ -458,86 +476,6 @@ void fr__transfer_arrive(struct engine *e, uint32_t task);
 /* Ends all messages whose time has come; the model's next event was not later than now. */
 void fr__network_advance(struct engine *e);
 
-/* ---- collectives/collective.c ---- */
-enum fr_status fr__collectives_reset(struct engine *e);
-void fr__collectives_fini(struct engine *e);
-void fr__collective_arrive(struct engine *e, uint32_t task);
-void fr__collective_start(struct engine *e, uint32_t collective);
-void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
-/* ---- collectives/group_rings.c ---- */
-/* The rings of a group; NULL with the failure kept. */
-const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
-
-/* ---- collectives/form.c ---- */
-/* The rings of a collective, which run at the same time; 0 for fewer than two ranks, or with the
- * failure kept. */
-uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective);
-struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t r);
-/* The position to which a position sends in a round (from 0). */
-static inline uint32_t fr__ring_next(const struct ring *k, uint32_t position, uint32_t round)
-{
-    uint32_t next =
-        position + (k->algorithm == ALGORITHM_SHIFT ? round + 1 : 1); /* less than 2 n */
-
-    return next < k->n ? next : next - k->n;
-}
-/* The route of that message, to be given back by fr__route_release or with the message; FR_NONE
- * with the failure kept. */
-uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t position, uint32_t round);
-static inline uint32_t fr__ring_route(struct engine *e, const struct ring *k, uint32_t position,
-                                      uint32_t round)
-{
-    return k->algorithm != ALGORITHM_SHIFT ? k->routes[position]
-                                           : fr__shift_route(e, k, position, round);
-}
-/* Seconds of one message over a route, alone. */
-double fr__hop_s(const struct engine *e, uint32_t route, double bytes);
-/* Seconds by the closed form, of the slowest ring. */
-double fr__collective_alone(struct engine *e, uint32_t collective);
-/* The same; hands fn the messages that these seconds are made of: n of so many bytes over a
- * route. */
-typedef void fr__hop_fn(struct engine *e, void *user, uint32_t route, double bytes, double n);
-double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user);
-/* Adds what its steps put on each link. link_bytes: [n_links]. */
-void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
-
-/* ---- collectives/alike.c ---- */
-/* As fr__collective_alone and fr__collective_bytes, found once for collectives that are alike. */
-double fr__alike_s(struct engine *e, uint32_t collective);
-void fr__alike_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
-void fr__alike_reset(struct engine *e); /* before a run */
-void fr__alike_fini(struct engine *e);
-
-/* ---- collectives/steps.c ---- */
-/* Sends the first messages of a collective whose members have all started. */
-void fr__collective_steps(struct engine *e, uint32_t collective);
-/* Ends the member that one rank is. */
-void fr__member_done(struct engine *e, uint32_t task);
-void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
-
-/* ---- collectives/fold.c ---- */
-/* Whether rings that start now may be folded: nothing else is on the way. */
-bool fr__rings_may_fold(const struct engine *e);
-/* Folds a ring that is about to start, where it repeats itself. false with the failure kept: out of
- * memory. */
-bool fr__ring_fold(struct engine *e, struct ring_state *r);
-/* A folded ring is over. */
-void fr__ring_fold_end(struct engine *e, struct ring_state *r);
-/* Unfolds all rings: other messages are about to use the links. */
-void fr__rings_unfold(struct engine *e);
-
-/* ---- collectives/cost.c ---- */
-/* A cost of its own: the time is made of the bandwidth and the latency of one kind of link. */
-struct own_cost {
-    double bandwidth_s, latency_s;
-    enum fr_link_kind kind;
-};
-/* Whether the collective takes its own cost. */
-bool fr__collective_has_cost(const struct engine *e, uint32_t collective);
-struct own_cost fr__collective_cost(struct engine *e, uint32_t collective);
-/* Seconds of a collective alone, by its own cost or the closed form. */
-double fr__collective_s(struct engine *e, uint32_t collective);
-
 /* ---- memory/memory.c ---- */
 /* Whether buffers are looked at, by what is wanted of the run. */
 static inline bool fr__counts_memory(unsigned want)
@@ -611,5 +549,7 @@ uint32_t fr__last_task(const struct engine *e);
 enum fr_status fr__critical_path(struct engine *e, struct fr_run *run);
 /* Sets the run's serial_s and busiest_s; n_iterations is set. */
 enum fr_status fr__totals(struct engine *e, struct fr_run *run);
+
+#include "sim/collectives/collectives.h"
 
 #endif

@@ -1,18 +1,18 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
-	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c \
-	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/spread.h sim/spread.c sim/story.h \
-	sim/streams.h sim/streams.c sim/turns.h \
+	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/host.c sim/interference.c sim/names.c \
+	sim/order.c sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/spread.h sim/spread.c \
+	sim/story.h sim/streams.h sim/streams.c sim/turns.h \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/parts.h \
 	sim/analysis/selfcheck.h sim/analysis/selfcheck.c sim/analysis/sensitivity.c \
 	sim/analysis/totals.c \
 	sim/collectives/alike.c sim/collectives/alone.c sim/collectives/chosen.h \
-	sim/collectives/chosen.c sim/collectives/collective.c sim/collectives/cost.c \
-	sim/collectives/crowd.h sim/collectives/crowd.c sim/collectives/even.h sim/collectives/even.c \
-	sim/collectives/fold.c sim/collectives/form.c sim/collectives/group_rings.c \
-	sim/collectives/loads.c sim/collectives/nccl_model.c sim/collectives/run.h \
-	sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c sim/collectives/story.c \
-	sim/collectives/way.h sim/collectives/way.c \
+	sim/collectives/chosen.c sim/collectives/collective.c sim/collectives/collectives.h \
+	sim/collectives/cost.c sim/collectives/crowd.h sim/collectives/crowd.c sim/collectives/even.h \
+	sim/collectives/even.c sim/collectives/fold.c sim/collectives/form.c \
+	sim/collectives/group_rings.c sim/collectives/loads.c sim/collectives/nccl_model.c \
+	sim/collectives/run.h sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c \
+	sim/collectives/story.c sim/collectives/way.h sim/collectives/way.c \
 	sim/collectives/algorithms/binomial.c sim/collectives/algorithms/bruck.c \
 	sim/collectives/algorithms/bucket.c sim/collectives/algorithms/chain.c \
 	sim/collectives/algorithms/custom.h sim/collectives/algorithms/custom.c \

@@ -121,6 +121,29 @@ void fr_nccl_model_free(struct fr_nccl_model *m);
 bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
                           const struct fr_collective_options *o, struct fr_nccl_choice *out);
 
+/* What the hosts of GPUs do beside what costs say of launches; see sim/host.c. */
+enum fr_host_work { FR_HOST_FORWARD, FR_HOST_BACKWARD, FR_HOST_UPDATE, FR_N_HOST_WORK };
+/* Where a host waits until its GPU has done all that was launched. */
+enum fr_host_sync {
+    FR_HOST_SYNC_LOSS = 1 << 0,  /* between the forward pass and the backward pass */
+    FR_HOST_SYNC_MICRO = 1 << 1, /* after each micro-batch but the last */
+    FR_HOST_SYNC_NORM = 1 << 2,  /* before the first update */
+    FR_HOST_SYNC_STEP = 1 << 3   /* after an iteration */
+};
+struct fr_host {
+    /* Host time of an op, instead of its cost's launch time where that is above 0. 0: the cost's.
+     * Tasks that are no ops take that of FR_HOST_FORWARD. */
+    double op_s[FR_N_HOST_WORK];
+    double slowness; /* > 0: factor on all of them */
+    /* [n_ops of the plan's graph]: ops that are made inside a call of a library, as the steps of a
+     * recurrent layer are. They are launched at their costs' times. NULL: none. */
+    const bool *is_inside;
+    unsigned syncs;        /* enum fr_host_sync, or-ed */
+    double step_s;         /* >= 0: host time between iterations, before the first launch */
+    const double *ahead_s; /* [n_devices] by which the host of each was ahead of its GPU when the
+                              run begins; NULL: 0 */
+};
+
 struct fr_run_options {
     enum fr_network network;
     enum fr_order order;
@@ -146,6 +169,7 @@ struct fr_run_options {
                                               take alone; NULL: as their links say; see
                                               sim/network/alone.h */
     const struct fr_interference *interference; /* NULL: none */
+    const struct fr_host *host;                 /* NULL: launches as costs say, no waits */
     const struct fr_context *context;           /* may be NULL */
 };
 /* flow network, fifo, expanded collectives, no jitter, memory by liveness, the usual results, to
@@ -172,6 +196,7 @@ struct fr_device_result {
     double idle_s;
     struct fr_device_times iteration; /* in the iteration_s of the run, up to the last one's end */
     double work_s;                    /* sum of the compute tasks' times */
+    double host_s;                    /* when its host had launched everything */
     uint64_t peak_bytes;              /* most bytes of buffers at once, persistent ones included */
     uint64_t peak_by_kind[FR_N_BUFFER_KINDS]; /* at that moment */
     double peak_at_s;

@@ -151,7 +151,9 @@ static enum fr_status prepare(struct engine *e)
     FR_TRY(fr__interference_init(e));
     FR_TRY(fr__network_reset(e));
     FR_TRY(fr__parts_init(e));
-    e->is_usual = e->o->order != FR_ORDER_STRICT && !e->o->alloc_at_start &&
+    if (!fr__host_init(e))
+        return fr__engine_fail_nomem(e);
+    e->is_usual = !e->o->host && e->o->order != FR_ORDER_STRICT && !e->o->alloc_at_start &&
                   !fr__has_interference(e) && !e->parts && !e->is_varied;
     return fr__collectives_reset(e);
 }
@@ -272,6 +274,8 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     if (fr__wants(e, FR_WANT_TASKS))
         FR_TRY(copy_times(e, run));
     set_accounts(e);
+    for (size_t d = 0; d < run->n_devices; d++)
+        e->results[d].host_s = e->devices[d].host_s;
     if (e->v->n_iterations == 0)
         fr__account_iteration(e, true);
     set_iterations(e, run);

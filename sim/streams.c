@@ -93,14 +93,14 @@ double fr__host_launch(struct engine *e, uint32_t task)
 {
     const struct state *k = &e->tasks[task];
     uint32_t d = fr__device_of(e, task), cost_id = FR_NONE;
-    double *host_s = &e->devices[d].host_s;
+    double launch_s;
 
     if (k->kind == FR_TASK_COMPUTE)
         cost_id = k->cost_id;
     else if (k->has_own_cost)
         cost_id = e->v->tasks[task].cost_id;
-    *host_s += fr__launch_s(e, cost_id, d);
-    return *host_s;
+    launch_s = fr__host_work_s(e, task, cost_id, d);
+    return e->devices[d].host_s += launch_s;
 }
 
 void fr__task_started(struct engine *e, uint32_t task)

@@ -27,12 +27,15 @@ enum {
     OPTION_COPIES_IN,
     OPTION_COPIES_OUT,
     OPTION_COPIES_ON,
+    OPTION_TRAVEL,
     OPTION_ADDS,
-    OPTION_PASSES
+    OPTION_PASSES,
+    OPTION_BUCKET_OPS
 };
 enum { STEP_ALL, STEP_BUCKET };
 enum { PULL_END, PULL_START };
 enum { COPIES_ON_COMPUTE, COPIES_ON_COMM };
+enum { TRAVEL_KEPT, TRAVEL_COMPUTED, TRAVEL_COMPRESSED };
 enum { SYNC_RING, SYNC_PS_CPU, SYNC_PS_GPU0, SYNC_PS_SHARDED };
 
 static const struct fr_option options[] = {
@@ -83,6 +86,13 @@ static const struct fr_option options[] = {
                           .fallback = "compute",
                           .choices = "compute|comm",
                           .help = "the stream of these copies (ring)"},
+    [OPTION_TRAVEL] = {.name = "travel",
+                       .type = FR_OPTION_CHOICE,
+                       .fallback = "kept",
+                       .choices = "kept|computed|compressed",
+                       .help =
+                           "under fp16, bf16 and amp gradients travel as they are kept, are made "
+                           "and copied in 16 bits, or are cast to 16 for the way (ring)"},
     [OPTION_ADDS] = {.name = "adds",
                      .type = FR_OPTION_COUNT,
                      .fallback = "0",
@@ -92,6 +102,11 @@ static const struct fr_option options[] = {
                        .fallback = "0",
                        .help = "passes over all gradients before the update: clipping and such "
                                "(ring)"},
+    [OPTION_BUCKET_OPS] = {.name = "bucket-ops",
+                           .type = FR_OPTION_COUNT,
+                           .fallback = "0",
+                           .help = "tensors of gradients that travel together at most; 0: any "
+                                   "number (ring)"},
     {.name = NULL},
 };
 
@@ -243,8 +258,8 @@ static enum fr_status place_workers(struct replicas *g, const struct fr__share s
 /* Options of buckets make no sense where servers move each gradient by itself. */
 static enum fr_status check_buckets(const struct fr_problem *in, struct fr_error *err)
 {
-    static const unsigned of_buckets[] = {OPTION_FIRST, OPTION_COPIES_IN, OPTION_COPIES_OUT,
-                                          OPTION_COPIES_ON, OPTION_PASSES};
+    static const unsigned of_buckets[] = {OPTION_FIRST,     OPTION_COPIES_IN, OPTION_COPIES_OUT,
+                                          OPTION_COPIES_ON, OPTION_TRAVEL,    OPTION_PASSES};
     const struct fr_option_values *v = in->options;
 
     for (size_t i = 0; i < sizeof(of_buckets) / sizeof(of_buckets[0]); i++)
@@ -310,9 +325,19 @@ static enum fr_status split_batch(struct fr__placer *pl, struct fr__share **out,
     return FR_OK;
 }
 
-/* What the options ask for. */
-static struct fr__exchange_options exchange_options(const uint64_t values[])
+/* Bytes of a gradient in the 16 bits of products, over those as it is kept; 1 where products have
+ * more. */
+static double half_frac(const struct fr_graph *g)
 {
+    bool is_16_bit = g->dtype == FR_FP16 || g->dtype == FR_BF16 || g->dtype == FR_AMP;
+
+    return is_16_bit && g->param_elem_bytes > 2 ? 2.0 / g->param_elem_bytes : 1;
+}
+
+/* What the options ask for. */
+static struct fr__exchange_options exchange_options(const struct fr_problem *in)
+{
+    const uint64_t *values = in->options->value, travel = values[OPTION_TRAVEL];
     static const struct {
         enum fr__exchange_policy policy;
         enum fr__server_place place;
@@ -323,17 +348,20 @@ static struct fr__exchange_options exchange_options(const uint64_t values[])
         [SYNC_PS_SHARDED] = {FR__EXCHANGE_SERVERS, FR__SERVER_SHARDED},
     };
 
-    return (struct fr__exchange_options){.policy = of_sync[values[OPTION_SYNC]].policy,
-                                         .place = of_sync[values[OPTION_SYNC]].place,
-                                         .overlap = values[OPTION_OVERLAP] != 0,
-                                         .bucket_bytes = values[OPTION_BUCKET],
-                                         .first_bucket_bytes = values[OPTION_FIRST],
-                                         .n_passes_in = values[OPTION_COPIES_IN],
-                                         .n_passes_out = values[OPTION_COPIES_OUT],
-                                         .copies_on_comm =
-                                             values[OPTION_COPIES_ON] == COPIES_ON_COMM,
-                                         .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET,
-                                         .pulls_at_start = values[OPTION_PULL] == PULL_START};
+    return (struct fr__exchange_options){
+        .policy = of_sync[values[OPTION_SYNC]].policy,
+        .place = of_sync[values[OPTION_SYNC]].place,
+        .overlap = values[OPTION_OVERLAP] != 0,
+        .bucket_bytes = values[OPTION_BUCKET],
+        .most_in_bucket = values[OPTION_BUCKET_OPS],
+        .first_bucket_bytes = values[OPTION_FIRST],
+        .n_passes_in = values[OPTION_COPIES_IN],
+        .n_passes_out = values[OPTION_COPIES_OUT],
+        .copies_on_comm = values[OPTION_COPIES_ON] == COPIES_ON_COMM,
+        .travel_frac = travel == TRAVEL_KEPT ? 1 : half_frac(in->graph),
+        .copy_frac = travel == TRAVEL_COMPUTED ? half_frac(in->graph) : 1,
+        .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET,
+        .pulls_at_start = values[OPTION_PULL] == PULL_START};
 }
 
 /* One group of all devices. */
@@ -352,7 +380,7 @@ static enum fr_status average_over_all(struct fr__placer *pl, struct fr__exchang
 
 static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
 {
-    struct fr__exchange_options o = exchange_options(pl->in->options->value);
+    struct fr__exchange_options o = exchange_options(pl->in);
     struct fr__reduce_part part;
     struct fr__share *shares = NULL;
     struct replicas g = {.pl = pl};

@@ -52,7 +52,7 @@ libstrategies_la_SOURCES = \
 	strategies/pipedream/lists.h strategies/pipedream/lists.c strategies/pipedream/options.c \
 	strategies/pipedream/pipedream.h strategies/pipedream/plan.c strategies/pipedream/profile.c \
 	strategies/pipedream/run.c strategies/pipedream/states.c strategies/pipedream/strategy.c \
-	strategies/pipedream/trim.c \
+	strategies/pipedream/tied.c strategies/pipedream/trim.c \
 	strategies/pipeline/async.h strategies/pipeline/async.c strategies/pipeline/ends.c \
 	strategies/pipeline/pipeline.h strategies/pipeline/pipeline.c strategies/pipeline/place.c \
 	strategies/pipeline/stages.h strategies/pipeline/stages.c strategies/pipeline/stages_cut.c \

@@ -139,6 +139,7 @@ static enum fr_status choose_run(struct fr__making *m, const struct fr_problem *
         m->options.device_slowdown = m->slow;
     if (m->slowness)
         m->options.slowness = m->slowness;
+    fr__host_choose(m);
     FR_TRY(choose_way(m, err));
     m->options.messages = fr_cost_messages(problem->costs);
     m->options.want = FR_WANT_TASKS | FR_WANT_ACCOUNT | FR_WANT_MEMORY | FR_WANT_BOUND;
@@ -191,7 +192,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     if (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS)
         m->options.closed_form_collectives = true;
-    FR_TRY(fr_simulation_run(m->simulation, m->plan, &m->options, &m->run, err));
+    FR_TRY(fr__host_run(m, err));
     m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
     return FR_OK;
 }
@@ -317,8 +318,6 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     if (st == FR_OK)
         st = correct(&m, err);
     if (st == FR_OK)
-        st = fr__host_slowness(&m, err);
-    if (st == FR_OK)
         st = fr__wait_for_slowest(&m, err);
     if (st == FR_OK)
         st = fr__tools_take(s, &m.tools, err);
@@ -338,6 +337,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     fr__tools_give(s, m.tools);
     fr_collective_way_free(m.way);
     fr_plan_free(m.unordered);
+    free(m.ahead_s);
+    free(m.is_inside);
     free(m.slowness);
     free(m.slow);
     free(m.devices);

@@ -140,7 +140,8 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
                is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype &&
-           x->form.is_tf1 == form->is_tf1 && x->form.fusions == form->fusions;
+           x->form.is_tf1 == form->is_tf1 && x->form.fusions == form->fusions &&
+           x->form.layout == form->layout;
 }
 
 /* What of a question's form concerns a list: topologies have none. */
@@ -228,7 +229,8 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
                                             .image_size = x->image_size,
                                             .profile_device = x->profile_device,
                                             .is_tf1 = x->form.is_tf1,
-                                            .fusions = x->form.fusions};
+                                            .fusions = x->form.fusions,
+                                            .layout = x->form.layout};
     enum fr_status st = is_topo ? fr_topo_load_less(&x->topo, x->name, x->degrade, &x->why)
                                 : fr_workload_load(&x->graph, x->name, &opt, &x->why);
 

@@ -3,10 +3,10 @@ libstudy_la_SOURCES = \
 	study/answer.c study/collective_time.h study/collective_time.c study/comm.h study/comm.c \
 	study/comm_types.c study/difference.h study/host.h study/host.c study/inputs.h study/inputs.c \
 	study/interference.h study/interference.c study/learn.h study/learn.c study/lending.h \
-	study/links.h study/links.c study/loading.h study/loading.c study/peak.c study/question.c \
-	study/rates.c study/recipe.h study/recipe.c study/recipes.h study/record.h study/record.c \
-	study/search.h study/seeds.c study/sensitivity.c study/session.h study/session.c \
-	study/setting.c study/slow.h study/slow.c study/staging.h study/staging.c study/study.h \
+	study/links.c study/loading.h study/loading.c study/peak.c study/question.c study/rates.c \
+	study/recipe.h study/recipe.c study/recipes.h study/record.h study/record.c study/search.h \
+	study/seeds.c study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h \
+	study/slow.c study/software.h study/software.c study/staging.h study/staging.c study/study.h \
 	study/sweep.h study/uncertainty.c study/validate.h study/variation.h study/variation.c \
 	study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/machines.c \
@@ -19,8 +19,8 @@ libstudy_la_SOURCES = \
 	study/search/axes.c study/search/block.h study/search/block.c study/search/block_bytes.c \
 	study/search/clusters.c study/search/coarse.c study/search/coarse_bytes.c study/search/flags.c \
 	study/search/frontier.c study/search/layout.c study/search/match.c study/search/memory.c \
-	study/search/mesh.c study/search/probe.c study/search/referee.c study/search/run.c \
-	study/search/search.h study/search/space.c \
+	study/search/mesh.c study/search/pair.c study/search/probe.c study/search/referee.c \
+	study/search/run.c study/search/search.h study/search/space.c \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
 	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/run.c \
@@ -31,19 +31,24 @@ nodist_libstudy_la_SOURCES = study/recipes/texts.c
 
 # The shipped recipes, compiled in as text and installed.
 recipe_files = study/recipes/deepspeed.yaml \
+	study/recipes/deepspeed-zero3.yaml \
 	study/recipes/llm-foundry.yaml \
 	study/recipes/megatron-lm.yaml \
 	study/recipes/mxnet-horovod.yaml \
 	study/recipes/nvidia-apex.yaml \
+	study/recipes/nvidia-gnmt.yaml \
 	study/recipes/nvidia-mxnet-fp16.yaml \
 	study/recipes/nvidia-paddle-bert.yaml \
 	study/recipes/nvidia-pytorch-bert.yaml \
 	study/recipes/nvidia-squad-amp.yaml \
 	study/recipes/nvidia-squad-fp32.yaml \
 	study/recipes/nvidia-tf-bert.yaml \
+	study/recipes/nvidia-transformer.yaml \
 	study/recipes/oneflow.yaml \
 	study/recipes/pytorch-compile.yaml \
 	study/recipes/pytorch-ddp.yaml \
+	study/recipes/synchronous.yaml \
+	study/recipes/synchronous-overlap.yaml \
 	study/recipes/tf-horovod.yaml \
 	study/recipes/tf-horovod-xla.yaml \
 	study/recipes/tf-slim.yaml \

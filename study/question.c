@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "study/interval/measured.h"
 #include "study/loading.h"
+#include "study/software.h"
 #include "study/study.h"
 
 #include <assert.h>
@@ -15,11 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 192, MAX_SEEDS = 10000 };
+enum { VALUE = FR__SETTING_VALUE, MAX_SEEDS = 10000 };
 
 struct setting {
     const char *name;
     bool is_list; /* values have no comma of their own */
+    bool is_late; /* came later than the first keys */
     enum fr_status (*set)(struct fr_question *q, const char *text, const char *what,
                           struct fr_error *err);
     /* The value as set() reads it; buf: room for numbers. */
@@ -264,105 +266,46 @@ static const char *text_interference(const struct fr_question *q, char buf[VALUE
     return x <= 0 ? "measured" : x <= 1 ? "none" : fr__format_double(x, buf, VALUE);
 }
 
-/* ---- what a recipe may say of the graph, the host and the input ---- */
+/* ---- how GPUs and their batches differ ---- */
 
-/* Names of fusions with '+' between them. */
-static enum fr_status set_fuse(struct fr_question *q, const char *text, const char *what,
-                               struct fr_error *err)
+/* A standard deviation over a mean. */
+static enum fr_status parse_variation(const char *text, const char *what, double *out,
+                                      struct fr_error *err)
 {
-    const char *names[FR_N_FUSIONS];
-    unsigned fusions = 0;
-    char hint[128], word[40];
-
-    for (unsigned f = 0; f < FR_N_FUSIONS; f++)
-        names[f] = fr_fusion_name((enum fr_fusion)f);
-    for (const char *at = text; strcmp(text, "none") != 0;) {
-        size_t n = strcspn(at, "+"), f = 0;
-
-        snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)), at);
-        while (f < FR_N_FUSIONS && strcmp(names[f], word) != 0)
-            f++;
-        if (f == FR_N_FUSIONS)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                            "%s: no fusion is called '%s' (several are joined by '+')%s", what,
-                            word, fr__did_you_mean(word, names, FR_N_FUSIONS, hint, sizeof(hint)));
-        fusions |= 1u << f;
-        if (at[n] == '\0')
-            break;
-        at += n + 1;
-    }
-    q->fusions = fusions;
+    *out = 0;
+    if (strcmp(text, "default") == 0)
+        return FR_OK;
+    FR_TRY(fr__parse_number(text, what, FR_NOWHERE, 0, 0.3, out, err));
+    if (!(*out > 0))
+        *out = -1; /* no recipe changes what is typed */
     return FR_OK;
 }
 
-static const char *text_fuse(const struct fr_question *q, char buf[VALUE])
+static const char *format_variation(double x, char buf[VALUE])
 {
-    size_t used = 0;
-
-    buf[0] = '\0';
-    for (unsigned f = 0; f < FR_N_FUSIONS && used < VALUE; f++)
-        if (q->fusions >> f & 1)
-            used += (size_t)snprintf(buf + used, VALUE - used, "%s%s", used ? "+" : "",
-                                     fr_fusion_name((enum fr_fusion)f));
-    return used ? buf : "none";
-}
-
-static enum fr_status set_input_rate(struct fr_question *q, const char *text, const char *what,
-                                     struct fr_error *err)
-{
-    if (strcmp(text, "any") != 0)
-        return fr__parse_number(text, what, FR_NOWHERE, 1e-6, 1e12, &q->input_rate, err);
-    q->input_rate = 0;
-    return FR_OK;
-}
-
-static const char *text_input_rate(const struct fr_question *q, char buf[VALUE])
-{
-    return q->input_rate > 0 ? fr__format_double(q->input_rate, buf, VALUE) : "any";
-}
-
-static enum fr_status set_host_op(struct fr_question *q, const char *text, const char *what,
-                                  struct fr_error *err)
-{
-    double s = 0;
-
-    if (strcmp(text, "device") != 0) {
-        FR_TRY(fr__parse_time(text, what, FR_NOWHERE, &s, err));
-        if (!(s > 0))
-            return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s is \"%.40s\", expected more than 0",
-                            what, text);
-    }
-    q->host_op_s = s;
-    return FR_OK;
-}
-
-static const char *text_host_op(const struct fr_question *q, char buf[VALUE])
-{
-    char number[VALUE - 2];
-
-    if (!(q->host_op_s > 0))
-        return "device";
-    snprintf(buf, VALUE, "%ss", fr__format_double(q->host_op_s, number, sizeof(number)));
-    return buf;
+    return x > 0 ? fr__format_double(x, buf, VALUE) : x < 0 ? "0" : "default";
 }
 
 static enum fr_status set_gpu_variation(struct fr_question *q, const char *text, const char *what,
                                         struct fr_error *err)
 {
-    q->gpu_variation = 0;
-    if (strcmp(text, "default") == 0)
-        return FR_OK;
-    FR_TRY(fr__parse_number(text, what, FR_NOWHERE, 0, 0.3, &q->gpu_variation, err));
-    if (!(q->gpu_variation > 0))
-        q->gpu_variation = -1; /* no recipe changes what is typed */
-    return FR_OK;
+    return parse_variation(text, what, &q->gpu_variation, err);
 }
 
 static const char *text_gpu_variation(const struct fr_question *q, char buf[VALUE])
 {
-    double x = q->gpu_variation;
+    return format_variation(q->gpu_variation, buf);
+}
 
-    return x > 0 ? fr__format_double(x, buf, VALUE) : x < 0 ? "0" : "default";
+static enum fr_status set_length_variation(struct fr_question *q, const char *text,
+                                           const char *what, struct fr_error *err)
+{
+    return parse_variation(text, what, &q->length_variation, err);
+}
+
+static const char *text_length_variation(const struct fr_question *q, char buf[VALUE])
+{
+    return format_variation(q->length_variation, buf);
 }
 
 /* ---- one word of several ---- */
@@ -442,8 +385,9 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
 
 /* ---- the table ---- */
 
-/* The order is that of keys, so it may only change together with FR_STORE_FORMAT. */
-#define SETTINGS(X)                                                                                \
+/* The order is that of keys, so it may only change together with FR_STORE_FORMAT. LATE: came later
+ * than the first keys; SOFTWARE: likewise, of study/software.c. */
+#define SETTINGS(X, LATE, SOFTWARE)                                                                \
     X(workload, "workload", false)                                                                 \
     X(topology, "topology", false)                                                                 \
     X(precision, "precision", true)                                                                \
@@ -476,16 +420,28 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(protocol, "protocol", true)                                                                  \
     X(nccl_channels, "nccl-channels", true)                                                        \
     X(nccl_version, "nccl-version", true)                                                          \
-    X(recipe, "recipe", true)                                                                      \
+    LATE(recipe, "recipe", true)                                                                   \
     X(measured, "measured", true)                                                                  \
-    X(fuse, "fuse", true)                                                                          \
-    X(input_rate, "input-rate", true)                                                              \
-    X(host_op, "host-op", true)                                                                    \
-    X(gpu_variation, "gpu-variation", true)
+    SOFTWARE(fuse, "fuse", true)                                                                   \
+    SOFTWARE(input_rate, "input-rate", true)                                                       \
+    SOFTWARE(host_op, "host-op", true)                                                             \
+    LATE(gpu_variation, "gpu-variation", true)                                                     \
+    LATE(length_variation, "length-variation", true)                                               \
+    SOFTWARE(host_sync, "host-sync", true)                                                         \
+    SOFTWARE(host_step, "host-step", true)                                                         \
+    SOFTWARE(host_speed, "host-speed", true)                                                       \
+    SOFTWARE(decode_rate, "decode-rate", true)                                                     \
+    SOFTWARE(host_cores, "host-cores", true)                                                       \
+    SOFTWARE(layout, "layout", true)
 
-#define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
-static const struct setting settings[] = {SETTINGS(SETTING_ROW)};
+#define SETTING_ROW(name, option, is_list) {option, is_list, false, set_##name, text_##name},
+#define LATE_ROW(name, option, is_list) {option, is_list, true, set_##name, text_##name},
+#define SOFTWARE_ROW(name, option, is_list)                                                        \
+    {option, is_list, true, fr__set_##name, fr__text_##name},
+static const struct setting settings[] = {SETTINGS(SETTING_ROW, LATE_ROW, SOFTWARE_ROW)};
 #undef SETTING_ROW
+#undef LATE_ROW
+#undef SOFTWARE_ROW
 
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 _Static_assert((int)N_SETTINGS == (int)FR_N_SETTINGS, "study/sweep.h counts the settings");
@@ -546,24 +502,26 @@ static void write_escaped(FILE *f, const char *text)
 
 /* Settings that came later than the first keys: where they say nothing, the keys of answers that
  * were kept before stay theirs. */
-static bool is_left_out(const struct setting *s, const struct fr_question *q)
+static bool is_left_out(const struct setting *s, const struct fr_question *q,
+                        const struct fr_question *usual)
 {
-    return (s->set == set_recipe && !q->recipe) || (s->set == set_fuse && q->fusions == 0) ||
-           (s->set == set_input_rate && !(q->input_rate > 0)) ||
-           (s->set == set_host_op && !(q->host_op_s > 0)) ||
-           (s->set == set_gpu_variation && !(q->gpu_variation > 0 || q->gpu_variation < 0));
+    char a[VALUE], b[VALUE];
+
+    return s->is_late && strcmp(s->text(q, a), s->text(usual, b)) == 0;
 }
 
 char *fr_question_key(const struct fr_question *q)
 {
     char *key = NULL, buf[VALUE];
+    struct fr_question usual;
     size_t length;
     FILE *f = fr__text_open(&key, &length);
 
     if (!f)
         return NULL;
+    fr_question_init(&usual);
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        if (is_left_out(&settings[i], q))
+        if (is_left_out(&settings[i], q, &usual))
             continue;
         fprintf(f, "%s%s=", i ? "|" : "", settings[i].name);
         write_escaped(f, settings[i].text(q, buf));

@@ -1,5 +1,5 @@
-/* study/recipe.c - reads recipes, checks each value against the option that it is for, and
- * applies them; see recipe.h. */
+/* study/recipe.c - reads recipes with what they build on, checks each value against the option that
+ * it is for, and applies them; see recipe.h. */
 #include "config.h"
 
 #include "study/recipes.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VALUES = 64, MOST_TEXT = 400, MOST_SHIPPED = 64 };
+enum { MOST_VALUES = 64, MOST_TEXT = 400, MOST_SHIPPED = 64, MOST_BASES = 8 };
 
 struct fr_recipe {
     struct fr__arena *arena;
-    const char *name, *summary;
+    const char *name, *summary, *base;
     struct fr_recipe_value values[MOST_VALUES];
     size_t n_values;
     const char *left_out[MOST_VALUES], *families[MOST_VALUES];
@@ -38,6 +38,11 @@ const char *fr_recipe_name(const struct fr_recipe *r)
 const char *fr_recipe_summary(const struct fr_recipe *r)
 {
     return r->summary;
+}
+
+const char *fr_recipe_base(const struct fr_recipe *r)
+{
+    return r->base;
 }
 
 const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t i)
@@ -67,8 +72,10 @@ void fr_recipe_free(struct fr_recipe *r)
 
 /* Settings of a question that software decides. Their values are numbers, so that none outlives
  * the recipe. */
-static const char *const settings[] = {"interference", "zero-grad", "memory",     "order",
-                                       "fuse",         "host-op",   "input-rate", "gpu-variation"};
+static const char *const settings[] = {
+    "interference",  "zero-grad",        "memory",    "order",      "fuse",
+    "host-op",       "host-sync",        "host-step", "input-rate", "decode-rate",
+    "gpu-variation", "length-variation", "layout"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */
@@ -126,11 +133,66 @@ static enum fr_status short_text(const struct fr__yaml *map, const char *key, co
     return FR_OK;
 }
 
+/* "precision: [amp, fp16]" as bits; not there: all. */
+static enum fr_status take_precisions(const struct fr__yaml *map, unsigned *out,
+                                      struct fr_error *err)
+{
+    const struct fr__yaml *list = fr__yaml_get(map, "precision");
+
+    *out = (1u << FR_N_DTYPES) - 1;
+    if (!list)
+        return FR_OK;
+    FR_TRY(fr__yaml_expect(list, FR__YAML_LIST, "precision", err));
+    if (list->n == 0)
+        return fr__fail(err, FR_EPARSE, list->loc, "'precision' names none");
+    *out = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct fr__yaml *item = list->items[i];
+        enum fr_dtype dtype;
+
+        FR_TRY(fr__yaml_expect(item, FR__YAML_SCALAR, "a precision", err));
+        dtype = fr_dtype_parse(item->text);
+        if (dtype == FR_N_DTYPES)
+            return fr__fail(err, FR_EPARSE, item->loc,
+                            "no precision is called '%.40s' (fp32, tf32, amp, fp16, bf16, fp8)",
+                            item->text);
+        *out |= 1u << dtype;
+    }
+    return FR_OK;
+}
+
+static bool is_of_option(const struct fr_recipe_value *a, const struct fr_recipe_value *b)
+{
+    return a->is_of_question == b->is_of_question && strcmp(a->option, b->option) == 0;
+}
+
+/* A recipe's own values of an option replace all that what it builds on says of it. */
+static enum fr_status add_value(struct fr_recipe *r, const struct fr_recipe_value *v,
+                                struct fr_loc at, struct fr_error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_values; i++) {
+        const struct fr_recipe_value *old = &r->values[i];
+
+        if (is_of_option(old, v) && old->from != v->from)
+            continue;
+        if (is_of_option(old, v) && (old->precisions & v->precisions) != 0)
+            return fr__fail(err, FR_EPARSE, at, "option '%.40s' is there twice", v->option);
+        r->values[n++] = *old;
+    }
+    r->n_values = n;
+    if (n == MOST_VALUES)
+        return fr__fail(err, FR_EPARSE, at, "more than %d values", MOST_VALUES);
+    r->values[r->n_values++] = *v;
+    return FR_OK;
+}
+
 static enum fr_status take_value(struct fr_recipe *r, const struct fr__yaml *map,
                                  bool is_of_question, struct fr_error *err)
 {
-    static const char *const known[] = {"option", "value", "source", NULL};
-    struct fr_recipe_value v = {.is_of_question = is_of_question};
+    static const char *const known[] = {"option", "value", "source", "precision", NULL};
+    struct fr_recipe_value v = {.is_of_question = is_of_question, .from = r->name};
     struct fr_loc at, of_source;
 
     FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "a value of a recipe", err));
@@ -138,15 +200,9 @@ static enum fr_status take_value(struct fr_recipe *r, const struct fr__yaml *map
     FR_TRY(short_text(map, "option", &v.option, &at, err));
     FR_TRY(short_text(map, "value", &v.text, &v.loc, err));
     FR_TRY(short_text(map, "source", &v.source, &of_source, err));
-    for (size_t i = 0; i < r->n_values; i++)
-        if (r->values[i].is_of_question == is_of_question &&
-            strcmp(r->values[i].option, v.option) == 0)
-            return fr__fail(err, FR_EPARSE, at, "option '%.40s' is there twice", v.option);
-    if (r->n_values == MOST_VALUES)
-        return fr__fail(err, FR_EPARSE, at, "more than %d values", MOST_VALUES);
+    FR_TRY(take_precisions(map, &v.precisions, err));
     FR_TRY(is_of_question ? check_setting(&v, at, err) : check_option(&v, at, err));
-    r->values[r->n_values++] = v;
-    return FR_OK;
+    return add_value(r, &v, at, err);
 }
 
 static enum fr_status take_values(struct fr_recipe *r, const struct fr__yaml *root, const char *key,
@@ -162,7 +218,7 @@ static enum fr_status take_values(struct fr_recipe *r, const struct fr__yaml *ro
     return FR_OK;
 }
 
-/* A list of short texts. */
+/* A list of short texts, in place of those that are there. */
 static enum fr_status take_texts(const struct fr__yaml *root, const char *key, const char *texts[],
                                  size_t *n, struct fr_error *err)
 {
@@ -171,6 +227,7 @@ static enum fr_status take_texts(const struct fr__yaml *root, const char *key, c
     if (!list)
         return FR_OK;
     FR_TRY(fr__yaml_expect(list, FR__YAML_LIST, key, err));
+    *n = 0;
     for (size_t i = 0; i < list->n; i++) {
         const struct fr__yaml *item = list->items[i];
 
@@ -185,16 +242,115 @@ static enum fr_status take_texts(const struct fr__yaml *root, const char *key, c
 
 /* ---- files ---- */
 
-static enum fr_status take(struct fr_recipe *r, const struct fr__yaml *root, struct fr_error *err)
+/* A recipe whose base is being read, and that which builds on it. */
+struct reading {
+    const struct reading *by; /* NULL: nothing */
+    const char *name;         /* a shipped recipe's or a path */
+    bool is_file;             /* else text in memory, which names shipped recipes alone */
+};
+
+static enum fr_status take_document(struct fr_recipe *r, const struct reading *now,
+                                    const struct fr__yaml *root, struct fr_error *err);
+
+static bool is_path(const char *name)
 {
-    static const char *const known[] = {"recipe",   "summary",  "families", "strategy",
-                                        "question", "left-out", NULL};
+    size_t n = strlen(name);
+
+    return strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
+}
+
+static const struct fr__recipe_text *find_shipped(const char *name)
+{
+    for (const struct fr__recipe_text *t = fr__recipe_texts; t->name; t++)
+        if (strcmp(t->name, name) == 0)
+            return t;
+    return NULL;
+}
+
+static enum fr_status fail_unknown(const char *name, enum fr_status code, struct fr_loc loc,
+                                   struct fr_error *err)
+{
+    const char *names[MOST_SHIPPED];
+    char hint[128];
+    size_t n = 0;
+
+    for (; fr__recipe_texts[n].name && n < MOST_SHIPPED; n++)
+        names[n] = fr__recipe_texts[n].name;
+    return fr__fail(err, code, loc, "no recipe '%.60s'%s", name,
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
+/* The path of a base that a file names, from the file's folder. NULL: out of memory. */
+static const char *base_path(struct fr__arena *a, const char *file, const char *base)
+{
+    const char *slash = strrchr(file, '/');
+    size_t folder = slash && base[0] != '/' ? (size_t)(slash - file) + 1 : 0;
+    size_t size = folder + strlen(base) + 1;
+    char *path = fr__arena_alloc(a, size, 1);
+
+    if (path)
+        snprintf(path, size, "%.*s%s", (int)folder, file, base);
+    return path;
+}
+
+/* text NULL: the file of that name. */
+static enum fr_status take_text(struct fr_recipe *r, const struct reading *now, const char *text,
+                                size_t len, struct fr_error *err)
+{
+    const struct fr__yaml *root;
+
+    FR_TRY(text ? fr__yaml_load_text(r->arena, text, len, now->name, &root, err)
+                : fr__yaml_load(r->arena, now->name, &root, err));
+    return take_document(r, now, root, err);
+}
+
+/* What the recipe builds on, if anything, into r. */
+static enum fr_status take_base(struct fr_recipe *r, const struct reading *now,
+                                const struct fr__yaml *root, struct fr_error *err)
+{
+    const struct fr__recipe_text *shipped;
+    struct reading base = {.by = now};
+    struct fr_loc at;
+    size_t depth = 0;
+
+    if (!fr__yaml_get(root, "base"))
+        return FR_OK;
+    FR_TRY(short_text(root, "base", &base.name, &at, err));
+    shipped = find_shipped(base.name);
+    base.is_file = !shipped && is_path(base.name);
+    if (!shipped && !base.is_file)
+        return fail_unknown(base.name, FR_EPARSE, at, err);
+    if (base.is_file && !now->is_file)
+        return fr__fail(err, FR_EPARSE, at, "'%.60s': only a file builds on a file", base.name);
+    if (base.is_file)
+        base.name = base_path(r->arena, now->name, base.name);
+    if (!base.name)
+        return fr__fail_nomem(err);
+    for (const struct reading *x = now; x; x = x->by, depth++)
+        if (strcmp(x->name, base.name) == 0)
+            return fr__fail(err, FR_EPARSE, at, "recipe '%.80s' builds on itself", base.name);
+    if (depth > MOST_BASES)
+        return fr__fail(err, FR_EPARSE, at, "more than %d recipes build on each other", MOST_BASES);
+    return take_text(r, &base, shipped ? shipped->text : NULL, shipped ? strlen(shipped->text) : 0,
+                     err);
+}
+
+static enum fr_status take_document(struct fr_recipe *r, const struct reading *now,
+                                    const struct fr__yaml *root, struct fr_error *err)
+{
+    static const char *const known[] = {"recipe",   "summary",  "base",     "families",
+                                        "strategy", "question", "left-out", NULL};
+    const char *base;
     struct fr_loc loc;
 
     FR_TRY(fr__yaml_expect(root, FR__YAML_MAP, "a recipe", err));
     FR_TRY(fr__yaml_only(root, known, err));
+    FR_TRY(take_base(r, now, root, err));
+    base = r->name;
     FR_TRY(short_text(root, "recipe", &r->name, &loc, err));
     FR_TRY(short_text(root, "summary", &r->summary, &loc, err));
+    r->base = base;
+    r->n_families = 0;
     FR_TRY(take_values(r, root, "strategy", false, err));
     FR_TRY(take_values(r, root, "question", true, err));
     FR_TRY(take_texts(root, "families", r->families, &r->n_families, err));
@@ -205,8 +361,8 @@ static enum fr_status take(struct fr_recipe *r, const struct fr__yaml *root, str
 static enum fr_status read(struct fr_recipe **out, const char *text, size_t len, const char *file,
                            struct fr_error *err)
 {
+    const struct reading now = {.name = file, .is_file = !text};
     struct fr_recipe *r = calloc(1, sizeof(*r));
-    const struct fr__yaml *root;
     enum fr_status st;
 
     if (!r)
@@ -216,10 +372,7 @@ static enum fr_status read(struct fr_recipe **out, const char *text, size_t len,
         free(r);
         return fr__fail_nomem(err);
     }
-    st = text ? fr__yaml_load_text(r->arena, text, len, file, &root, err)
-              : fr__yaml_load(r->arena, file, &root, err);
-    if (st == FR_OK)
-        st = take(r, root, err);
+    st = take_text(r, &now, text, len, err);
     if (st == FR_OK)
         *out = r;
     else
@@ -233,29 +386,15 @@ enum fr_status fr_recipe_read(struct fr_recipe **out, const char *text, size_t l
     return read(out, text, len, file, err);
 }
 
-static bool is_path(const char *name)
-{
-    size_t n = strlen(name);
-
-    return strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
-}
-
 enum fr_status fr_recipe_load(struct fr_recipe **out, const char *name, struct fr_error *err)
 {
-    const char *names[MOST_SHIPPED];
-    char hint[128];
-    size_t n = 0;
+    const struct fr__recipe_text *shipped = find_shipped(name);
 
     if (is_path(name))
         return read(out, NULL, 0, name, err);
-    for (const struct fr__recipe_text *t = fr__recipe_texts; t->name; t++) {
-        if (strcmp(t->name, name) == 0)
-            return read(out, t->text, strlen(t->text), t->name, err);
-        if (n < MOST_SHIPPED)
-            names[n++] = t->name;
-    }
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no recipe '%.60s'%s", name,
-                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+    if (shipped)
+        return read(out, shipped->text, strlen(shipped->text), shipped->name, err);
+    return fail_unknown(name, FR_EUSAGE, FR_NOWHERE, err);
 }
 
 /* ---- use ---- */
@@ -324,6 +463,14 @@ static const char *name_of(const struct fr_question *q)
     return usual ? usual : q->recipe;
 }
 
+/* Whether a value holds in the question's precision; fp32 where it names none. */
+static bool holds(const struct fr_recipe_value *v, const struct fr_question *q)
+{
+    enum fr_dtype dtype = q->dtype < FR_N_DTYPES ? q->dtype : FR_FP32;
+
+    return v->precisions >> dtype & 1;
+}
+
 struct fr__recipe_form fr__recipe_form(const struct fr_question *q)
 {
     struct fr_question made = {.run = {.memory = q->run.memory}};
@@ -334,14 +481,16 @@ struct fr__recipe_form fr__recipe_form(const struct fr_question *q)
         for (size_t i = 0; i < r->n_values; i++) {
             const struct fr_recipe_value *v = &r->values[i];
 
-            if (v->is_of_question &&
-                (strcmp(v->option, "memory") == 0 || strcmp(v->option, "fuse") == 0))
+            if (v->is_of_question && holds(v, q) &&
+                (strcmp(v->option, "memory") == 0 || strcmp(v->option, "fuse") == 0 ||
+                 strcmp(v->option, "layout") == 0))
                 (void)fr_question_set(&made, v->option, v->text, NULL);
         }
     fr_recipe_free(r);
     return (struct fr__recipe_form){
         .is_tf1 = made.run.memory == FR_MEMORY_TF1,
         .fusions = q->fusions ? q->fusions : made.fusions,
+        .layout = q->layout != FR_LAYOUT_DEFAULT ? q->layout : made.layout,
     };
 }
 
@@ -354,7 +503,8 @@ struct fr_workload_options fr_question_workload(const struct fr_question *q)
                                         .image_size = q->image_size,
                                         .profile_device = q->profile_device,
                                         .is_tf1 = form.is_tf1,
-                                        .fusions = form.fusions};
+                                        .fusions = form.fusions,
+                                        .layout = form.layout};
 }
 
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
@@ -376,6 +526,8 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     for (size_t i = 0; i < r->n_values && st == FR_OK; i++) {
         const struct fr_recipe_value *v = &r->values[i];
 
+        if (!holds(v, q))
+            continue;
         if (!v->is_of_question)
             st = fr_strategy_fill(strategy, values, v->option, v->text, &has, err);
         else if (is_default(q, v->option))

@@ -23,6 +23,9 @@ struct fr__making {
     struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */
     struct fr__tools *tools;          /* tools that the simulation belongs to */
     struct fr__correction correction; /* by measured steps, if the question has some */
+    struct fr_host host;              /* what the options point to, if the question says of hosts */
+    double *ahead_s;                  /* what that points to, or NULL */
+    bool *is_inside;                  /* likewise */
     double *slowness;                 /* what the options point to for it, or NULL */
     double *slow;                     /* what the options' device_slowdown points to, or NULL */
     /* the plan before an order was put on it, kept where several seeds draw theirs; else NULL */
@@ -49,6 +52,9 @@ enum fr_status fr__fill_seeds(struct fr_record *r, const struct fr__making *m,
 enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
                              const struct fr__making *m, const struct fr_record_device *device,
                              struct fr_error *err);
+/* Fills in the links, the busiest first; the run's bytes an iteration. FR_ENOMEM. */
+enum fr_status fr__fill_links(struct fr_record *r, struct fr__arena *arena,
+                              const struct fr__making *m, struct fr_error *err);
 /* Fills in tokens, FLOPs and what the GPUs asked for could do and draw; after iteration_s.
  * FR_ENOMEM. */
 enum fr_status fr__fill_rates(struct fr_record *r, struct fr__arena *arena,

@@ -40,6 +40,11 @@ enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RE
  * cause it. */
 enum fr_uncertainty { FR_UNCERTAINTY_NONE, FR_UNCERTAINTY_INTERVAL, FR_UNCERTAINTY_WHY };
 
+/* Points of enum fr_host_sync that depend on the question: SCALER is FR_HOST_SYNC_NORM under 16
+ * bits, where gradients are looked through for numbers that are not finite. GIVEN: the points are
+ * known. */
+enum { FR_HOST_SYNC_SCALER = 1 << 8, FR_HOST_SYNC_GIVEN = 1 << 9 };
+
 struct fr_question {
     const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
                                                    fr_strategy_parse take them */
@@ -78,10 +83,25 @@ struct fr_question {
      * wait for the slowest in each step, see study/variation.h. 0: as a recipe says, else they are
      * alike; below 0: they are alike. */
     double gpu_variation;
-    const char *recipe;  /* what software does beside the model, study/recipe.h; NULL: none */
-    unsigned fusions;    /* bit 1 << f for each fr_fusion of the graph */
-    double input_rate;   /* samples a second that each machine can read and prepare; 0: any */
-    double host_op_s;    /* host time of an op; 0: the GPU type's */
+    /* How much the work of the GPUs' batches differs in one step, as sentences do in length: its
+     * standard deviation over its mean, where each GPU has a batch of its own. All wait for the
+     * longest, likewise. 0: as a recipe says, else they are alike; below 0: they are alike. */
+    double length_variation;
+    const char *recipe; /* what software does beside the model, study/recipe.h; NULL: none */
+    unsigned fusions;   /* bit 1 << f for each fr_fusion of the graph */
+    enum fr_image_layout layout; /* of its images; default: as a recipe says, else as measured */
+    double input_rate; /* samples a second that each machine can read and prepare; 0: any */
+    /* Host time of an op, by part of the step; 0: the GPU type's. is_host_op_by_part: the last is
+     * that of each parameter tensor that is updated, not of an op. */
+    double host_op_s[FR_N_HOST_WORK];
+    bool is_host_op_by_part;
+    unsigned host_syncs; /* where the host waits for the GPU, FR_HOST_SYNC_GIVEN among them; 0: as a
+                            recipe says, else host and GPU begin each step together */
+    double host_step_s; /* host time between steps; 0: as a recipe says, else none; below 0: none */
+    double host_speed;  /* of one core, 1 where host times were measured; 0: 1 */
+    double decode_rate; /* images a second that a core decodes; 0: as a recipe says, else any; below
+                            0: any */
+    double host_cores;  /* that decode in each machine; 0: all of its CPU */
     const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
@@ -112,7 +132,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 38 };
+enum { FR_N_SETTINGS = 45 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -204,10 +224,15 @@ struct fr_record_interval {
     const char *of;    /* in words: "one GPU, products, fp32 or tf32: 46 published ..." */
 };
 
-/* What measured steps of one GPU changed in an answer. */
+/* Whether a setting `measured` is a time on several GPUs that does not say by which strategy
+ * ("412ms@8"), so that it says nothing to questions of several strategies. NULL: no. */
+bool fr_measured_is_implicit(const char *text);
+
+/* What measured steps changed in an answer. */
 struct fr_record_correction {
-    bool is_asked;  /* --measured was given */
-    size_t n_steps; /* measured steps that are of this question; 0: none was */
+    bool is_asked;   /* --measured was given */
+    size_t n_steps;  /* measured steps that are of this question; 0: none was */
+    uint32_t n_gpus; /* that the first of them was measured on */
     double compute_factor,
         host_factor;                /* compute, and host time an op, take so many times as long */
     uint32_t batch;                 /* of the first step */
@@ -311,7 +336,8 @@ struct fr_record {
     /* the same with the least and the most that the factors may be; alike where they were given */
     double interference_low_s, interference_high_s;
     double wait_factor; /* compute takes so many times as long for GPUs that differ; 1: are alike */
-    bool alloc_at_start; /* else at dispatch: when buffers come to be */
+    double length_wait_frac; /* so much of that is for batches of other lengths; 0..1 */
+    bool alloc_at_start;     /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why; /* when oom */
     enum fr_memory_model memory_model;

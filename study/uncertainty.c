@@ -16,6 +16,8 @@
  */
 #include "config.h"
 
+#include "study/host.h"
+
 #include "base/error.h"
 #include "base/rng.h"
 #include "study/record.h"
@@ -55,7 +57,7 @@ static enum fr_status run_again(const struct replay *r, double *iteration_s, str
     o.want = 0; /* the time alone */
     o.cost_s = r->cost_s;
     FR_TRY(fr_simulation_run(r->m->simulation, r->m->plan, &o, &run, err));
-    *iteration_s = run->iteration_s;
+    *iteration_s = fr__with_input(r->m, run->iteration_s);
     fr_run_free(run);
     return FR_OK;
 }

@@ -28,9 +28,20 @@ double fr__largest_normal(size_t n)
 
 double fr__wait_factor(const struct fr__making *m)
 {
-    if (!(m->question->gpu_variation > 0))
+    double of_gpus = fmax(m->question->gpu_variation, 0);
+    double of_lengths = fmax(m->question->length_variation, 0);
+
+    if (!(of_gpus + of_lengths > 0))
         return 1;
-    return 1 + m->question->gpu_variation * fr__largest_normal(m->n_devices);
+    return 1 + hypot(of_gpus, of_lengths) * fr__largest_normal(m->n_devices);
+}
+
+double fr__length_wait_frac(const struct fr__making *m)
+{
+    double of_gpus = fmax(m->question->gpu_variation, 0);
+    double of_lengths = fmax(m->question->length_variation, 0);
+
+    return of_lengths > 0 ? 1 - of_gpus / hypot(of_gpus, of_lengths) : 0;
 }
 
 enum fr_status fr__wait_for_slowest(struct fr__making *m, struct fr_error *err)

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "study/host.h"
 #include "study/record.h"
 
 #include "base/error.h"
@@ -69,6 +70,20 @@ static bool has_rings_alone(const struct fr__making *m, const struct fr_record *
            r->n_collectives > r->n_fitted_collectives;
 }
 
+static void say_input(char text[], size_t size, const struct fr_record *r,
+                      const struct fr__making *m)
+{
+    double cores = fr__decoding_cores(m, m->devices[0]);
+    char by[80] = "";
+
+    if (cores > 0)
+        snprintf(by, sizeof(by), " (%.6g cores, each decodes %.4g images a second)", cores,
+                 m->question->decode_rate);
+    snprintf(text, size,
+             "the input holds the step up: its samples take %.4g ms%s, computing %.4g ms",
+             r->input_s * 1e3, by, (r->iteration_s - r->input_wait_s) * 1e3);
+}
+
 enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err)
 {
@@ -95,9 +110,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
             return fr__fail_nomem(err);
     }
     if (r->input_wait_s > 0) {
-        snprintf(text, sizeof(text),
-                 "the input holds the step up: its samples take %.4g ms, computing %.4g ms",
-                 r->input_s * 1e3, (r->iteration_s - r->input_wait_s) * 1e3);
+        say_input(text, sizeof(text), r, m);
         list[r->n_warnings] = fr__arena_strdup(arena, text);
         if (!list[r->n_warnings++])
             return fr__fail_nomem(err);

@@ -30,10 +30,17 @@ static bool list_links(struct fr__adjacency *a, const struct fr_topo *t, bool is
     for (size_t v = 0; v < t->n_vertices; v++)
         a->first[v + 2] += a->first[v + 1];
     a->list = calloc((size_t)a->first[t->n_vertices + 1] + 1, sizeof(*a->list));
-    for (size_t l = 0; a->list && l < t->n_links; l++)
-        if (is_listed(t, &t->links[l], gate))
-            a->list[a->first[(is_out ? t->links[l].src : t->links[l].dst) + 1]++] = (uint32_t)l;
-    return a->list != NULL;
+    a->ends = calloc((size_t)a->first[t->n_vertices + 1] + 1, sizeof(*a->ends));
+    for (size_t l = 0; a->list && a->ends && l < t->n_links; l++) {
+        const struct fr_link *link = &t->links[l];
+        uint32_t *at = &a->first[(is_out ? link->src : link->dst) + 1];
+
+        if (!is_listed(t, link, gate))
+            continue;
+        a->list[*at] = (uint32_t)l;
+        a->ends[(*at)++] = is_out ? link->dst : link->src;
+    }
+    return a->list && a->ends;
 }
 
 bool fr__adjacency_init(struct fr__adjacency *a, const struct fr_topo *t, bool is_out)
@@ -51,6 +58,7 @@ void fr__adjacency_fini(struct fr__adjacency *a)
 {
     free(a->first);
     free(a->list);
+    free(a->ends);
 }
 
 void fr__find_gates(const struct fr_topo *t, uint32_t gate[])

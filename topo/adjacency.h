@@ -4,9 +4,10 @@
 
 #include "topo/topo.h"
 
-/* The links at v are list[first[v]] to list[first[v + 1] - 1], ascending. */
+/* The links at v are list[first[v]] to list[first[v + 1] - 1], ascending; ends has the vertex at
+ * the other end of each, as searches that read the links themselves for it wait for memory. */
 struct fr__adjacency {
-    uint32_t *first, *list;
+    uint32_t *first, *list, *ends;
 };
 
 /* All links, by their source (is_out) or by their target. false: out of memory. The caller calls

@@ -209,7 +209,6 @@ static bool relays(const struct fr__route_search *s, uint32_t v)
 static bool grow(const struct fr__route_search *s, struct front *f)
 {
     struct level last = f->levels[f->radius];
-    bool is_in = f->links == &s->in;
 
     f->levels[++f->radius] = (struct level){last.end, last.end, 0};
     for (uint32_t i = last.first; i < last.end; i++) {
@@ -219,8 +218,7 @@ static bool grow(const struct fr__route_search *s, struct front *f)
         if (f->radius > 1 && is_gpu(s, v))
             continue;
         for (uint32_t k = a->first[v]; k < a->first[v + 1]; k++) {
-            const struct fr_link *l = &s->topo->links[a->list[k]];
-            uint32_t u = is_in ? l->src : l->dst;
+            uint32_t u = a->ends[k];
 
             if (f->dist[u] == FR_NONE && !is_dead_end(s, u))
                 reach(s, f, u, f->radius);
@@ -280,7 +278,7 @@ static bool gather_backwards(struct fr__route_search *s, uint32_t u, uint32_t n_
             uint32_t l = a->list[k];
             size_t at = s->n_steps;
 
-            if (s->topo->links[l].src != u || !is_step(s, u, l))
+            if (a->ends[k] != u || !is_step(s, u, l))
                 continue;
             for (; at && s->steps[at - 1] > l; at--)
                 s->steps[at] = s->steps[at - 1];
@@ -289,6 +287,17 @@ static bool gather_backwards(struct fr__route_search *s, uint32_t u, uint32_t n_
         }
     }
     return true;
+}
+
+/* is_step() of link l from u to v. Without relays distances count links and no GPU forwards: then
+ * there is no need to look at the link. */
+static inline bool is_step_to(const struct fr__route_search *s, uint32_t u, uint32_t v, uint32_t l)
+{
+    uint32_t dist = s->to_dst.dist[v];
+
+    if (s->target_machine != FR_NONE)
+        return is_step(s, u, l);
+    return dist != FR_NONE && dist + 1 == s->to_dst.dist[u] && (dist == 0 || !is_gpu(s, v));
 }
 
 /* Fills steps with the links from u one step nearer to the target, ascending. */
@@ -300,7 +309,7 @@ static void gather(struct fr__route_search *s, uint32_t u)
     if (s->target_machine == FR_NONE && gather_backwards(s, u, a->first[u + 1] - a->first[u]))
         return;
     for (uint32_t i = a->first[u]; i < a->first[u + 1]; i++)
-        if (is_step(s, u, a->list[i]))
+        if (is_step_to(s, u, a->ends[i], a->list[i]))
             s->steps[s->n_steps++] = a->list[i];
 }
 
@@ -530,7 +539,7 @@ static void follow_to_source(struct fr__route_search *s, struct corridor *c)
             if (d > 0 && is_gpu(s, u))
                 continue;
             for (uint32_t k = a->first[u]; k < a->first[u + 1]; k++) {
-                uint32_t v = s->topo->links[a->list[k]].dst;
+                uint32_t v = a->ends[k];
 
                 if (s->is_on_route[v] && from->dist[v] == d + 1 && !s->is_on_route[u]) {
                     to[u] = to[v] + 1;

@@ -43,7 +43,7 @@ static enum fr_status read_head(const char *path, char *head, size_t *len, struc
     *len = fread(head, 1, HEAD_BYTES, f);
     fclose(f);
     head[*len] = '\0';
-    return FR_OK;
+    return *len > 0 ? FR_OK : fr__fail(err, FR_EPARSE, whole(path), "the file is empty");
 }
 
 static enum fr_status fail_unrecognised(const char *path, struct fr_error *err)
@@ -177,6 +177,8 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
     enum fr_status st;
 
     FR_TRY(load(&g, spec, opt, err));
+    if (opt && opt->layout != FR_LAYOUT_DEFAULT)
+        g->layout = opt->layout;
     if (!opt || opt->fusions == 0) {
         *out = g;
         return FR_OK;

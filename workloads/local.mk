@@ -17,11 +17,11 @@ libworkloads_la_SOURCES = \
 	workloads/import/task_files.c workloads/import/task_list.h workloads/import/task_list.c \
 	workloads/import/tasks.c workloads/import/wfcommons.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/fuse.h \
-	workloads/passes/fuse.c workloads/passes/fuse_find.c workloads/passes/fuse_inside.c \
-	workloads/passes/fuse_parts.h workloads/passes/gather.h workloads/passes/gather.c \
-	workloads/passes/gather_buckets.c workloads/passes/gather_emit.c \
-	workloads/passes/gather_parts.h workloads/passes/gather_sets.c workloads/passes/recompute.h \
-	workloads/passes/recompute.c workloads/passes/recompute_groups.h \
+	workloads/passes/fuse.c workloads/passes/fuse_find.c workloads/passes/fuse_groups.c \
+	workloads/passes/fuse_inside.c workloads/passes/fuse_parts.h workloads/passes/fuse_product.c \
+	workloads/passes/gather.h workloads/passes/gather.c workloads/passes/gather_buckets.c \
+	workloads/passes/gather_emit.c workloads/passes/gather_parts.h workloads/passes/gather_sets.c \
+	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
 	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
 	workloads/passes/shard.h workloads/passes/training.h workloads/passes/training.c \

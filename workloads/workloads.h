@@ -104,6 +104,7 @@ struct fr_shape {
             uint64_t batch, rows, columns, depth;
             enum fr_operand gradient_of; /* FR_OPERAND_NONE: the product itself */
             bool is_transposed;          /* the right operand is stored as [columns][depth] */
+            uint64_t epilogue; /* bytes that ops fused behind it move beside operands and result */
         } product;
         struct {
             uint64_t images, in_channels, out_channels, groups; /* groups divide both channels */
@@ -194,13 +195,20 @@ struct fr_sample {
     double time_s;
 };
 
+/* How the numbers of images lie in memory: channel by channel (NCHW), or pixel by pixel (NHWC), in
+ * which matrix units take them. Default: as what convolutions cost was measured. */
+enum fr_image_layout { FR_LAYOUT_DEFAULT, FR_LAYOUT_NCHW, FR_LAYOUT_NHWC, FR_N_LAYOUTS };
+const char *fr_image_layout_name(enum fr_image_layout layout); /* "default", "nchw", "nhwc" */
+enum fr_image_layout fr_image_layout_parse(const char *name);  /* FR_N_LAYOUTS: unknown */
+
 /* Read-only once made. Ops are in a topological order. */
 struct fr_graph {
     const char *name, *source;
-    uint32_t batch;            /* samples a step, everything below is at this batch */
-    uint32_t seq_len;          /* 0: not a sequence model */
-    enum fr_dtype dtype;       /* of activations and arithmetic */
-    unsigned param_elem_bytes; /* bytes of one parameter element as stored in param_bytes */
+    uint32_t batch;              /* samples a step, everything below is at this batch */
+    uint32_t seq_len;            /* 0: not a sequence model */
+    enum fr_dtype dtype;         /* of activations and arithmetic */
+    enum fr_image_layout layout; /* of images */
+    unsigned param_elem_bytes;   /* bytes of one parameter element as stored in param_bytes */
     bool is_tasks; /* a task graph: its times are given, not measured, and those of device "*" hold
                       on every device that has none of its own */
     size_t n_ops, n_tensors, n_edges, n_samples, n_layers;
@@ -223,6 +231,7 @@ struct fr_workload_options {
         *profile_device; /* device type of the measured times that name none; NULL: not known */
     bool is_tf1;      /* models of the zoo: ops as TensorFlow 1 runs them, workloads/zoo/nn_tf1.h */
     unsigned fusions; /* bit 1 << f for each fr_fusion that the training graph goes through */
+    enum fr_image_layout layout; /* of images; default: the workload's own */
 };
 
 /* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),
@@ -245,6 +254,8 @@ enum fr_fusion {
     FR_FUSE_ACTIVATION_DROPOUT,
     FR_FUSE_SOFTMAX,
     FR_FUSE_BATCHNORM,
+    FR_FUSE_PRODUCT_BIAS,
+    FR_FUSE_PRODUCT_EPILOGUE,
     FR_FUSE_XLA,
     FR_FUSE_INDUCTOR,
     FR_N_FUSIONS

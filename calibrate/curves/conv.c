@@ -8,7 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { UNIT_CHANNELS = 8, BLOCK_PIXELS = 128, BLOCK_CHANNELS = 32, TILE = 6, CROPPED = 2 };
+enum {
+    UNIT_CHANNELS = 8,
+    BLOCK_PIXELS = 128,
+    BLOCK_CHANNELS = 32,
+    TILE = 6,
+    CROPPED = 2,
+    NARROW = 32
+};
 
 static double at_least_1(double x)
 {
@@ -91,7 +98,8 @@ static double implicit_s(const struct fr__conv *m, const struct extents *e, enum
 
 /* The gradient of the input as the product of output pixels and filters, which is written out and
  * then folded into the image. It multiplies no zeros, which is less work where the result has fewer
- * than half (CROPPED) of the image's pixels. */
+ * than half (CROPPED) of the image's pixels; and its columns are the taps of all channels, which
+ * fill a tile where the channels alone (fewer than NARROW, the narrowest tile) do not. */
 static double folded_s(const struct fr__conv *m, const struct extents *e)
 {
     double pixels = e->n * e->p * e->q, taps = e->c / e->groups * e->r * e->s;
@@ -195,8 +203,8 @@ static double time_s(const union fr__model *model, const struct fr_kernel_shape 
     struct extents e = extents_of(shape);
     double best_s = implicit_s(m, &e, shape->op_class);
 
-    if (shape->op_class == FR_CURVE_CONV_BACKWARD_DATA && e.h * e.w >= CROPPED * e.p * e.q &&
-        e.stride <= 1)
+    if (shape->op_class == FR_CURVE_CONV_BACKWARD_DATA &&
+        (e.c < NARROW || (e.h * e.w >= CROPPED * e.p * e.q && e.stride <= 1)))
         best_s = fmin(best_s, folded_s(m, &e));
     if (is_winograd(m, &e, shape->conv.is_dilated)) {
         struct winograd w = winograd_of(m, &e, shape->op_class);

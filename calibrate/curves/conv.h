@@ -18,9 +18,10 @@
  *
  * The gradient of the input may also be a product of output pixels (rows), all taps of the filter
  * (columns) over the output channels (depth), which is written out unfolded and then folded into
- * the image (Chetlur et al., section 3; it is how Caffe does it). We count on it where, with stride
- * 1, the result has fewer than half of the image's pixels, since a filter is nearly as large as an
- * image without padding: the implicit product would multiply mostly zeros.
+ * the image (Chetlur et al., section 3; it is how Caffe does it). We count on it in two cases. With
+ * stride 1 the result may have fewer than half of the image's pixels, since a filter is nearly as
+ * large as an image without padding: the implicit product would multiply mostly zeros. And an image
+ * of fewer than 32 channels, such as a network's input, leaves most of the narrowest tile empty.
  *
  * On matrix units channels are padded to multiples of 8, and where they are no such multiples (the
  * first layer), only a share `narrow` of their rate is reached: libraries before cuDNN 7.3 leave

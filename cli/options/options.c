@@ -1,10 +1,5 @@
-/* cli/options/options.c - the one table of options: parsing, help and suggestions come from it.
- *
- * It parses by hand and not by argp or popt: which options a verb takes depends on its groups, an
- * option that a sweep may vary goes to its grid and else to the question, settings of a question
- * name themselves, and manual pages, completion and the nearest name of a misspelt option read the
- * same rows. argp's vectors would be a second table beside this one, and its errors name neither.
- */
+/* cli/options/options.c - the one table of options: parsing (parse.c), help, manual pages,
+ * completion and suggestions come from it. */
 #include "config.h"
 
 #include "base/error.h"
@@ -195,6 +190,8 @@ static const struct option_row rows[] = {
     {OPTIONS_LAYERS | OPTIONS_OPS | OPTIONS_EXPLAIN, 0, "fuse", "NAME+...",
      "ops that become one kernel: bias-activation, xla, inductor, ... (forerun graph show --fuse)",
      NULL},
+    {OPTIONS_LAYERS | OPTIONS_OPS | OPTIONS_EXPLAIN, 0, "layout", "nchw|nhwc",
+     "how images lie in memory: channel by channel, or pixel by pixel", NULL},
     {OPTIONS_COMM, 't', "topology", "NAME|PATH",
      "a preset, a composition, a box of cards or a file", NULL},
     {OPTIONS_COMM, 'b', "minbytes", "SIZE", "smallest size; K, M, G of 1024 (8)", cli_set_comm_min},
@@ -236,9 +233,20 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "fuse", "NAME+...",
      "ops that become one kernel: bias-activation, xla, inductor, ... (forerun graph show --fuse)",
      NULL},
+    {OPTIONS_RUN, 0, "layout", "nchw|nhwc",
+     "how images lie in memory: channel by channel, or pixel by pixel", NULL},
     {OPTIONS_RUN, 0, "input-rate", "N", "samples a second that each machine reads and prepares",
      NULL},
-    {OPTIONS_RUN, 0, "host-op", "TIME", "time of the host to launch an op", NULL},
+    {OPTIONS_RUN, 0, "decode-rate", "N", "images a second that a core of each machine decodes",
+     NULL},
+    {OPTIONS_RUN, 0, "host-cores", "N", "cores of each machine that decode (default: all)", NULL},
+    {OPTIONS_RUN, 0, "host-op", "TIME",
+     "time of the host to launch an op; or three: forward, backward, update of a tensor", NULL},
+    {OPTIONS_RUN, 0, "host-sync", "POINT+...",
+     "where the host waits for the GPU: loss, micro, norm, scaler, step; none", NULL},
+    {OPTIONS_RUN, 0, "host-step", "TIME", "time of the host between two steps", NULL},
+    {OPTIONS_RUN, 0, "host-speed", "FACTOR",
+     "a core's speed, 1: that of the CPU on which host times were measured", NULL},
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers are allocated at dispatch or at start of a task",
      NULL},
     {OPTIONS_RUN, 0, "memory", "MODEL",
@@ -260,12 +268,16 @@ static const struct option_row rows[] = {
      "GPUs of a type differ by this standard deviation over mean, and all wait for the slowest: "
      "0.015",
      NULL},
+    {OPTIONS_RUN, 0, "length-variation", "PART",
+     "the work of the GPUs' batches differs by this standard deviation over mean, as sentences do "
+     "in length, and all wait for the longest: 0.057",
+     NULL},
     {OPTIONS_RUN, 0, "slow", "NAME=FACTOR,...",
      "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},
     {OPTIONS_RUN, 0, "degrade", "NAME=PART,...",
      "these links carry PART of what they would: n0.nic1=0.5; 0: failed", NULL},
-    {OPTIONS_RUN, 0, "measured", "TIME|FILE.csv",
-     "what one GPU took for its part of the batch, or a table of steps: corrects the answer", NULL},
+    {OPTIONS_RUN, 0, "measured", "TIME[@N[:HOW]]|FILE.csv",
+     "what one GPU, or N by strategy HOW, took for their part of the batch; or a table", NULL},
     {OPTIONS_ANSWER, 0, "seeds", "A..B", "the same as --seed A..B", cli_set_seeds},
     {OPTIONS_ANSWER, 0, "iterations", "N",
      "iterations in a row; the time of the last is the answer", NULL},
@@ -424,15 +436,7 @@ static const struct option_row rows[] = {
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* ---- parsing ---- */
-
-/* Where parsing stands. */
-struct scan {
-    struct options *options;
-    const struct verb *verb;
-    int argc, at;
-    char *const *argv;
-};
+/* ---- what is done with rows ---- */
 
 /* Whether a verb takes an option: a sweep, of those that change answers, only what it can vary, and
  * what holds for all its points. */
@@ -447,9 +451,11 @@ static bool takes(unsigned groups, const struct option_row *row)
            row->set == set_allow_implausible || row->set == cli_set_memory_limit;
 }
 
-static enum fr_status set(struct options *o, const struct option_row *row, const char *value,
-                          struct fr_error *err)
+enum fr_status cli_set_option(struct options *o, size_t which, const char *value,
+                              struct fr_error *err)
 {
+    const struct option_row *row = &rows[which];
+
     if (row->group == OPTIONS_RUN && !row->set && !o->sweep)
         FR_TRY(cli_note_value(o, row->name, value, err));
     if (row->set)
@@ -458,120 +464,6 @@ static enum fr_status set(struct options *o, const struct option_row *row, const
         value = "1"; /* a flag */
     return o->sweep ? fr_sweep_add(o->sweep, row->name, value, err)
                     : fr_question_set(&o->question, row->name, value, err);
-}
-
-static enum fr_status apply(struct scan *s, const struct option_row *row, const char *spelling,
-                            const char *value, struct fr_error *err)
-{
-    if (!row->argument)
-        return set(s->options, row, NULL, err);
-    if (!value) {
-        if (s->at + 1 >= s->argc)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' needs a value (%s)", spelling,
-                            row->argument);
-        value = s->argv[++s->at];
-    }
-    if (!value[0])
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' has an empty value", spelling);
-    return set(s->options, row, value, err);
-}
-
-enum { SPELT = 64 };
-
-static enum fr_status fail_unknown_option(const struct scan *s, const char *name, size_t length,
-                                          struct fr_error *err)
-{
-    char spelt[N_ROWS][SPELT], word[SPELT], hint[256];
-    const char *names[N_ROWS];
-    size_t n = 0;
-
-    snprintf(word, sizeof(word), "--%.*s", (int)(length < SPELT - 3 ? length : SPELT - 3), name);
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (takes(s->verb->options, &rows[i])) {
-            snprintf(spelt[n], SPELT, "--%s", rows[i].name);
-            names[n] = spelt[n];
-            n++;
-        }
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown option '%s'%s", word,
-                    fr__did_you_mean(word, names, n, hint, sizeof(hint)));
-}
-
-static enum fr_status parse_long(struct scan *s, const char *name, struct fr_error *err)
-{
-    const char *value = strchr(name, '=');
-    size_t length = value ? (size_t)(value - name) : strlen(name);
-    char spelling[32];
-
-    for (size_t i = 0; i < N_ROWS; i++) {
-        if (!takes(s->verb->options, &rows[i]) || strlen(rows[i].name) != length ||
-            strncmp(rows[i].name, name, length) != 0)
-            continue;
-        snprintf(spelling, sizeof(spelling), "--%s", rows[i].name);
-        if (value && !rows[i].argument)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' takes no value", spelling);
-        return apply(s, &rows[i], spelling, value ? value + 1 : NULL, err);
-    }
-    return fail_unknown_option(s, name, length, err);
-}
-
-static const struct option_row *find_letter(const struct scan *s, char letter)
-{
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (takes(s->verb->options, &rows[i]) && rows[i].letter == letter)
-            return &rows[i];
-    return NULL;
-}
-
-/* "-g4", "-g 4", "-qv" */
-static enum fr_status parse_letters(struct scan *s, const char *letters, struct fr_error *err)
-{
-    for (; *letters; letters++) {
-        const struct option_row *row = find_letter(s, *letters);
-        char spelling[3] = {'-', *letters, '\0'};
-
-        if (!row)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown option '%s'", spelling);
-        if (row->argument)
-            return apply(s, row, spelling, letters[1] ? letters + 1 : NULL, err);
-        FR_TRY(apply(s, row, spelling, NULL, err));
-    }
-    return FR_OK;
-}
-
-static enum fr_status add_argument(struct scan *s, const char *word, struct fr_error *err)
-{
-    struct options *o = s->options;
-
-    size_t most = s->verb->has_more_arguments ? CLI_MAX_ARGUMENTS : s->verb->n_arguments;
-
-    if (o->n_arguments >= most)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", word);
-    o->arguments[o->n_arguments++] = word;
-    return FR_OK;
-}
-
-enum fr_status cli_parse_options(struct options *o, const struct verb *v, int argc,
-                                 char *const argv[], struct fr_error *err)
-{
-    struct scan s = {.options = o, .verb = v, .argc = argc, .argv = argv};
-    bool only_arguments = false;
-
-    for (s.at = 0; s.at < argc; s.at++) {
-        const char *word = argv[s.at];
-
-        if (only_arguments || word[0] != '-' || !word[1])
-            FR_TRY(add_argument(&s, word, err));
-        else if (strcmp(word, "--") == 0)
-            only_arguments = true;
-        else if (word[1] == '-')
-            FR_TRY(parse_long(&s, word + 2, err));
-        else
-            FR_TRY(parse_letters(&s, word + 1, err));
-    }
-    if (o->n_arguments < v->n_arguments && !o->help && !o->version)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'forerun %s%s%s' needs %s",
-                        v->group ? v->group : "", v->group ? " " : "", v->name, v->arguments);
-    return FR_OK;
 }
 
 void cli_print_options(FILE *f, unsigned groups)
@@ -594,8 +486,8 @@ bool cli_next_option(unsigned groups, size_t *at, struct cli_option *out)
         ++*at;
     if (*at == N_ROWS)
         return false;
-    *out =
-        (struct cli_option){rows[*at].letter, rows[*at].name, rows[*at].argument, rows[*at].help};
+    *out = (struct cli_option){rows[*at].letter, rows[*at].name, rows[*at].argument, rows[*at].help,
+                               *at};
     ++*at;
     return true;
 }

@@ -57,6 +57,18 @@ enum fr_status cli_check_plots(const struct options *o, struct fr_error *err)
     return FR_OK;
 }
 
+enum fr_status cli_check_measured(const struct options *o, struct fr_error *err)
+{
+    const char *text = o->question.measured;
+
+    if (!fr_measured_is_implicit(text))
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "option '--measured' is \"%.40s\", which does not say by which strategy: "
+                    "%.40s:dp",
+                    text, text);
+}
+
 enum fr_status cli_check_terms(const struct options *o, struct fr_error *err)
 {
     const struct fr_sweep_terms *t = &o->terms;

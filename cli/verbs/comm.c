@@ -92,6 +92,9 @@ enum fr_status cli_comm(struct session *s, struct fr_error *err)
     const struct options *o = &s->options;
     struct fr_comm_question q = question_of(o);
 
+    if (strcmp(q.kind, "list") == 0 && (o->json || o->n_files > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'forerun comm list' writes a table only: no --json, no files");
     if (strcmp(q.kind, "list") == 0)
         return list_algorithms();
     if (!q.topology)

@@ -185,6 +185,7 @@ enum fr_status cli_compare(struct session *s, struct fr_error *err)
     c.question.sensitivity = cli_sensitivity(&s->options);
     FR_TRY(cli_check_files(&s->options, true, err));
     FR_TRY(cli_check_terms(&s->options, err));
+    FR_TRY(cli_check_measured(&s->options, err));
     FR_TRY(find_variation(&c, err));
     if (!is_asked_for)
         choose_all(&s->options);

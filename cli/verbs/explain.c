@@ -50,16 +50,17 @@ static enum fr_status explain_all(struct session *s, struct fr_explanation *es[]
     return FR_OK;
 }
 
-/* What software makes one kernel of, if the question or its recipe says so. */
+/* What software makes one kernel of, and how images lie, if the question or its recipe says so. */
 static enum fr_status tell_fusions(const struct options *o, struct fr_error *err)
 {
     const struct fr_workload_options opt = fr_question_workload(&o->question);
     struct fr_graph *g;
 
-    if (o->json || opt.fusions == 0)
+    if (o->json || (opt.fusions == 0 && opt.layout == FR_LAYOUT_DEFAULT))
         return FR_OK;
     FR_TRY(fr_workload_load(&g, o->question.workload, &opt, err));
     cli_print_fusions(g);
+    cli_print_layout(g);
     fr_graph_free(g);
     return FR_OK;
 }

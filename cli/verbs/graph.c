@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "calibrate/calibrate.h"
 #include "cli/cli.h"
 #include "study/recipe.h"
 #include "workloads/random/random_tasks.h"
@@ -112,6 +113,20 @@ void cli_print_fusions(const struct fr_graph *g)
     }
 }
 
+void cli_print_layout(const struct fr_graph *g)
+{
+    struct fr_layout_effect x;
+    char bytes[NUMBER];
+
+    if (g->layout == FR_LAYOUT_DEFAULT)
+        return;
+    fr_layout_effect_of(g, &x);
+    printf("\n  layout %s: %zu transposes around %zu convolutions, %s of memory traffic, are %s\n",
+           fr_image_layout_name(g->layout), x.n_transposes, x.n_convolutions,
+           fr__format_bytes(x.bytes, bytes, sizeof(bytes)),
+           g->layout == FR_LAYOUT_NHWC ? "spared" : "made");
+}
+
 /* layers: [n_layers], or NULL */
 static void print_graph(const struct fr_graph *g, const struct fr_layer_totals layers[],
                         bool is_verbose)
@@ -142,6 +157,7 @@ static void print_graph(const struct fr_graph *g, const struct fr_layer_totals l
                                      : "-");
     }
     cli_print_fusions(g);
+    cli_print_layout(g);
     if (layers)
         cli_print_layers(g, layers);
     if (is_verbose)
@@ -168,6 +184,22 @@ static void write_fusions(struct fr__json *j, const struct fr_graph *g)
         fr__json_number(j, "bytes_after", x.bytes_after);
         fr__json_close(j, '}');
     }
+    fr__json_close(j, '}');
+}
+
+static void write_layout(struct fr__json *j, const struct fr_graph *g)
+{
+    struct fr_layout_effect x;
+
+    if (g->layout == FR_LAYOUT_DEFAULT)
+        return;
+    fr_layout_effect_of(g, &x);
+    fr__json_string(j, "layout", fr_image_layout_name(g->layout));
+    fr__json_open(j, "layout_transposes", '{', true);
+    fr__json_string(j, "are", g->layout == FR_LAYOUT_NHWC ? "spared" : "made");
+    fr__json_count(j, "convolutions", x.n_convolutions);
+    fr__json_count(j, "transposes", x.n_transposes);
+    fr__json_number(j, "bytes", x.bytes);
     fr__json_close(j, '}');
 }
 
@@ -219,6 +251,7 @@ static void write_graph(const struct fr_graph *g, const struct fr_layer_totals l
         fr__json_count(&j, fr_phase_name((enum fr_phase)phase), t.ops[phase]);
     fr__json_close(&j, '}');
     write_fusions(&j, g);
+    write_layout(&j, g);
     if (layers)
         cli_write_layers(&j, g, layers);
     fr__json_open(&j, "sample_s", '{', true);

@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "study/recipe.h"
 
+#include <string.h>
+
 enum fr_status cli_recipe_list(struct session *s, struct fr_error *err)
 {
     (void)s;
@@ -20,6 +22,25 @@ enum fr_status cli_recipe_list(struct session *s, struct fr_error *err)
     return FR_OK;
 }
 
+/* "  (amp, fp16; from pytorch-ddp)" where it does not hold in all precisions or comes from
+ * another. */
+static void print_where(const struct fr_recipe_value *v, const char *recipe)
+{
+    const char *before = "  (";
+    bool is_partial = v->precisions != (1u << FR_N_DTYPES) - 1;
+
+    for (unsigned d = 0; is_partial && d < FR_N_DTYPES; d++)
+        if (v->precisions >> d & 1) {
+            printf("%s%s", before, fr_dtype_name((enum fr_dtype)d));
+            before = ", ";
+        }
+    if (strcmp(v->from, recipe) != 0)
+        printf("%sfrom %s", is_partial ? "; " : before, v->from);
+    else if (!is_partial)
+        return;
+    putchar(')');
+}
+
 enum fr_status cli_recipe_show(struct session *s, struct fr_error *err)
 {
     const struct fr_recipe_value *v;
@@ -27,12 +48,16 @@ enum fr_status cli_recipe_show(struct session *s, struct fr_error *err)
 
     FR_TRY(fr_recipe_load(&r, s->options.arguments[0], err));
     printf("%s: %s\n", fr_recipe_name(r), fr_recipe_summary(r));
+    if (fr_recipe_base(r))
+        printf("builds on %s\n", fr_recipe_base(r));
     for (size_t i = 0; fr_recipe_family(r, i); i++)
         printf("%s%s", i ? ", " : "usual for ", fr_recipe_family(r, i));
     puts(fr_recipe_family(r, 0) ? "\n" : "");
-    for (size_t i = 0; (v = fr_recipe_value(r, i)); i++)
-        printf("  %s%s=%s\n      %s\n", v->is_of_question ? "--" : "", v->option, v->text,
-               v->source);
+    for (size_t i = 0; (v = fr_recipe_value(r, i)); i++) {
+        printf("  %s%s=%s", v->is_of_question ? "--" : "", v->option, v->text);
+        print_where(v, fr_recipe_name(r));
+        printf("\n      %s\n", v->source);
+    }
     for (size_t i = 0; fr_recipe_left_out(r, i); i++)
         printf("%s  %s\n", i ? "" : "\nleft out:\n", fr_recipe_left_out(r, i));
     fr_recipe_free(r);

@@ -165,6 +165,7 @@ enum fr_status cli_search(struct session *s, struct fr_error *err)
     enum fr_status st, closed = FR_OK;
 
     FR_TRY(check(o, err));
+    FR_TRY(cli_check_measured(o, err));
     if (o->store)
         FR_TRY(fr_store_open(&x.store, o->store, err));
     x.clusters = fr_search_clusters_new();

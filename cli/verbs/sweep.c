@@ -258,6 +258,7 @@ enum fr_status cli_sweep(struct session *s, struct fr_error *err)
     enum fr_status st;
 
     keep_freed_memory();
+    FR_TRY(cli_check_measured(&s->options, err));
     FR_TRY(cli_mpi_start(&mpi, err));
     if (mpi && cli_mpi_is_follower())
         return follow(s, mpi, err);

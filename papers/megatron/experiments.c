@@ -76,8 +76,12 @@ static void write_strategy(const struct run *r, char text[MOST_TEXT])
                                r->n_virtual > 1 ? "interleaved-1f1b" : "1f1b");
     if (r->n_virtual > 1)
         at += (size_t)snprintf(text + at, MOST_TEXT - at, ",virtual=%u", r->n_virtual);
+    if (r->tp > 1) /* megatron/mpu/layers.py of 2021 */
+        at += (size_t)snprintf(text + at, MOST_TEXT - at, ",tp-async=0");
+    if (r->tp > 1 && r->pp > 1) /* section 4.1 */
+        at += (size_t)snprintf(text + at, MOST_TEXT - at, ",scatter-gather=1");
     if (r->zero)
-        at += (size_t)snprintf(text + at, MOST_TEXT - at, ",zero=%u,early-stop=1", r->zero);
+        at += (size_t)snprintf(text + at, MOST_TEXT - at, ",zero=%u,gather=module", r->zero);
     snprintf(text + at, MOST_TEXT - at, ",recompute=full,overlap=%d", r->overlaps ? 1 : 0);
 }
 

@@ -309,6 +309,8 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     }
     if (r->wait_factor > 1)
         fr__json_number(j, "wait_factor", r->wait_factor);
+    if (r->wait_factor > 1 && r->length_wait_frac > 0)
+        fr__json_number(j, "length_wait_frac", r->length_wait_frac);
     if (r->recipe)
         fr__json_string(j, "recipe", r->recipe);
     if (r->input_s > 0) {
@@ -427,6 +429,7 @@ static void write_correction(struct fr__json *j, const struct fr_record_correcti
     if (c->n_steps > 0) {
         fr__json_number(j, "compute_factor", c->compute_factor);
         fr__json_number(j, "host_factor", c->host_factor);
+        fr__json_count(j, "gpus", c->n_gpus);
         fr__json_count(j, "batch", c->batch);
         fr__json_number(j, "predicted_s", c->predicted_s);
         fr__json_number(j, "measured_s", c->measured_s);

@@ -381,6 +381,11 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
                 "<li>GPUs of one type differ: all wait for the slowest of %zu, whose compute takes "
                 "%.1f %% longer</li>\n",
                 r->n_gpus, 100 * (r->wait_factor - 1));
+    if (r->wait_factor > 1 && r->length_wait_frac > 0)
+        fprintf(f,
+                "<li>batches differ in length: that is %.1f of the %.1f %% by which the slowest "
+                "GPU's compute takes longer</li>\n",
+                100 * (r->wait_factor - 1) * r->length_wait_frac, 100 * (r->wait_factor - 1));
     fputs("<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n"
           "</ul>\n",
           f);

@@ -33,6 +33,7 @@ struct place {
 
 /* Margins of all panels together, and the picture's width in pixels. */
 static const double LEFT = 0.07, RIGHT = 0.97, BOTTOM = 0.09, TOP = 0.86, WIDTH = 1600;
+static const double ACROSS = 0.08, DOWN = 0.14; /* between panels */
 
 struct picture {
     FILE *f;
@@ -111,11 +112,13 @@ static double share_of(const struct picture *p, unsigned axis, double x)
 /* Whether the name has a place of its own left or right of its point, which it then takes. */
 static bool take_place(struct picture *p, double x, double y, size_t n_chars, bool is_right)
 {
-    double wide = (RIGHT - LEFT) / (double)p->columns, high = (TOP - BOTTOM) / (double)p->rows;
+    double wide = (RIGHT - LEFT + ACROSS) / (double)p->columns - ACROSS;
+    double high = (TOP - BOTTOM + DOWN) / (double)p->rows - DOWN;
     double length = (double)n_chars * (p->n_panels > 2 ? 6 : 7.2) / WIDTH, gap = 0.006;
     double at_x = wide * share_of(p, 0, x), at_y = high * share_of(p, 1, y);
     struct place at = {is_right ? at_x + gap : at_x - gap - length,
-                       is_right ? at_x + gap + length : at_x - gap, at_y - 0.022, at_y};
+                       is_right ? at_x + gap + length : at_x - gap,
+                       at_y - (p->n_panels > 2 ? 0.018 : 0.022), at_y};
 
     if (at.left < 0 || at.right > wide || at.bottom < 0 || p->n_places == MAX_PLACES)
         return false;
@@ -203,7 +206,10 @@ static void write_ranges(struct picture *p, const struct fr_sweep_group *g, doub
         if (!(high[k] > 0))
             low[k] = high[k] = 1;
         room = 1.2 * pow(high[k] / low[k], 0.1);
-        low[k] /= k == 0 ? pow(room, p->columns > 2 ? 5 : p->columns > 1 ? 4 : 3) : room;
+        low[k] /= k == 0 ? pow(room, p->columns > 2   ? 5
+                                     : p->columns > 1 ? 4
+                                                      : 3)
+                         : pow(room, p->rows > 2 ? 2 : 1);
         high[k] *= room;
         fprintf(p->f, "set %srange [", axes[k]);
         fr__plot_number(p->f, low[k]);
@@ -214,21 +220,6 @@ static void write_ranges(struct picture *p, const struct fr_sweep_group *g, doub
         p->low[k] = low[k];
         p->high[k] = high[k];
     }
-}
-
-/* What the colours and shapes are. */
-static void write_key_title(const struct picture *p)
-{
-    char text[120];
-
-    if (p->n_settings == 0)
-        return;
-    snprintf(text, sizeof(text), "colour: %s%s%s", fr__sweep_setting_title(p->settings[0]),
-             has_shapes(p) ? "; shape: " : "",
-             has_shapes(p) ? fr__sweep_setting_title(p->settings[1]) : "");
-    fputs("set key title ", p->f);
-    fr__gnuplot_string(p->f, text, 100);
-    fputs(" font ',10'\n", p->f);
 }
 
 static void write_key(const struct picture *p)
@@ -295,17 +286,39 @@ static void write_panel(struct picture *p, const struct fr_sweep_group *g, size_
 
 /* ---- the picture ---- */
 
-/* What all points share, which tells this picture from that of another sweep. */
-static void write_heading(const struct picture *p)
+/* What all points share, which tells this picture from that of another sweep; false: nothing. */
+static bool write_heading(const struct picture *p)
 {
     char text[300];
 
     fr__sweep_fixed_text(p->sweep, text, sizeof(text));
     if (!text[0])
-        return;
+        return false;
     fputs("set label 1 ", p->f);
     fr__gnuplot_string(p->f, text, 90);
     fputs(" at screen 0.03, screen 0.97 left font ',13' tc rgb '" FR__COLOUR_TEXT "'\n", p->f);
+    return true;
+}
+
+/* Below a heading, what the colours and shapes are, and how many workloads are left out. */
+static void write_subheading(const struct picture *p, size_t n_groups, bool has_heading)
+{
+    char text[200] = "";
+    size_t used = 0;
+
+    if (n_groups > p->n_panels)
+        used = (size_t)snprintf(text, sizeof(text), "the first %zu of %zu workloads that fit%s",
+                                p->n_panels, n_groups, p->n_settings > 0 ? "; " : "");
+    if (p->n_settings > 0)
+        snprintf(text + used, sizeof(text) - used, "colour: %s%s%s",
+                 fr__sweep_setting_title(p->settings[0]), has_shapes(p) ? "; shape: " : "",
+                 has_shapes(p) ? fr__sweep_setting_title(p->settings[1]) : "");
+    if (!text[0])
+        return;
+    fputs("set label 2 ", p->f);
+    fr__gnuplot_string(p->f, text, 150);
+    fprintf(p->f, " at screen 0.03, screen %s left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
+            has_heading ? "0.935" : "0.97");
 }
 
 static size_t count_groups(const struct fr_sweep_summary *m)
@@ -332,20 +345,14 @@ static void write_script(FILE *script, const struct fr_sweep *s, const struct fr
     }
     p.columns = p.n_panels > 4 ? 3 : p.n_panels > 1 ? 2 : 1;
     p.rows = (p.n_panels + p.columns - 1) / p.columns;
-    fprintf(script, "set multiplot layout %zu,%zu margins %g,%g,%g,%g spacing 0.08,0.14\n", p.rows,
-            p.columns, LEFT, RIGHT, BOTTOM, TOP);
+    fprintf(script, "set multiplot layout %zu,%zu margins %g,%g,%g,%g spacing %g,%g\n", p.rows,
+            p.columns, LEFT, RIGHT, BOTTOM, TOP, ACROSS, DOWN);
     fputs("set border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\nset logscale xy\n"
           "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\n"
           "set key at screen 0.97, screen 0.985 right horizontal Left reverse samplen 1.2 width 1 "
           "font ',10' tc rgb '" FR__COLOUR_TEXT "'\n",
           script);
-    write_heading(&p);
-    write_key_title(&p);
-    if (n_groups > p.n_panels)
-        fprintf(script,
-                "set label 2 'the first %zu of %zu workloads that fit' at screen 0.03, screen "
-                "0.935 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
-                p.n_panels, n_groups);
+    write_subheading(&p, n_groups, write_heading(&p));
     for (size_t i = 0; i < m->n_groups && panel < p.n_panels; i++)
         if (m->groups[i].n_frontier > 0)
             write_panel(&p, &m->groups[i], panel++);

@@ -174,7 +174,11 @@ static void put_correction(FILE *f, const struct fr_record_correction *c)
               f);
         return;
     }
-    fprintf(f, "measured: one GPU took %s for %u sample%s, predicted %s",
+    if (c->n_gpus == 1)
+        fputs("measured: one GPU", f);
+    else
+        fprintf(f, "measured: %u GPUs", (unsigned)c->n_gpus);
+    fprintf(f, " took %s for %u sample%s, predicted %s",
             fr__format_time(c->measured_s, measured, sizeof(measured)), (unsigned)c->batch,
             c->batch == 1 ? "" : "s",
             fr__format_time(c->predicted_s, predicted, sizeof(predicted)));
@@ -184,7 +188,7 @@ static void put_correction(FILE *f, const struct fr_record_correction *c)
             fr__fixed(c->compute_factor, 3, compute, sizeof(compute)),
             fr__fixed(c->host_factor, 3, host, sizeof(host)));
     if (c->measured_bytes > 0)
-        fprintf(f, "measured memory: %s, predicted %s on that GPU; memory is not corrected\n",
+        fprintf(f, "measured memory: %s, predicted %s on a GPU; memory is not corrected\n",
                 fr__format_bytes(c->measured_bytes, measured, sizeof(measured)),
                 fr__format_bytes(c->predicted_bytes, predicted, sizeof(predicted)));
 }

@@ -88,6 +88,9 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
     if (r->wait_factor > 1)
         fprintf(f, ", compute %.1f %% longer for the slowest of %zu GPUs",
                 100 * (r->wait_factor - 1), r->n_gpus);
+    if (r->wait_factor > 1 && r->length_wait_frac > 0)
+        fprintf(f, " (%.1f %% of it for batches of other lengths)",
+                100 * (r->wait_factor - 1) * r->length_wait_frac);
     if (r->recipe) {
         fputs(", recipe ", f);
         fr__put_clean(f, r->recipe);

@@ -281,7 +281,8 @@ static enum fr_status most_work(struct engine *e, const struct span *within, str
         add_means(e, work_s, launch_s);
     for (size_t s = 0; e->status == FR_OK && s < n_streams; s++)
         out->work_s = fmax(out->work_s, work_s[s]);
-    for (size_t d = 0; e->status == FR_OK && d < n_devices; d++)
+    /* a host of its own may have been ahead at the start */
+    for (size_t d = 0; e->status == FR_OK && !e->o->host && d < n_devices; d++)
         out->launch_s = fmax(out->launch_s, launch_s[d]);
     free(work_s);
     free(launch_s);

@@ -126,9 +126,12 @@ void fr__parts_at_end(struct engine *e, uint32_t task)
 void fr__parts_at_launch(struct engine *e, uint32_t device)
 {
     struct parts *p = e->parts;
+    size_t launch = fr_device_resource(e->v->topo->devices[device].type, FR_DEVICE_LAUNCH);
 
+    if (fr__host_parts(e, device, p->now_s, launch))
+        return;
     memset(p->now_s, 0, p->n * sizeof(*p->now_s));
-    p->now_s[fr_device_resource(e->v->topo->devices[device].type, FR_DEVICE_LAUNCH)] = e->now_s;
+    p->now_s[launch] = e->now_s;
 }
 
 void fr__parts_keep(struct engine *e, uint32_t task)
@@ -191,7 +194,11 @@ static void add_message(struct engine *e, double parts_s[], uint32_t message, do
     if (m->owner_kind == MESSAGE_OF_TRANSFER)
         a = fr__transfer_alone(e, r, m->bytes);
     alone_s = a.latency_s + a.extra_s + bytes_s;
-    if (!a.is_fitted) {
+    if (m->is_ahead) { /* bytes alone */
+        if (r->n_links > 0)
+            parts_s[fr_link_resource((enum fr_link_kind)r->narrowest, FR_LINK_BANDWIDTH)] +=
+                total_s;
+    } else if (!a.is_fitted) {
         fr__parts_add_alone(e, parts_s, r, bytes, total_s);
     } else if (alone_s > 0) {
         enum fr_link_kind kind = (enum fr_link_kind)r->narrowest;

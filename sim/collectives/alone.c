@@ -16,7 +16,7 @@ struct closed {
     uint32_t collective;
     const struct fr__way *w;
     const struct fr__even *even; /* NULL: each rank is looked at */
-    bool without_extra;
+    bool is_next; /* how much later a chunk is than the one before, not what a message takes */
 };
 
 static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
@@ -26,14 +26,20 @@ static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
                              : fr__way_route(c->e, c->collective, c->w, from, to);
     const struct fr__route *r;
     enum fr_link_kind kind;
-    double s;
+    uint32_t ahead = c->w->schedule.n_ahead;
+    double s, extra_s, bytes_s;
 
     if (route == FR_NONE)
         return 0;
     r = fr__route_at(c->e, route);
-    s = r->latency_s + bytes * c->w->wire_factor / r->bw_Bps;
-    if (!c->without_extra)
-        s += fr__way_extra_s(c->e, c->w, r, &kind);
+    bytes_s = bytes * c->w->wire_factor / r->bw_Bps;
+    extra_s = fr__way_extra_s(c->e, c->w, r, &kind);
+    if (!c->is_next)
+        s = r->latency_s + bytes_s + extra_s;
+    else if (ahead > 0)
+        s = fmax(bytes_s, (r->latency_s + bytes_s + extra_s) / ahead);
+    else
+        s = r->latency_s + bytes_s; /* chunks follow each other as fast as they come */
     if (!c->even)
         fr__route_release(c->e, route);
     return s;
@@ -67,7 +73,7 @@ static double chunks_alone(const struct closed *c, uint32_t n)
 {
     struct fr__way some = *c->w;
     struct fr__schedule *s = &some.schedule;
-    struct closed of = {c->e, c->collective, &some, NULL, c->without_extra};
+    struct closed of = {c->e, c->collective, &some, NULL, c->is_next};
 
     s->bytes *= (double)n / s->n_chunks;
     s->n_chunks = n;
@@ -97,10 +103,16 @@ double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way
     struct closed c = {e, collective, w, NULL, false};
     double n = w->schedule.n_chunks, fill_s, next_s;
 
-    if (n < 2)
-        return w->start_s + fmax(steps_alone(&c), busiest_link_s(e, collective, w));
+    if (n < 2) {
+        fill_s = steps_alone(&c);
+        if (isnan(fill_s)) {
+            fr__engine_fail_nomem(e);
+            return 0;
+        }
+        return w->start_s + fmax(fill_s, busiest_link_s(e, collective, w));
+    }
     fill_s = chunks_alone(&c, 1);
-    c.without_extra = true; /* chunks follow each other as fast as they leave */
+    c.is_next = true;
     next_s = chunks_alone(&c, 2) - chunks_alone(&c, 1);
     return w->start_s + fill_s +
            fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "sim/analysis/parts.h"
 #include "sim/collectives/run.h"
 #include "sim/collectives/way.h"
 
@@ -13,8 +14,10 @@
 
 struct slot {
     uint32_t step, sends_left, recvs_left;
+    uint32_t n_flying;                /* messages of its own that have left and not come */
     uint32_t first_early, last_early; /* of what is there before its step, by step; or FR_NONE */
     bool is_open, has_sent;
+    bool is_held; /* as many messages fly as may: the next step waits for one to come */
 };
 
 /* A message that has come before its step, or (flight) waits to leave until its step begins. */
@@ -254,6 +257,7 @@ static void post(struct engine *e, uint32_t progress, uint32_t slot)
                                            .bytes = m.bytes});
         if (id == FR_NONE)
             return;
+        p->slots[slot].n_flying++;
         if (s->algorithm->is_rendezvous && !waits_for(p, m.to, m.to_step))
             keep_early(e, &p->slots[m.to], m.to_step, id);
         else
@@ -293,6 +297,12 @@ static void end_slot(struct engine *e, uint32_t progress, uint32_t slot)
         fr__member_done(e, e->v->members[first + entity]);
 }
 
+/* Whether a slot may not send once more to each of its receivers. */
+static bool is_full(const struct fr__schedule *s, const struct slot *k, uint32_t n_sends)
+{
+    return s->n_ahead > 0 && n_sends > 0 && k->n_flying + n_sends > s->n_ahead * n_sends;
+}
+
 static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
@@ -314,6 +324,9 @@ static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
             return;
         }
         fr__schedule_step(&p->way.schedule, slot, k->step, &at);
+        k->is_held = is_full(&p->way.schedule, k, at.n_sends);
+        if (k->is_held)
+            return;
         k->is_open = true;
         k->has_sent = false;
         k->sends_left = at.n_sends;
@@ -342,10 +355,14 @@ static uint32_t take(struct engine *e, uint32_t flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct flight f = w->flights[flight];
+    struct slot *from = &w->at[f.progress]->slots[f.from];
 
     w->flights[flight].progress = w->free_flight;
     w->free_flight = flight;
+    from->n_flying--;
     arrive(e, f.progress, f.to, f.to_step);
+    if (from->is_held)
+        go_on(e, f.progress, f.from);
     return f.progress;
 }
 
@@ -357,21 +374,33 @@ void fr__step_taken(struct engine *e, uint32_t flight)
     finish_if_over(e, take(e, flight));
 }
 
+bool fr__step_is_ahead(const struct engine *e, uint32_t flight)
+{
+    const struct fr__step_work *w = e->collectives.steps;
+
+    return w->at[w->flights[flight].progress]->way.schedule.n_ahead > 0;
+}
+
 /* The sender goes on at once, so that what a protocol takes at the receiver delays no later chunk.
- * */
+ * Where messages may be ahead, so does the latency of the links, which passes behind the bytes. */
 void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *route)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct flight f = w->flights[flight];
     enum fr_link_kind kind;
     double extra_s = fr__way_extra_s(e, &w->at[f.progress]->way, route, &kind);
+    double behind_s = fr__step_is_ahead(e, flight) ? route->latency_s : 0;
 
     w->at[f.progress]->slots[f.from].sends_left--;
-    if (extra_s > 0) {
+    if (extra_s + behind_s > 0) {
+        double *parts = keep_moment(e);
+
+        if (parts && behind_s > 0)
+            fr__parts_add_alone(e, parts, route, 0, behind_s);
         w->flights[flight].extra_s = extra_s;
         w->flights[flight].extra_kind = kind;
-        w->flights[flight].parts = keep_moment(e);
-        fr__push_event(e, e->now_s + extra_s, flight, EVENT_STEP_TAKEN);
+        w->flights[flight].parts = parts;
+        fr__push_event(e, e->now_s + behind_s + extra_s, flight, EVENT_STEP_TAKEN);
     } else {
         take(e, flight);
     }

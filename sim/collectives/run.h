@@ -15,6 +15,9 @@ void fr__steps_begin(struct engine *e, uint32_t progress);
 void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *route);
 /* By how much a message of a step holds its links longer than its bytes on the wire need. */
 double fr__step_slow_factor(const struct engine *e, uint32_t flight);
+/* Whether a message's latency passes behind its bytes, at the receiver (struct fr__schedule,
+ * n_ahead), and not before. */
+bool fr__step_is_ahead(const struct engine *e, uint32_t flight);
 /* The event EVENT_STEP_TAKEN. */
 void fr__step_taken(struct engine *e, uint32_t flight);
 

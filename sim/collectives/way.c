@@ -245,6 +245,18 @@ static double own_s(const struct engine *e, const struct fr__schedule *s, uint32
     return Bps > 0 ? s->bytes / s->n / Bps : 0;
 }
 
+/* A buffer has 8 steps (NCCL_STEPS), each of which is a message's until its receiver has it. A
+ * ring's chunk by Simple takes 4 of them (src/include/collectives.h, ALLREDUCE_CHUNKSTEPS and those
+ * of the other two), every other one. How NCCL sends: src/device/prims_simple.h and prims_ll*.h,
+ * waitPeer and waitSend; src/transport/net.cc, sendProxyProgress. */
+static uint32_t ahead_of(const struct fr__algorithm *a, enum fr__nccl_protocol p,
+                         bool is_over_nodes)
+{
+    if (a == &fr__nvls_algorithm && !is_over_nodes) /* threads load sums and wait for them */
+        return 0;
+    return a == &fr__ring_algorithm && p == FR__NCCL_SIMPLE ? FR__MOST_AHEAD / 4 : FR__MOST_AHEAD;
+}
+
 static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__nccl_protocol p,
                                struct fr__way *out)
 {
@@ -286,6 +298,7 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
         out->wire_factor = slow.bytes * fr__nccl_wire_factor(p);
         return;
     }
+    out->schedule.n_ahead = ahead_of(a, p, is_over_nodes);
     out->slow_factor = slow.bytes * held_longer(e, collective, row, p, is_over_nodes);
     out->wire_factor = out->slow_factor * fr__nccl_wire_factor(p);
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)

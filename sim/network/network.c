@@ -106,6 +106,8 @@ static double latency_of(struct engine *e, const struct message *m, const struct
 {
     struct fr__alone a;
 
+    if (m->is_ahead)
+        return 0;
     if (m->owner_kind != MESSAGE_OF_TRANSFER || r->fit == FR__NO_FIT || !e->o->messages)
         return r->latency_s;
     a = fr__transfer_alone(e, r, m->bytes);
@@ -186,8 +188,13 @@ uint32_t fr__message_start(struct engine *e, enum message_owner kind, uint32_t o
     if (id == FR_NONE)
         return FR_NONE;
     e->network.n_under_way++;
-    e->network.messages[id] = (struct message){
-        .bytes = bytes, .route = route, .owner = owner, .hop = hop, .owner_kind = (uint8_t)kind};
+    e->network.messages[id] =
+        (struct message){.bytes = bytes,
+                         .route = route,
+                         .owner = owner,
+                         .hop = hop,
+                         .owner_kind = (uint8_t)kind,
+                         .is_ahead = kind == MESSAGE_OF_STEP && fr__step_is_ahead(e, owner)};
     e->stats.flows++;
     if (e->o->channels == 0 || r->n_links == 0)
         message_go(e, id);

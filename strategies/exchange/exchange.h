@@ -76,10 +76,14 @@ struct fr__exchange_options {
     bool overlap; /* buckets, servers: gradients leave during the backward pass */
     /* buckets, stage buckets */
     uint64_t bucket_bytes;
+    uint64_t most_in_bucket;     /* buckets: tensors of gradients in one at most; 0: any number */
     uint64_t first_bucket_bytes; /* buckets: the first is closed at so many; 0: as the others */
     /* Buckets: passes over a bucket's bytes that bring gradients into its storage and back, 0: they
      * travel from where they are (copies.c) */
     uint64_t n_passes_in, n_passes_out;
+    /* Buckets: bytes of a gradient as it travels, and as these passes copy it, over those as it is
+     * kept; 0: as kept. Sizes of buckets count what is kept */
+    double travel_frac, copy_frac;
     bool copies_on_comm;    /* the copies take turns with the collectives on their stream */
     bool is_step_by_bucket; /* an update waits for its own bucket, not for all on its device */
     bool keeps_copies;      /* buckets, without stages, have storage of their own beside the
@@ -142,11 +146,17 @@ struct fr__buckets {
     const uint64_t *bytes;  /* [n] */
 };
 
+/* What closes a bucket. */
+struct fr__bucket_limits {
+    uint64_t bytes;       /* so many or more */
+    uint64_t first_bytes; /* the first; 0: as the others */
+    uint64_t tensors;     /* one more would be over so many; 0: any number */
+};
+
 /* part_of: [n_ops] of owners; a bucket is closed too where the part changes; NULL: it never does.
- * first_bytes: what closes the first; 0: bucket_bytes. All memory comes from the arena. Cost:
- * O(n log n). */
+ * An owner's tensors stay together, even where they are more than the limit. All memory comes from
+ * the arena. Cost: O(n log n). */
 enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params *p,
-                                uint64_t bucket_bytes, uint64_t first_bytes,
-                                const uint8_t part_of[], struct fr__arena *arena,
-                                struct fr_error *err);
+                                const struct fr__bucket_limits *limits, const uint8_t part_of[],
+                                struct fr__arena *arena, struct fr_error *err);
 #endif

@@ -53,6 +53,14 @@ enum fr_status fr__ready_order(const struct fr__params *p, struct fr__arena *are
 
 /* ---- sets ---- */
 
+static inline double fr__travel_frac(const struct fr__exchange *x)
+{
+    return x->options.travel_frac > 0 ? x->options.travel_frac : 1;
+}
+static inline double fr__copy_frac(const struct fr__exchange *x)
+{
+    return x->options.copy_frac > 0 ? x->options.copy_frac : 1;
+}
 static inline uint32_t fr__exchange_stage_of(const struct fr__exchange *x, uint32_t owner)
 {
     const uint32_t *stages = x->options.stage_of;

@@ -54,13 +54,22 @@ enum fr_status fr__ready_order(const struct fr__params *p, struct fr__arena *are
     return FR_OK;
 }
 
+/* Whether the bucket of so many bytes and tensors ends before `next`, the owner after `last`. */
+static bool ends_before(const struct fr__bucket_limits *l, bool is_first, uint64_t bytes,
+                        uint64_t tensors, const struct fr__owner *last,
+                        const struct fr__owner *next, const uint8_t part_of[])
+{
+    return bytes >= (is_first && l->first_bytes > 0 ? l->first_bytes : l->bytes) ||
+           (l->tensors > 0 && tensors + next->n_tensors > l->tensors) ||
+           (part_of && part_of[last->op] != part_of[next->op]);
+}
+
 enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params *p,
-                                uint64_t bucket_bytes, uint64_t first_bytes,
-                                const uint8_t part_of[], struct fr__arena *arena,
-                                struct fr_error *err)
+                                const struct fr__bucket_limits *limits, const uint8_t part_of[],
+                                struct fr__arena *arena, struct fr_error *err)
 {
     uint32_t *first = fr__arena_alloc(arena, p->n_owners + 1, sizeof(*first));
-    uint64_t *bytes = fr__arena_alloc(arena, p->n_owners + 1, sizeof(*bytes));
+    uint64_t *bytes = fr__arena_alloc(arena, p->n_owners + 1, sizeof(*bytes)), tensors = 0;
     const uint32_t *owners;
     size_t n_owners, n = 0;
 
@@ -68,11 +77,15 @@ enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params
         return fr__fail_nomem(err);
     FR_TRY(fr__ready_order(p, arena, &owners, &n_owners, err));
     for (size_t i = 0; i < n_owners; i++) {
-        bytes[n] += p->owners[owners[i]].bytes;
-        if (bytes[n] >= (n == 0 && first_bytes > 0 ? first_bytes : bucket_bytes) ||
-            i + 1 == n_owners ||
-            (part_of && part_of[p->owners[owners[i]].op] != part_of[p->owners[owners[i + 1]].op]))
-            first[++n] = (uint32_t)(i + 1);
+        const struct fr__owner *o = &p->owners[owners[i]];
+
+        bytes[n] += o->bytes;
+        tensors += o->n_tensors;
+        if (i + 1 < n_owners &&
+            !ends_before(limits, n == 0, bytes[n], tensors, o, &p->owners[owners[i + 1]], part_of))
+            continue;
+        first[++n] = (uint32_t)(i + 1);
+        tensors = 0;
     }
     *out = (struct fr__buckets){.n = n, .first = first, .owners = owners, .bytes = bytes};
     return FR_OK;
@@ -98,7 +111,7 @@ void fr__reduce_log(const struct fr__exchange *x, uint32_t b)
 /* Bytes of gradients as they travel, for so many of parameters. */
 static double traveling_bytes(const struct fr__exchange *x, uint64_t bytes)
 {
-    return (double)bytes * x->pl->gradient_factor;
+    return (double)bytes * x->pl->gradient_factor * fr__travel_frac(x);
 }
 
 static uint32_t add_collective(struct fr__exchange *x, uint32_t group, double bytes,
@@ -192,11 +205,14 @@ enum fr_status fr__reduce_make_room(struct fr__exchange *x, struct fr_error *err
 /* All are of stage 0. Buckets of several parts: an owner closes the bucket of another part. */
 enum fr_status fr__buckets_prepare(struct fr__exchange *x, struct fr_error *err)
 {
+    const struct fr__bucket_limits limits = {.bytes = x->options.bucket_bytes,
+                                             .first_bytes = x->options.first_bucket_bytes,
+                                             .tensors = x->options.most_in_bucket};
     uint32_t *parts, *stages;
     char label[32];
 
-    FR_TRY(fr__buckets_make(&x->sets, &x->pl->params, x->options.bucket_bytes,
-                            x->options.first_bucket_bytes, x->options.part_of, x->pl->arena, err));
+    FR_TRY(
+        fr__buckets_make(&x->sets, &x->pl->params, &limits, x->options.part_of, x->pl->arena, err));
     parts = fr__arena_alloc(x->pl->arena, x->sets.n, sizeof(*parts));
     stages = fr__arena_alloc(x->pl->arena, x->sets.n, sizeof(*stages));
     if (!parts || !stages)
@@ -300,7 +316,9 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
     if (x->options.has_two_stages)
         keep_order(x, device, set, member);
     if (x->row->keeps_copies && x->options.keeps_copies)
-        fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device, x->sets.bytes[set], FR_NONE, FR_NONE);
+        fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device,
+                       (uint64_t)((double)x->sets.bytes[set] * fr__travel_frac(x)), FR_NONE,
+                       FR_NONE);
     return member;
 }
 

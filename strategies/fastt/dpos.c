@@ -452,6 +452,20 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     fr__dpos_kept_end(p, out->outcome == FR__DPOS_DONE);
 }
 
+bool fr__dpos_cannot_fit(const struct fr__dag *dag, const struct fr__dpos_machine *m)
+{
+    uint64_t room_bytes = 0, bytes = 0;
+
+    for (size_t d = 0; d < m->n_devices; d++) {
+        if (m->room_bytes[d] > UINT64_MAX - room_bytes)
+            return false;
+        room_bytes += m->room_bytes[d];
+    }
+    for (size_t i = 0; i < dag->n_ops && bytes <= room_bytes; i++)
+        bytes += fr__dpos_op_bytes(&dag->ops[i]);
+    return bytes > room_bytes;
+}
+
 /* Plans; if devices are so full that copies of what was put elsewhere have no room, plans again
  * with some room kept for copies. If the dag does not fit at all, the first reason is reported. */
 static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
@@ -462,6 +476,8 @@ static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
 
     p->spare_eighths = 0;
     run_once(p, dag, options, out);
+    if (out->outcome != FR__DPOS_NO_ROOM || fr__dpos_cannot_fit(dag, &p->m))
+        return;
     for (size_t i = 0; i < 3 && out->outcome == FR__DPOS_NO_ROOM && p->has_copies &&
                        !p->is_placed && !p->is_too_long;
          i++) {

@@ -168,6 +168,10 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);
 
+/* Whether the memory of the dag's operations is more than the room of all devices together, so that
+ * no run can place them all. Cost: O(ops + devices). */
+bool fr__dpos_cannot_fit(const struct fr__dag *dag, const struct fr__dpos_machine *m);
+
 /* The best plan of several, as the planner believes (dpos_best.c): by DPOS with these options; also
  * looking ahead; by HEFT's ranks without a path; the same without base->groups, if there are any;
  * all on one device; and the best of these with single operations moved as long as that makes it

@@ -143,17 +143,18 @@ enum fr_status fr__dpos_best(struct fr__dpos *p, const struct fr__dag *dag,
                              struct fr_error *err)
 {
     struct trying t = {.p = p, .dag = dag, .m = m, .base = *base, .best_s = INFINITY};
+    bool is_vain = fr__dpos_cannot_fit(dag, m);
     enum fr_status st = FR_OK;
 
     t.device = malloc((dag->n_ops + 1) * sizeof(*t.device));
     t.placed = malloc((dag->n_ops + 1) * sizeof(*t.placed));
     if (!t.device || !t.placed)
         st = fr__fail_nomem(err);
-    if (st == FR_OK)
+    if (st == FR_OK && !is_vain)
         st = try_ways(&t, err);
-    if (st == FR_OK)
+    if (st == FR_OK && !is_vain)
         st = try_alone(&t, err);
-    if (st == FR_OK)
+    if (st == FR_OK && !is_vain)
         st = climb(&t, err);
     if (st == FR_OK)
         st = plan_best(&t, won, out, err);

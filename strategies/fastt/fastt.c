@@ -61,6 +61,23 @@ static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl)
     return smallest;
 }
 
+bool fr__fastt_cannot_fit(const struct fr__placer *pl)
+{
+    const struct fr__params *p = &pl->params;
+    double held_bytes = 0, room_bytes = 0;
+
+    for (size_t d = 0; d < pl->in->n_devices; d++)
+        room_bytes += (double)fr__type_of(pl, pl->in->devices[d])->mem_bytes;
+    for (size_t w = 0; w < p->n_owners; w++) {
+        uint64_t bytes = p->owners[w].bytes;
+
+        held_bytes += (double)bytes * (pl->in->keeps_gradients ? 2 : 1) +
+                      (double)fr__optimizer_bytes(pl->in, bytes);
+    }
+    /* in pieces, each rounded on its own, it may be a hair less */
+    return held_bytes * (1 - 1e-3) > room_bytes;
+}
+
 /* ---- the start ---- */
 
 /* Bytes of the variables and one replica. */
@@ -120,7 +137,8 @@ static enum fr_status make_start_by(struct fr__fastt *f, struct fr__placer *pl,
 enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
                                  enum fr__fastt_start start, struct fr_error *err)
 {
-    bool can_replicate = pl->in->global_batch >= pl->in->n_devices;
+    /* a model that all devices together cannot hold has no replica on one of them */
+    bool can_replicate = pl->in->global_batch >= pl->in->n_devices && !fr__fastt_cannot_fit(pl);
 
     *out = (struct fr__fastt){.rule = fr__rule_at(FR__RULE_PAPER), .own_s = NAN};
     FR_TRY(describe_machine(out, pl, err));

@@ -99,6 +99,11 @@ void fr__fastt_fini(struct fr__fastt *f);
 enum fr_status fr__fastt_paper(struct fr__fastt *out, struct fr__placer *pl,
                                const struct fr__fastt_options *o, struct fr_error *err);
 
+/* Whether parameters, the gradients that are kept and optimizer states, held once, are more than
+ * the memory of all devices: then no plan fits, by the planner's account or by the engine's. Cost:
+ * O(parameters + devices). */
+bool fr__fastt_cannot_fit(const struct fr__placer *pl);
+
 /* Says what lacks, for a result without room. */
 enum fr_status fr__fastt_fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
                                       struct fr_error *err);

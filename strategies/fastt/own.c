@@ -205,9 +205,12 @@ static enum fr_status own_plan(struct fr__fastt *out, struct fr__placer *pl,
 {
     struct search s = {.pl = pl, .o = o, .referee = referee, .best = {.own_s = NAN}};
     const struct fr__rule *rule;
+    bool is_vain = fr__fastt_cannot_fit(pl);
     enum fr_status st = FR_OK;
 
-    for (size_t k = 1; st == FR_OK && (rule = fr__rule_at(k)) != NULL; k++)
+    if (is_vain)
+        fr__log(pl->ctx, "no rule is tried: all devices together cannot hold the variables");
+    for (size_t k = 1; st == FR_OK && !is_vain && (rule = fr__rule_at(k)) != NULL; k++)
         if (is_wanted(&s, rule))
             st = try_rule(&s, rule, err);
     if (st == FR_OK && isfinite(s.best.own_s))

@@ -177,6 +177,10 @@ static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph 
 
 /* ---- shared parameters ---- */
 
+/* Parameters of fewer elements have no message of their own. DeepSpeed keeps them whole
+ * (stage3_param_persistence_threshold, deepspeed/runtime/zero/config.py). */
+enum { SMALL_MODULE = 100000 };
+
 /* The graph with its gathers takes the place of the sharded one. */
 static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr_graph *g,
                                    const struct fr__hybrid_options *o,
@@ -195,6 +199,8 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
                   [FR__GATHER_EXPERTS] = o->dp * o->cp * o->tp / (o->ep * o->etp)},
         .prefetch = o->prefetch,
         .reshards = o->reshards,
+        .packs = o->packs && o->zero >= 3,
+        .are_modules = o->gathers_modules,
         .keeps_parameters = (o->zero < 3),
         .bucket_bytes = o->bucket_bytes,
         .overlaps = o->overlap,
@@ -216,11 +222,19 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
 static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_graph *g,
                              const struct fr__hybrid_options *o, struct fr_error *err)
 {
-    struct fr__units units;
+    struct fr__units units, modules;
     enum fr_status st;
 
     FR_TRY(fr__units_find(&units, g, err));
-    st = gather_units(out, g, o, &units, err);
+    if (!o->gathers_modules || o->zero < 3) {
+        st = gather_units(out, g, o, &units, err);
+    } else {
+        st = fr__units_by_module(&modules, &units, g, SMALL_MODULE * g->param_elem_bytes, err);
+        if (st == FR_OK) {
+            st = gather_units(out, g, o, &modules, err);
+            fr__units_free(&modules);
+        }
+    }
     fr__units_free(&units);
     return st;
 }

@@ -66,6 +66,9 @@ struct fr__hybrid_options {
     unsigned zero;         /* 0 to 3 */
     const struct fr__recipe *recipe; /* what a parameter takes; NULL: what is usual */
     uint32_t prefetch;               /* zero 3: units gathered ahead of the one that runs */
+    bool is_tensor_async;            /* messages of a tensor group run beside other work */
+    bool packs;                      /* zero 3: copies out of and into messages */
+    bool gathers_modules;            /* zero 3: a unit is a module, not a layer */
     bool reshards;                   /* zero 3: gathered again for the backward pass */
     uint32_t shard_group; /* zero 3: ranks of dp x cp that share; the groups are copies */
     const char *map;

@@ -29,8 +29,10 @@ enum {
     EARLY_STOP,
     ZERO,
     RECIPE,
+    GATHER,
     PREFETCH,
     RESHARD,
+    PACKS,
     SHARD_GROUP,
     MAP,
     SCATTER_GATHER,
@@ -41,6 +43,7 @@ enum {
     TIE,
     GATHERED,
     TP_OVERLAP,
+    TP_ASYNC,
     SHARD,
     FOLD
 };
@@ -147,11 +150,22 @@ const struct fr_option fr__hybrid_option_rows[] = {
                   .fallback = "1",
                   .help =
                       "zero=3: layers whose parameters are gathered ahead of the one that runs"},
+    [GATHER] = {.name = "gather",
+                .type = FR_OPTION_CHOICE,
+                .fallback = "layer",
+                .choices = "layer|module",
+                .help = "zero=3: what is gathered by one message: the parameters of a layer, as in "
+                        "PyTorch's FSDP, or each of its modules by itself, as in DeepSpeed"},
     [RESHARD] = {.name = "reshard",
                  .type = FR_OPTION_BOOL,
                  .fallback = "1",
                  .help = "zero=3: parameters are dropped after the forward pass of a layer and "
                          "gathered again; 0: kept for its backward pass"},
+    [PACKS] = {.name = "packs",
+               .type = FR_OPTION_BOOL,
+               .fallback = "0",
+               .help = "zero=3: parameters are copied out of what was gathered, and gradients into "
+                       "what will be scattered, as in PyTorch's FSDP2"},
     [SHARD_GROUP] = {.name = "shard-group",
                      .type = FR_OPTION_COUNT,
                      .fallback = "0",
@@ -197,6 +211,12 @@ const struct fr_option fr__hybrid_option_rows[] = {
                   .fallback = "0",
                   .help =
                       "with sp, inputs gathered in the forward pass are kept, not gathered again"},
+    [TP_ASYNC] = {.name = "tp-async",
+                  .type = FR_OPTION_BOOL,
+                  .fallback = "1",
+                  .help = "with tp, sums of an input's gradient run beside the gradient of the "
+                          "weights; 0: nothing runs beside a message of a tensor group, as in "
+                          "Megatron-LM until 2021"},
     [TP_OVERLAP] = {.name = "tp-overlap",
                     .type = FR_OPTION_BOOL,
                     .fallback = "0",
@@ -452,6 +472,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .vocab_parallel = v[VOCAB] != 0,
         .keeps_gathered = v[GATHERED] != 0,
         .context = (enum fr__cp_messages)v[CP_COMM],
+        .is_tensor_async = v[TP_ASYNC] != 0,
         .overlaps_tensor = v[TP_OVERLAP] != 0 && v[TP] > 1,
         .ties = v[TIE] != 0,
         .stops_early = v[EARLY_STOP] != 0,
@@ -469,6 +490,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .zero = (unsigned)v[ZERO],
         .prefetch = (uint32_t)(v[PREFETCH] < UINT32_MAX / 2 ? v[PREFETCH] : UINT32_MAX / 2),
         .reshards = v[RESHARD] != 0,
+        .packs = v[PACKS] != 0,
+        .gathers_modules = v[GATHER] != 0,
         .annotations = fr_option_text(in->options, SHARD)};
 
     FR_TRY(read_degrees(&o, in, err));
@@ -486,6 +509,10 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
             err, FR_EUSAGE, FR_NOWHERE,
             "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that "
             "one of them could begin with");
+    if (o.overlaps_tensor && !o.is_tensor_async)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "tp-overlap=1 runs messages of a tensor group beside products, which "
+                        "tp-async=0 excludes");
     FR_TRY(check_layout(&o, err));
     FR_TRY(check_experts(&o, in, err));
     FR_TRY(read_shard_group(&o, in, err));

@@ -344,6 +344,7 @@ static enum fr_status add_messages(struct placing *p, struct fr_error *err)
     in.axes[FR__AXIS_COPIES] = &p->copies;
     in.axes[FR__AXIS_EXPERTS] = &p->experts;
     in.axes[FR__AXIS_EXPERT_TENSOR] = &p->expert_tensor;
+    in.computes_nothing_beside[FR__HYBRID_TP] = !p->o->is_tensor_async;
     if (p->o->sends_parts)
         FR_TRY(fr__hybrid_crossings(&in, p->g, p->o, p->stage_of, p->line.rank_of, p->pl, err));
     return fr__group_ops_add(p->pl, &in, err);

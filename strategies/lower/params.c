@@ -49,7 +49,10 @@ static void find_roles(struct finding *f)
             continue;
         f->owner_of[o] = (uint32_t)f->n_owners;
         f->owners[f->n_owners++] =
-            (struct fr__owner){.op = o, .bytes = g->ops[o].param_bytes, .ready = FR_NONE};
+            (struct fr__owner){.op = o,
+                               .bytes = g->ops[o].param_bytes,
+                               .n_tensors = g->ops[o].n_params > 0 ? g->ops[o].n_params : 1,
+                               .ready = FR_NONE};
     }
     for (size_t i = 0; i < g->n_edges; i++) {
         const struct fr_edge *e = &g->edges[i];

@@ -17,7 +17,8 @@ enum fr__role { FR__ROLE_FORWARD, FR__ROLE_BACKWARD, FR__ROLE_SUM, FR__ROLE_UPDA
 struct fr__owner {
     uint32_t op;
     uint64_t bytes;
-    uint32_t ready; /* op after which its gradient is complete; FR_NONE: it is not trained */
+    uint32_t n_tensors; /* parameter tensors that it owns, at least 1 */
+    uint32_t ready;     /* op after which its gradient is complete; FR_NONE: it is not trained */
     /* its update ops: updates[first_update .. first_update + n_updates) */
     uint32_t first_update, n_updates;
     bool

@@ -459,6 +459,7 @@ static enum fr_status fill_buckets(struct placing *g, struct fr_error *err)
 {
     const struct fr__params *p = &g->pl->params;
     uint32_t *open = fr__arena_alloc(g->pl->arena, g->seats->n_stages, sizeof(*open));
+    const struct fr__bucket_limits each = {.bytes = 0};
     struct fr__buckets ready; /* one an owner, in the order of their gradients */
 
     g->buckets = fr__arena_alloc(g->pl->arena, p->n_owners, sizeof(*g->buckets));
@@ -467,7 +468,7 @@ static enum fr_status fill_buckets(struct placing *g, struct fr_error *err)
         return fr__fail_nomem(err);
     memset(open, 0xff, g->seats->n_stages * sizeof(*open));          /* FR_NONE each */
     memset(g->bucket_of, 0xff, p->n_owners * sizeof(*g->bucket_of)); /* FR_NONE each */
-    FR_TRY(fr__buckets_make(&ready, p, 0, 0, NULL, g->pl->arena, err));
+    FR_TRY(fr__buckets_make(&ready, p, &each, NULL, g->pl->arena, err));
     for (size_t i = 0; i < ready.n; i++) {
         const struct fr__owner *w = &p->owners[ready.owners[i]];
         uint32_t s = g->run->stage_of[w->op];

@@ -4,37 +4,48 @@
 #include "strategies/pipedream/cluster.h"
 
 #include "base/error.h"
+#include "strategies/replica/line_up.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- levels ---- */
 
 /* GPUs in a row on each machine, where all have as many and none comes twice; else 0. */
-static size_t gpus_a_machine(const struct fr_problem *in)
+static size_t gpus_a_machine(const struct fr_problem *in, const uint32_t line[])
 {
     size_t n = 1;
 
     while (n < in->n_devices &&
-           in->topo->devices[in->devices[n]].machine == in->topo->devices[in->devices[0]].machine)
+           in->topo->devices[line[n]].machine == in->topo->devices[line[0]].machine)
         n++;
     if (in->n_devices % n)
         return 0;
     for (size_t i = 0; i < in->n_devices; i++) {
-        uint32_t machine = in->topo->devices[in->devices[i]].machine;
+        uint32_t machine = in->topo->devices[line[i]].machine;
 
-        if (machine != in->topo->devices[in->devices[i / n * n]].machine)
+        if (machine != in->topo->devices[line[i / n * n]].machine)
             return 0;
         if (i % n == 0)
             for (size_t k = 0; k < i; k += n)
-                if (in->topo->devices[in->devices[k]].machine == machine)
+                if (in->topo->devices[line[k]].machine == machine)
                     return 0;
     }
     return n;
 }
 
+enum fr_status fr__pd_line(struct fr__placer *pl, uint32_t line[], struct fr_error *err)
+{
+    FR_TRY(fr__line_up(pl, line, err));
+    if (gpus_a_machine(pl->in, line) != gpus_a_machine(pl->in, pl->in->devices))
+        memcpy(line, pl->in->devices, pl->in->n_devices * sizeof(*line));
+    return FR_OK;
+}
+
 /* The narrowest link between devices that are `step` apart, inside groups of `group`. */
-static enum fr_status narrowest(const struct fr_problem *in, struct fr_router *router, size_t step,
-                                size_t group, double *out_Bps, struct fr_error *err)
+static enum fr_status narrowest(const struct fr_problem *in, const uint32_t line[],
+                                struct fr_router *router, size_t step, size_t group,
+                                double *out_Bps, struct fr_error *err)
 {
     double least_Bps = INFINITY;
 
@@ -44,7 +55,7 @@ static enum fr_status narrowest(const struct fr_problem *in, struct fr_router *r
 
         if (i / group != (i + step) / group)
             continue;
-        FR_TRY(fr_router_path(router, in->devices[i], in->devices[i + step], &links, &n, err));
+        FR_TRY(fr_router_path(router, line[i], line[i + step], &links, &n, err));
         for (size_t k = 0; k < n; k++)
             least_Bps = fmin(least_Bps, in->topo->links[links[k]].bw_Bps);
     }
@@ -53,7 +64,7 @@ static enum fr_status narrowest(const struct fr_problem *in, struct fr_router *r
 }
 
 static enum fr_status measure(struct fr__pd_options *o, const struct fr_problem *in,
-                              struct fr_error *err)
+                              const uint32_t line[], struct fr_error *err)
 {
     struct fr_router *router;
     enum fr_status st;
@@ -64,7 +75,7 @@ static enum fr_status measure(struct fr__pd_options *o, const struct fr_problem 
     for (size_t level = 0; level < o->n_levels && st == FR_OK; level++) {
         size_t group = step * o->levels[level].n;
 
-        st = narrowest(in, router, step, group, &o->levels[level].bytes_per_s, err);
+        st = narrowest(in, line, router, step, group, &o->levels[level].bytes_per_s, err);
         step = group;
     }
     fr_router_free(router);
@@ -72,9 +83,9 @@ static enum fr_status measure(struct fr__pd_options *o, const struct fr_problem 
 }
 
 enum fr_status fr__pd_levels_of(struct fr__pd_options *o, const struct fr_problem *in,
-                                struct fr_error *err)
+                                const uint32_t line[], struct fr_error *err)
 {
-    size_t product = 1, n = gpus_a_machine(in);
+    size_t product = 1, n = gpus_a_machine(in, line);
 
     if (o->n_levels == 0) {
         if (n > 1 && n < in->n_devices)
@@ -89,14 +100,14 @@ enum fr_status fr__pd_levels_of(struct fr__pd_options *o, const struct fr_proble
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option 'machines' does not make %zu GPUs, the number of those to use",
                         in->n_devices);
-    return o->has_bandwidths ? FR_OK : measure(o, in, err);
+    return o->has_bandwidths ? FR_OK : measure(o, in, line, err);
 }
 
 /* ---- seats ---- */
 
 struct seating {
     const struct fr_stage_plan *plan;
-    const struct fr_problem *in;
+    const uint32_t *line;
     struct fr__pd_seats *seats;
     size_t split, stage; /* that come next */
 };
@@ -123,7 +134,7 @@ static void seat_stage(struct seating *s, size_t first, uint32_t r, const struct
             at += copy % c->n * c->stride;
             copy /= c->n;
         }
-        devices[q] = s->in->devices[at];
+        devices[q] = s->line[at];
     }
     s->seats->replicas_of[s->stage++] = (uint32_t)(n * r);
 }
@@ -149,10 +160,9 @@ static void seat_split(struct seating *s, size_t first, const struct copies *out
 }
 
 enum fr_status fr__pd_seat(struct fr__pd_seats *out, const struct fr_stage_plan *plan,
-                           const struct fr_problem *in, struct fr__arena *arena,
-                           struct fr_error *err)
+                           const uint32_t line[], struct fr__arena *arena, struct fr_error *err)
 {
-    struct seating s = {.plan = plan, .in = in, .seats = out};
+    struct seating s = {.plan = plan, .line = line, .seats = out};
 
     *out = (struct fr__pd_seats){.n_stages = plan->n_stages};
     for (size_t i = 0; i < plan->n_stages; i++)

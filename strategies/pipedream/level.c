@@ -139,14 +139,16 @@ enum fr_status fr__pd_row_init(struct fr__pd_row *r, const struct fr__pd_table *
     r->sum_s_per_byte = malloc(r->m * sizeof(double));
     r->share = malloc(r->m * sizeof(double));
     r->meet = calloc(r->m * r->m, sizeof(*r->meet));
+    r->likely = malloc(r->m * sizeof(*r->likely));
     if (!r->time_s || !r->least_s || !r->most_both_s || !r->most_param_bytes ||
-        !r->sum_s_per_byte || !r->share || !r->meet) {
+        !r->sum_s_per_byte || !r->share || !r->meet || !r->likely) {
         fr__pd_row_fini(r);
         return fr__fail_nomem(err);
     }
     for (uint32_t m = 1; m <= r->m; m++) {
         double sum_s = fr__pd_spread_s(t, 0, 1, m, false) * m; /* of a byte and no work */
 
+        r->likely[m - 1] = 1;
         r->share[m - 1] = 1.0 / m;
         r->sum_s_per_byte[m - 1] = sum_s;
     }
@@ -167,6 +169,7 @@ void fr__pd_row_fini(struct fr__pd_row *r)
     free(r->sum_s_per_byte);
     free(r->share);
     free(r->meet);
+    free(r->likely);
     *r = (struct fr__pd_row){0};
 }
 
@@ -264,10 +267,25 @@ static uint32_t find_meet(const struct scan *c)
     return *kept = low;
 }
 
+/* Whether the bounds about the k kept from the last j promise nothing below the best so far: A is
+ * no less than least_s[k] from there on, and T no less than its floor before. */
+static bool is_vain(const struct scan *c)
+{
+    uint32_t first = c->r->first, k = c->r->meet[(c->m - 1) * c->r->m + c->replicas - 1];
+
+    if (k < first || k > c->j)
+        return false;
+    return (k == c->j || !(c->least_s[k] < c->best_s)) &&
+           (k == first || !(last_floor_s(c->r, k - 1, c->j, c->replicas) < c->best_s));
+}
+
 static void search(struct scan *c)
 {
-    uint32_t meet = find_meet(c);
+    uint32_t meet;
 
+    if (is_vain(c))
+        return;
+    meet = find_meet(c);
     for (uint32_t k = meet; k < c->j && c->least_s[k] < c->best_s; k++)
         look(c, k);
     for (uint32_t k = meet; k > c->r->first; k--) {
@@ -277,22 +295,36 @@ static void search(struct scan *c)
     }
 }
 
+static void search_with(struct scan *c, uint32_t replicas)
+{
+    c->replicas = replicas;
+    c->before_s = cell(c->r, c->m - replicas);
+    c->least_s = c->r->least_s + (c->m - replicas - 1) * c->r->table->states->n;
+    search(c);
+}
+
 static double cell_s(const struct fr__pd_row *r, uint32_t j, uint32_t m)
 {
     const struct fr__pd_options *o = r->table->options;
     const struct fr__pd_states *s = r->table->states;
     struct scan c = {.r = r, .inside = s->before + j * s->n_before_words, .j = j, .m = m};
+    uint32_t likely = r->likely[m - 1];
 
     c.best_s = whole_s(r, j, m);
     if (j == r->first || m == 1)
         return c.best_s;
     if (o->uses_fewer && cell(r, m - 1)[j] < c.best_s)
         c.best_s = cell(r, m - 1)[j];
-    for (c.replicas = 1; c.replicas < (o->is_straight ? 2 : m); c.replicas++) {
-        c.before_s = cell(r, m - c.replicas);
-        c.least_s = r->least_s + (m - c.replicas - 1) * s->n;
-        search(&c);
+    /* first what was best for j - 1: bounds then leave little of the others */
+    search_with(&c, r->likely[m - 1]);
+    for (uint32_t n = 1; n < (o->is_straight ? 2 : m); n++) {
+        double before_s = c.best_s;
+
+        if (n != r->likely[m - 1])
+            search_with(&c, n);
+        likely = c.best_s < before_s ? n : likely;
     }
+    r->likely[m - 1] = likely;
     return c.best_s;
 }
 

@@ -38,6 +38,10 @@ struct fr__pd_options {
     bool has_flush;           /* on a topology: one update of all at the end */
     bool is_flush_given;
     size_t max_states;
+    /* layers of the profile that one stage must hold both of; pairs whose layers no state joins are
+     * left aside */
+    size_t n_together;
+    const uint32_t (*together)[2];
 };
 
 extern const struct fr_option fr__pd_option_list[];
@@ -91,6 +95,10 @@ struct fr__pd_states {
 enum fr_status fr__pd_states_make(struct fr__arena *a, const struct fr__pd_layers *l,
                                   size_t max_states, const struct fr_context *ctx,
                                   struct fr__pd_states *out, struct fr_error *err);
+/* Keeps those states that have both or neither of each pair that stands together. FR_ENOMEM. */
+enum fr_status fr__pd_states_join(struct fr__arena *a, const struct fr__pd_layers *l,
+                                  const struct fr__pd_options *o, struct fr__pd_states *s,
+                                  struct fr_error *err);
 /* The states whose cut goes through one tensor, into out->n and out->sets. */
 enum fr_status fr__pd_cuts_make(struct fr__arena *a, const struct fr__pd_layers *l,
                                 size_t max_states, struct fr__pd_states *out, struct fr_error *err);
@@ -126,6 +134,7 @@ struct fr__pd_row {
     double *most_both_s, *most_param_bytes; /* [n] largest sum of the states up to each */
     double *sum_s_per_byte, *share;         /* [m] of fr__pd_spread_s, without divisions */
     uint32_t *meet;                         /* [m][m] where a search ended last */
+    uint32_t *likely;                       /* [m] replicas of the last part that were best last */
 };
 enum fr_status fr__pd_row_init(struct fr__pd_row *r, const struct fr__pd_table *t,
                                struct fr_error *err);

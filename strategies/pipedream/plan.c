@@ -323,6 +323,8 @@ static enum fr_status make(struct planning *p, struct fr_error *err)
         return fr__fail_nomem(err);
     FR_TRY(fr__pd_layers_make(p->scratch, p->profile, &p->layers, err));
     FR_TRY(fr__pd_states_make(p->scratch, &p->layers, most_states(o), p->ctx, &p->states, err));
+    if (o->n_together > 0)
+        FR_TRY(fr__pd_states_join(p->scratch, &p->layers, o, &p->states, err));
     FR_TRY(make_tables(p, err));
     FR_TRY(descend(p, o->n_levels - 1, 0, (uint32_t)p->states.n, NULL, err));
     FR_TRY(assign(p, err));

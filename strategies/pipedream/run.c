@@ -50,9 +50,7 @@ static uint32_t *marker_at(const struct placing *p, uint32_t stage, uint32_t q)
 
 /* ---- what cannot be done ---- */
 
-/* Parameters, or sums of gradients, that two stages share: each replica of one has to stand with
- * one of the other. */
-enum fr_status fr__pd_check_run(const struct fr__pd_run *run, struct fr_error *err)
+bool fr__pd_can_share(const struct fr__pd_run *run, uint32_t stages[2], uint32_t *op)
 {
     const struct fr_graph *g = run->pl->graph;
     const enum fr__role *roles = run->pl->params.roles;
@@ -63,13 +61,27 @@ enum fr_status fr__pd_check_run(const struct fr__pd_run *run, struct fr_error *e
         bool is_tied = e->tensor == FR_NONE && e->bytes > 0;
         bool is_tail = roles[e->dst] == FR__ROLE_SUM || roles[e->dst] == FR__ROLE_UPDATE;
 
-        if ((is_tied || is_tail) && run->seats->replicas_of[a] != run->seats->replicas_of[b])
-            return fr__fail(
-                err, FR_EUNSUPPORTED, FR_NOWHERE,
-                "parameters of '%s' are shared by stages with %u and %u replicas, which "
-                "cannot be run; 'straight=1' replicates none",
-                g->ops[e->src].name, run->seats->replicas_of[a], run->seats->replicas_of[b]);
+        if ((is_tied || is_tail) && run->seats->replicas_of[a] != run->seats->replicas_of[b]) {
+            stages[0] = a;
+            stages[1] = b;
+            *op = e->src;
+            return false;
+        }
     }
+    return true;
+}
+
+enum fr_status fr__pd_check_run(const struct fr__pd_run *run, struct fr_error *err)
+{
+    const struct fr_graph *g = run->pl->graph;
+    uint32_t stages[2], op;
+
+    if (!fr__pd_can_share(run, stages, &op))
+        return fr__fail(err, FR_EUNSUPPORTED, FR_NOWHERE,
+                        "parameters of '%s' are shared by stages with %u and %u replicas, which "
+                        "cannot be run; 'straight=1' replicates none",
+                        g->ops[op].name, run->seats->replicas_of[stages[0]],
+                        run->seats->replicas_of[stages[1]]);
     if (run->n_micros < run->seats->most)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "%u micro-batches leave some of the %u replicas of a stage without work; a "

@@ -300,3 +300,40 @@ enum fr_status fr__pd_states_make(struct fr__arena *a, const struct fr__pd_layer
     free(s.out_first);
     return st;
 }
+
+/* The number of a layer of the profile among those that the last state holds; FR_NONE: none. */
+static uint32_t number_in(const struct fr__pd_layers *l, const uint64_t *last, uint32_t layer)
+{
+    for (uint32_t v = 0; v < l->n; v++)
+        if (l->of_profile[v] == layer)
+            return fr__pd_has(last, v) ? v : FR_NONE;
+    return FR_NONE;
+}
+
+enum fr_status fr__pd_states_join(struct fr__arena *a, const struct fr__pd_layers *l,
+                                  const struct fr__pd_options *o, struct fr__pd_states *s,
+                                  struct fr_error *err)
+{
+    const uint64_t *last = s->sets + (s->n - 1) * l->n_words;
+    bool *parts = fr__arena_alloc(a, s->n, sizeof(*parts)); /* states that part a pair */
+    size_t n = 0;
+
+    if (!parts)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < o->n_together; i++) {
+        uint32_t u = number_in(l, last, o->together[i][0]);
+        uint32_t v = number_in(l, last, o->together[i][1]);
+
+        for (size_t k = 0; u != FR_NONE && v != FR_NONE && k < s->n; k++)
+            parts[k] |=
+                fr__pd_has(s->sets + k * l->n_words, u) != fr__pd_has(s->sets + k * l->n_words, v);
+    }
+    for (size_t k = 0; k < s->n; k++) {
+        if (parts[k])
+            continue;
+        memmove(s->sets + n * l->n_words, s->sets + k * l->n_words, l->n_words * sizeof(*s->sets));
+        s->out_bytes[n++] = s->out_bytes[k];
+    }
+    s->n = n;
+    return measure(a, l, s, err);
+}

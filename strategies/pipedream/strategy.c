@@ -11,6 +11,7 @@
 #include "strategies/lower/log.h"
 #include "strategies/lower/problem.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static enum fr_status plan_stages(const struct fr_profile *profile,
@@ -39,7 +40,10 @@ struct work {
     struct fr__pd_options o;
     struct fr_profile profile;
     const uint32_t *item_of; /* [n_ops] */
+    uint32_t *line;          /* as fr__pd_line */
     struct fr_stage_plan *stages;
+    struct fr__pd_seats seats;
+    double tied_s; /* as fr__pd_tied_s */
 };
 
 static enum fr_status choose_batch(struct work *w, struct fr__pd_run *run, struct fr_error *err)
@@ -110,6 +114,63 @@ static enum fr_status assign(struct work *w, struct fr__pd_run *run, struct fr_e
     return FR_OK;
 }
 
+/* ---- weights that stages share ---- */
+
+/* The stages on their devices, and what weights that they share cost; infinite: these cannot be
+ * run. */
+static enum fr_status seat(struct work *w, struct fr__pd_run *run, struct fr_error *err)
+{
+    uint32_t stages[2], op;
+
+    FR_TRY(fr__pd_seat(&w->seats, w->stages, w->line, w->pl->arena, err));
+    run->seats = &w->seats;
+    FR_TRY(assign(w, run, err));
+    if (fr__pd_can_share(run, stages, &op))
+        return fr__pd_tied_s(run, w->o.has_flush, &w->tied_s, err);
+    w->tied_s = INFINITY;
+    return FR_OK;
+}
+
+/* Of an iteration. Stages work while weights are under way, but a flush waits for them. */
+static double planned_s(const struct work *w, const struct fr__pd_run *run)
+{
+    double pass_s = w->stages->pipeline_time_s;
+
+    return w->o.has_flush ? pass_s * run->n_micros + w->tied_s
+                          : fmax(pass_s, w->tied_s) * run->n_micros;
+}
+
+/* The planner counts no weights that two stages share. So what it found is held against its best
+ * plan in which one stage has all that uses them, and that one is taken where it promises less. */
+static enum fr_status hold_together(struct work *w, struct fr__pd_run *run, struct fr_error *err)
+{
+    struct work other = *w;
+    struct fr__pd_run other_run = *run;
+    char apart[32], together[32];
+    enum fr_status st;
+
+    FR_TRY(fr__pd_tied_layers(&other.o, w->pl, w->item_of, err));
+    other.stages = NULL;
+    st = fr__pd_plan(&w->profile, &other.o, w->pl->ctx, &other.stages, err);
+    if (st == FR_ENOROOM) /* no such plan: the one that there is stays */
+        return FR_OK;
+    FR_TRY(st);
+    st = seat(&other, &other_run, err);
+    if (st == FR_OK && !isinf(w->tied_s) && fr__wants_log(w->pl->ctx))
+        fr__log(w->pl->ctx, "stages share weights: an iteration of %s; in one stage: %s",
+                fr__format_time(planned_s(w, run), apart, sizeof(apart)),
+                fr__format_time(planned_s(&other, &other_run), together, sizeof(together)));
+    if (st == FR_OK && planned_s(&other, &other_run) < planned_s(w, run)) {
+        fr_stage_plan_free(w->stages);
+        *w = other;
+        *run = other_run;
+        run->seats = &w->seats;
+        return FR_OK;
+    }
+    fr_stage_plan_free(other.stages);
+    return st;
+}
+
 static void log_stages(const struct work *w, const struct fr__pd_run *run)
 {
     const struct fr_stage_plan *s = w->stages;
@@ -138,39 +199,44 @@ static void log_stages(const struct work *w, const struct fr__pd_run *run)
 }
 
 /* The planner counts passes, sums of gradients and, if asked to, what goes over cuts: of the
- * slowest stage, for ever. */
+ * slowest stage, for ever; and weights that stages share. */
 static enum fr_status promise(struct work *w, const struct fr__pd_run *run, struct fr_error *err)
 {
     char by[64], left_out[160];
 
-    snprintf(by, sizeof(by), "slowest stage of PipeDream's planner, mode=%s", w->stages->mode);
+    snprintf(by, sizeof(by), "%s of PipeDream's planner, mode=%s",
+             w->tied_s > w->stages->pipeline_time_s ? "tied weights between stages"
+                                                    : "slowest stage",
+             w->stages->mode);
     snprintf(left_out, sizeof(left_out),
-             "%s%supdates, copies of tied weights, waits of stages for each other, interference",
+             "%s%supdates, waits of stages for each other, interference",
              w->o.has_flush ? "filling and emptying the pipeline, " : "",
              w->o.compression > 0 ? "" : "transfers between stages, ");
-    return fr__decisions_promise(
-        w->pl->in,
-        &(struct fr_decided_promise){.planned_s = w->stages->pipeline_time_s * run->n_micros,
-                                     .by = by,
-                                     .left_out = left_out},
-        &w->stages, err);
+    return fr__decisions_promise(w->pl->in,
+                                 &(struct fr_decided_promise){.planned_s = planned_s(w, run),
+                                                              .by = by,
+                                                              .left_out = left_out},
+                                 &w->stages, err);
 }
 
 static enum fr_status place(struct work *w, struct fr_error *err)
 {
     struct fr__pd_run run = {.pl = w->pl};
-    struct fr__pd_seats seats;
 
     FR_TRY(fr__pd_read_options(w->pl->in->options, &w->o, err));
     if (w->o.compression_is_auto)
         w->o.compression = 1; /* the engine will run it: what goes over cuts takes time */
-    FR_TRY(fr__pd_levels_of(&w->o, w->pl->in, err));
+    w->line = fr__arena_alloc(w->pl->arena, w->pl->in->n_devices, sizeof(*w->line));
+    if (!w->line)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__pd_line(w->pl, w->line, err));
+    FR_TRY(fr__pd_levels_of(&w->o, w->pl->in, w->line, err));
     FR_TRY(choose_batch(w, &run, err));
     FR_TRY(fr__pd_profile_of(&w->profile, &w->item_of, w->pl, run.batch, err));
     FR_TRY(fr__pd_plan(&w->profile, &w->o, w->pl->ctx, &w->stages, err));
-    FR_TRY(fr__pd_seat(&seats, w->stages, w->pl->in, w->pl->arena, err));
-    run.seats = &seats;
-    FR_TRY(assign(w, &run, err));
+    FR_TRY(seat(w, &run, err));
+    if (w->tied_s > 0)
+        FR_TRY(hold_together(w, &run, err));
     log_stages(w, &run);
     FR_TRY(w->o.has_flush ? fr__pd_place(&run, err) : fr__pd_place_async(&run, err));
     return promise(w, &run, err);

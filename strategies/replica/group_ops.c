@@ -19,8 +19,10 @@ struct fr__group_ops {
 
 /* Gathers of parameters have a stream, and sums of gradients that of all such sums. Sums over
  * copies have that of experts' tensor groups, with which they do not go together. */
-static uint8_t stream_of(uint32_t axis, enum fr_op_kind kind)
+static uint8_t stream_of(const struct fr__group_ops *x, uint32_t axis, enum fr_op_kind kind)
 {
+    if (x->in.computes_nothing_beside[axis])
+        return FR_STREAM_COMPUTE;
     if (axis == FR__AXIS_COPIES)
         axis = FR__AXIS_EXPERT_TENSOR;
     if (axis == FR__AXIS_REPLICAS || axis == FR__AXIS_EXPERT_REPLICAS)
@@ -170,7 +172,7 @@ uint32_t fr__add_group_op(const struct fr__group_ops *x, struct fr__placer *pl, 
                 .microbatch = microbatch,
                 .kind = FR_TASK_COLLECTIVE,
                 .phase = (uint8_t)pl->graph->ops[op].phase,
-                .stream = stream_of(x->in.sharded->comms[k].axis, pl->graph->ops[op].kind),
+                .stream = stream_of(x, x->in.sharded->comms[k].axis, pl->graph->ops[op].kind),
             });
 }
 
@@ -195,7 +197,7 @@ uint32_t fr__add_crossing(const struct fr__group_ops *x, struct fr__placer *pl, 
                    over->group_of[replica];
     t.rank = over->rank_of[replica];
     t.kind = FR_TASK_COLLECTIVE;
-    t.stream = stream_of(x->in.crossing_axis, FR_OP_ALL_GATHER);
+    t.stream = stream_of(x, x->in.crossing_axis, FR_OP_ALL_GATHER);
     return fr__add_task(pl, &t);
 }
 

@@ -3,7 +3,8 @@
  *
  * A message of axis a runs on a stream of its own (fr__group_stream), so that it stands in the way
  * of what reads it and of nothing else: a sum of an input's gradient runs beside the gradient of
- * the weights, which does not wait for it.
+ * the weights, which does not wait for it. Messages of an axis may also take the stream that
+ * computes: then nothing else runs meanwhile.
  */
 #ifndef FR_STRATEGIES_REPLICA_GROUP_OPS_H
 #define FR_STRATEGIES_REPLICA_GROUP_OPS_H
@@ -29,6 +30,7 @@ struct fr__group_ops_problem {
     const uint32_t *stage_of;                             /* [n_ops]; NULL: all in the first */
     const struct fr__share *share;                        /* the same for all replicas */
     bool is_folded;
+    bool computes_nothing_beside[FR__N_SHARD_AXES]; /* by axis: nothing runs beside its messages */
     /* Tensors that are sent in parts; all on axis `crossing_axis` */
     uint32_t n_crossings, crossing_axis;
     const struct fr__crossing *crossings; /* [n_crossings] */

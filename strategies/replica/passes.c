@@ -15,15 +15,19 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
+
 enum { MOST_PASSES = 64 };
 
 enum fr_status fr__check_passes(const struct fr_option_values *v, size_t a, size_t b,
                                 struct fr_error *err)
 {
-    if (v->value[a] <= MOST_PASSES && v->value[b] <= MOST_PASSES)
+    uint64_t most = v->value[a] > v->value[b] ? v->value[a] : v->value[b];
+
+    if (most <= MOST_PASSES)
         return FR_OK;
-    return fr__fail(err, FR_ERANGE, FR_NOWHERE, "more than %d passes over all gradients",
-                    MOST_PASSES);
+    return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                    "%" PRIu64 " is more than %d passes over all gradients", most, MOST_PASSES);
 }
 
 static uint64_t gradient_bytes(const struct fr__params *p)

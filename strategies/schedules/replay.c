@@ -51,7 +51,9 @@ static double length_of_pair(const struct fr_schedule_times *t, const struct fr_
     double one = length_of(t, a->kind, a->stage), other = length_of(t, a->with, a->with_stage);
     double idle = times_of(t, a->stage)->forward_idle + times_of(t, a->with_stage)->backward_idle;
     double both = one + other - idle, longer = one > other ? one : other;
+    double known = t->pair_of_stage ? t->pair_of_stage[a->stage] : 0;
 
+    longer = known > longer ? known : longer;
     return both > longer ? both : longer;
 }
 

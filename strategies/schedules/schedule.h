@@ -205,6 +205,8 @@ struct fr_schedule_times {
     struct fr_pass_times pass;            /* of every stage, or */
     const struct fr_pass_times *of_stage; /* [n_stages]; NULL: all alike */
     double pair; /* an overlapped pair; < 0: forward and backward, but for what is idle */
+    /* [n_stages] so with the forward pass of each stage, at least. NULL: nothing is known. */
+    const double *pair_of_stage;
     double comm; /* between different ranks, from the end of a pass to the start of what waits */
     /* [n_ranks] so between a rank and the next one, either way; the last: between the last rank and
      * the first. NULL: comm between all. */

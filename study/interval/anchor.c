@@ -15,7 +15,7 @@
 /* NOISE: vendors' tables are good to a few percent (README of the published rates). HOST: assumed;
  * a standard deviation up is 1.65 times, about what eager PyTorch takes of CUDA's own launches. */
 static const double NOISE = 0.03, HOST = 0.5;
-enum { MOST_ROUNDS = 6 };
+enum { MOST_ROUNDS = 24 };
 static const double SETTLED = 1e-4;
 /* The factors that are believed: beyond, a time is a misprint. */
 static const double MOST_LOG = 3;
@@ -26,8 +26,10 @@ struct update {
     const struct fr_context *context;
     fr__answer_step answer;
     const struct fr__measured *measured;
-    double *parts_s; /* [fr_n_resources] scratch */
-    const char *gpu; /* the device's name */
+    double *parts_s;         /* [fr_n_resources] scratch */
+    const uint32_t *devices; /* [n_devices] of the question */
+    size_t n_devices;
+    char *names; /* scratch for the names of as many of them as were measured */
     uint32_t type;
     double prior_mean[2], prior_variance[2];
     struct fr__correction *c;
@@ -69,10 +71,46 @@ static const char *baseline(void)
     return fr_strategy_at(i)->name;
 }
 
-/* The one-GPU step of that batch with the correction so far: time, slopes of its logarithm, and
- * the GPU's peak memory. */
-static enum fr_status run_step(const struct update *u, uint32_t batch, double *time_s,
-                               double slope[2], double *bytes, struct fr_error *err)
+/* Lets q ask for the GPUs of a step: the question's first ones. More than it has can only be
+ * counted. */
+static enum fr_status choose_gpus(const struct update *u, const struct fr__measured_step *m,
+                                  struct fr_question *q, struct fr_error *err)
+{
+    const struct fr_topo *t = u->setting->topo;
+    char *end = u->names;
+
+    if (m->n_gpus == 1)
+        q->strategy = q->measured_strategy ? q->measured_strategy : baseline();
+    else if (m->strategy[0])
+        q->strategy = m->strategy;
+    if (m->n_gpus > u->n_devices) {
+        if (q->devices)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "the measured step is of %u GPUs, and --devices names %zu",
+                            (unsigned)m->n_gpus, u->n_devices);
+        q->n_gpus = m->n_gpus;
+        return FR_OK;
+    }
+    for (size_t i = 0; i < m->n_gpus; i++) {
+        const char *name = t->devices[u->devices[i]].name;
+        size_t n = strlen(name);
+
+        if (i > 0)
+            *end++ = ',';
+        memcpy(end, name, n);
+        end += n;
+    }
+    *end = '\0';
+    q->devices = u->names;
+    q->n_gpus = 0;
+    q->is_spread = false;
+    return FR_OK;
+}
+
+/* A measured step with the correction so far: time, slopes of its logarithm, and the most that a
+ * GPU holds. */
+static enum fr_status run_step(const struct update *u, const struct fr__measured_step *m,
+                               double *time_s, double slope[2], double *bytes, struct fr_error *err)
 {
     struct fr_question q = *u->question;
     const struct fr_topo *t = u->setting->topo;
@@ -80,11 +118,8 @@ static enum fr_status run_step(const struct update *u, uint32_t batch, double *t
     enum fr_status st;
 
     q.measured = NULL;
-    q.strategy = q.measured_strategy ? q.measured_strategy : baseline();
-    q.devices = u->gpu;
-    q.n_gpus = 0;
-    q.is_spread = false;
-    q.global_batch = batch;
+    FR_TRY(choose_gpus(u, m, &q, err));
+    q.global_batch = m->batch;
     q.batch_per_gpu = 0;
     q.slow = NULL;
     q.n_seeds = 0;
@@ -106,53 +141,118 @@ static enum fr_status run_step(const struct update *u, uint32_t batch, double *t
     return st;
 }
 
-/* One Gauss-Newton step: solves (P0 + J'J / v) d = J' r / v - P0 (x - x0). *moved: the largest part
- * of d. Keeps the covariance, the inverse of the matrix. */
-static enum fr_status improve(const struct update *u, bool is_first, double *moved,
-                              struct fr_error *err)
+/* What the measured steps add to the equations of a Gauss-Newton step, J'J / v and J' r / v; and
+ * what is to be least, the misfit of these steps and of the prior. */
+struct normal {
+    double a[2][2], b[2], misfit;
+};
+
+/* At the correction as it is. */
+static enum fr_status look(const struct update *u, bool is_first, struct normal *out,
+                           struct fr_error *err)
 {
     struct fr__correction *c = u->c;
-    double *x[2] = {&c->compute, &c->host}, a[2][2] = {{0}}, b[2], det, slope[2], d[2];
+    const double x[2] = {c->compute, c->host};
+    double slope[2];
 
-    for (unsigned k = 0; k < 2; k++) {
-        a[k][k] = 1 / u->prior_variance[k];
-        b[k] = (u->prior_mean[k] - *x[k]) / u->prior_variance[k];
-    }
+    *out = (struct normal){0};
+    for (unsigned k = 0; k < 2; k++)
+        out->misfit += pow(u->prior_mean[k] - x[k], 2) / u->prior_variance[k];
     for (size_t i = 0; i < u->measured->n; i++) {
         const struct fr__measured_step *m = &u->measured->steps[i];
         double time_s, bytes, miss;
 
-        FR_TRY(run_step(u, m->batch, &time_s, slope, &bytes, err));
+        FR_TRY(run_step(u, m, &time_s, slope, &bytes, err));
         if (is_first && i == 0) {
             c->predicted_s = time_s;
             c->predicted_bytes = bytes;
         }
         miss = log(m->time_s / time_s);
+        out->misfit += miss * miss / (NOISE * NOISE);
         for (unsigned k = 0; k < 2; k++) {
-            b[k] += slope[k] * miss / (NOISE * NOISE);
+            out->b[k] += slope[k] * miss / (NOISE * NOISE);
             for (unsigned l = 0; l < 2; l++)
-                a[k][l] += slope[k] * slope[l] / (NOISE * NOISE);
+                out->a[k][l] += slope[k] * slope[l] / (NOISE * NOISE);
         }
-    }
-    det = a[0][0] * a[1][1] - a[0][1] * a[1][0];
-    c->variance[0][0] = a[1][1] / det;
-    c->variance[1][1] = a[0][0] / det;
-    c->variance[0][1] = c->variance[1][0] = -a[0][1] / det;
-    *moved = 0;
-    for (unsigned k = 0; k < 2; k++) {
-        d[k] = c->variance[k][0] * b[0] + c->variance[k][1] * b[1];
-        *x[k] = fmax(-MOST_LOG, fmin(MOST_LOG, *x[k] + d[k]));
-        *moved = fmax(*moved, fabs(d[k]));
     }
     return FR_OK;
 }
 
+/* Solves (P0 + J'J / v) d = J' r / v - P0 (x - x0) and goes there. Keeps the covariance, the
+ * inverse of the matrix. Returns the larger part of d. */
+static double step(const struct update *u, const struct normal *n)
+{
+    struct fr__correction *c = u->c;
+    double *x[2] = {&c->compute, &c->host}, moved = 0, b[2];
+    double a00 = n->a[0][0] + 1 / u->prior_variance[0], a11 = n->a[1][1] + 1 / u->prior_variance[1];
+    double det = a00 * a11 - n->a[0][1] * n->a[1][0];
+
+    c->variance[0][0] = a11 / det;
+    c->variance[1][1] = a00 / det;
+    c->variance[0][1] = c->variance[1][0] = -n->a[0][1] / det;
+    for (unsigned k = 0; k < 2; k++)
+        b[k] = n->b[k] + (u->prior_mean[k] - *x[k]) / u->prior_variance[k];
+    for (unsigned k = 0; k < 2; k++) {
+        double d = c->variance[k][0] * b[0] + c->variance[k][1] * b[1];
+
+        *x[k] = fmax(-MOST_LOG, fmin(MOST_LOG, *x[k] + d));
+        moved = fmax(moved, fabs(d));
+    }
+    return moved;
+}
+
+/* The equations at best that those of `over`, found at its correction, are added to. */
+static struct normal join(const struct fr__correction *best, const struct normal *at_best,
+                          const struct fr__correction *over, const struct normal *at_over)
+{
+    const double d[2] = {over->compute - best->compute, over->host - best->host};
+    struct normal both = *at_best;
+
+    for (unsigned k = 0; k < 2; k++) {
+        both.b[k] += at_over->b[k];
+        for (unsigned l = 0; l < 2; l++) {
+            both.b[k] += at_over->a[k][l] * d[l];
+            both.a[k][l] += at_over->a[k][l];
+        }
+    }
+    return both;
+}
+
+/* A step takes what is longer, the GPU's work or the host's, and slopes hold on one side of that
+ * corner. Where a Gauss-Newton step makes the misfit worse, it has passed it: then the equations of
+ * both sides are solved together, and if that is no better, half the way is gone, and so on. */
 static enum fr_status update(const struct update *u, struct fr_error *err)
 {
+    struct fr__correction *c = u->c, best = *c;
+    struct normal here, at_best = {.misfit = INFINITY};
     double moved = INFINITY;
+    bool is_joined = false;
 
-    for (unsigned round = 0; round < MOST_ROUNDS && moved > SETTLED; round++)
-        FR_TRY(improve(u, round == 0, &moved, err));
+    for (unsigned round = 0; round < MOST_ROUNDS && moved > SETTLED; round++) {
+        FR_TRY(look(u, round == 0, &here, err));
+        if (here.misfit <= at_best.misfit) {
+            struct fr__correction from = *c;
+
+            moved = step(u, &here);
+            if (moved <= SETTLED)
+                return FR_OK;
+            at_best = here;
+            best = from;
+            memcpy(best.variance, c->variance, sizeof(best.variance));
+            is_joined = false;
+        } else if (!is_joined) {
+            struct normal both = join(&best, &at_best, c, &here);
+
+            *c = best;
+            moved = step(u, &both);
+            is_joined = true;
+        } else {
+            c->compute = (c->compute + best.compute) / 2;
+            c->host = (c->host + best.host) / 2;
+            moved /= 2;
+        }
+    }
+    *c = best;
     return FR_OK;
 }
 
@@ -169,48 +269,127 @@ static enum fr_status check_types(const struct fr_topo *t, const uint32_t device
     return FR_OK;
 }
 
+/* Whether a step was run as the question is asked. */
+static bool is_same(const struct fr__measured_step *m, size_t n_gpus, const char *strategy)
+{
+    return m->n_gpus == n_gpus &&
+           (n_gpus == 1 || !m->strategy[0] || (strategy && strcmp(m->strategy, strategy) == 0));
+}
+
+/* Keeps the steps that say most of a question on n_gpus, see anchor.h. */
+static enum fr__anchor keep_nearest(struct fr__measured *m, size_t n_gpus, const char *strategy)
+{
+    bool have_same = false, have_several = false;
+    enum fr__anchor anchor;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->n; i++) {
+        have_same = have_same || is_same(&m->steps[i], n_gpus, strategy);
+        have_several = have_several || m->steps[i].n_gpus > 1;
+    }
+    if (have_same)
+        anchor = FR__BY_AS_MANY_GPUS;
+    else
+        anchor = have_several ? FR__BY_SEVERAL_GPUS : FR__BY_ONE_GPU;
+    for (size_t i = 0; i < m->n; i++) {
+        uint32_t n = m->steps[i].n_gpus;
+
+        if (have_same ? is_same(&m->steps[i], n_gpus, strategy)
+                      : n_gpus > 1 && (n > 1) == have_several)
+            m->steps[kept++] = m->steps[i];
+    }
+    m->n = kept;
+    return kept > 0 ? anchor : FR__NOT_ANCHORED;
+}
+
+/* A time alone that says nothing of the question is a mistake; a table may be of much else. */
+static enum fr_status check_use(const struct fr__measured *m, size_t n_gpus, struct fr_error *err)
+{
+    if (m->n_rows == 0 && n_gpus == 1 && m->steps[0].n_gpus > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a step measured on %u GPUs does not say what one GPU takes; measure it on "
+                        "one",
+                        (unsigned)m->steps[0].n_gpus);
+    return FR_OK;
+}
+
+/* What is believed before anything was measured: the class of the measured step. */
+static void set_prior(struct update *u, enum fr__anchor anchor)
+{
+    struct fr__step_class step = fr__step_class_of(u->setting->graph);
+    const struct fr__step_term *term;
+    double deviation;
+
+    step.knows_recipe = u->question->recipe != NULL;
+    if (anchor != FR__BY_ONE_GPU)
+        step.place = fr__place_of(u->setting->topo, u->devices, u->n_devices);
+    term = fr__step_term(step);
+    deviation = (term->q[FR__Q95] - term->q[FR__Q05]) / (2 * 1.64485);
+    u->prior_mean[0] = term->q[FR__Q50];
+    u->prior_variance[0] = fmax(deviation * deviation, NOISE * NOISE);
+    u->prior_variance[1] = HOST * HOST;
+}
+
+/* Reads the steps of the question and learns from them. measured: scratch. */
+static enum fr_status learn(struct update *u, struct fr__measured *measured,
+                            const struct fr__measured_of *of, struct fr_error *err)
+{
+    struct fr__correction *out = u->c;
+    enum fr__anchor anchor;
+
+    FR_TRY(fr__measured_read(measured, u->question->measured, of, err));
+    FR_TRY(check_use(measured, u->n_devices, err));
+    anchor = keep_nearest(measured, u->n_devices, u->question->strategy);
+    if (measured->n == 0)
+        return FR_OK;
+    u->measured = measured;
+    set_prior(u, anchor);
+    out->anchor = anchor;
+    out->n_steps = measured->n;
+    out->n_gpus = measured->steps[0].n_gpus;
+    out->measured_s = measured->steps[0].time_s;
+    out->measured_bytes = measured->steps[0].memory_bytes;
+    out->batch = measured->steps[0].batch;
+    return update(u, err);
+}
+
+/* Room for the names of all GPUs, each with a comma. */
+static size_t names_size(const struct fr_topo *t, const uint32_t devices[], size_t n)
+{
+    size_t size = 1;
+
+    for (size_t i = 0; i < n; i++)
+        size += strlen(t->devices[devices[i]].name) + 1;
+    return size;
+}
+
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
                                    size_t n_devices, uint32_t batch_per_gpu, fr__answer_step answer,
                                    const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_device *device = &s->topo->devices[devices[0]];
-    enum fr_dtype dtype = s->graph->dtype;
-    struct fr__step_class step = fr__step_class_of(s->graph);
-    const struct fr__step_term *term;
     const struct fr__measured_of of = {q->workload ? q->workload : "", s->graph->name,
-                                       s->topo->types[device->type].name, dtype, batch_per_gpu};
-    double deviation;
+                                       s->topo->types[device->type].name, s->graph->dtype,
+                                       batch_per_gpu};
     struct fr__measured *measured;
     struct update u = {.setting = s,
                        .question = q,
                        .context = ctx,
                        .answer = answer,
-                       .gpu = device->name,
+                       .devices = devices,
+                       .n_devices = n_devices,
                        .type = device->type,
                        .c = out};
     enum fr_status st;
 
-    step.knows_recipe = q->recipe != NULL;
-    term = fr__step_term(step);
-    deviation = (term->q[FR__Q95] - term->q[FR__Q05]) / (2 * 1.64485);
     memset(out, 0, sizeof(*out));
     FR_TRY(check_types(s->topo, devices, n_devices, err));
     measured = calloc(1, sizeof(*measured));
     u.parts_s = calloc(fr_n_resources(s->topo) + 1, sizeof(*u.parts_s));
-    st = measured && u.parts_s ? fr__measured_read(measured, q->measured, &of, err)
-                               : fr__fail_nomem(err);
-    u.measured = measured;
-    u.prior_mean[0] = term->q[FR__Q50];
-    u.prior_variance[0] = fmax(deviation * deviation, NOISE * NOISE);
-    u.prior_variance[1] = HOST * HOST;
-    if (st == FR_OK && measured->n > 0) {
-        out->n_steps = measured->n;
-        out->measured_s = measured->steps[0].time_s;
-        out->measured_bytes = measured->steps[0].memory_bytes;
-        out->batch = measured->steps[0].batch;
-        st = update(&u, err);
-    }
+    u.names = malloc(names_size(s->topo, devices, n_devices));
+    st = measured && u.parts_s && u.names ? learn(&u, measured, &of, err) : fr__fail_nomem(err);
+    free(u.names);
     free(u.parts_s);
     free(measured);
     return st;

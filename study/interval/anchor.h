@@ -1,21 +1,28 @@
-/* study/interval/anchor.h - what measured steps of one GPU say of all other questions on the same
- * model, number format and GPU type.
+/* study/interval/anchor.h - what measured steps say of all other questions on the same model,
+ * number format and GPU type.
  *
  * Model:   ln(measured) = ln T(f, h) + e; T: the step simulated with compute exp(f) times as long
  *          and host time an op exp(h) times as long; e: normal, NOISE.
- *          f: normal with the median and spread of the class of the one-GPU step (terms.h);
+ *          f: normal with the median and spread of the measured step's class (terms.h);
  *          h: normal around 0, HOST.
+ * Which:   steps on as many GPUs as the question has, by its strategy, if there are any: they hold
+ *          what the software loses among so many. Else, of a question of several, steps on several:
+ *          they hold most of it. Else steps of one GPU.
  * Method:  the most likely f, h by Gauss-Newton steps, each with the slopes of a run (its parts,
- *          sim/sim.h); their covariance from the slopes at the end (Laplace; Bishop, Pattern
- *          Recognition and Machine Learning, 2006, section 4.4)
- * Ignores: that other layers may err otherwise at other batches than the measured; links
+ *          sim/sim.h), halved while they lead uphill; their covariance from the slopes at the end
+ *          (Laplace; Bishop, Pattern Recognition and Machine Learning, 2006, section 4.4)
+ * Ignores: that other layers may err otherwise at other batches than the measured; links. What the
+ *          latter lose on several GPUs is taken for computing
  */
 #ifndef FR_STUDY_INTERVAL_ANCHOR_H
 #define FR_STUDY_INTERVAL_ANCHOR_H
 
+#include "study/interval/terms.h"
 #include "study/study.h"
 
 struct fr__correction {
+    enum fr__anchor anchor;         /* what the steps are to the question */
+    uint32_t n_gpus;                /* of the first step */
     size_t n_steps;                 /* measured ones that were used; 0: nothing is corrected */
     double compute, host;           /* logarithms of the factors */
     double variance[2][2];          /* of the two */

@@ -24,16 +24,11 @@ static const double Z95 = 1.64485, Z75 = 0.67449;
 
 static struct fr__step_class class_of(const struct fr__making *m)
 {
-    const struct fr_topo *t = m->setting->topo;
     struct fr__step_class c = fr__step_class_of(m->setting->graph);
 
     c.knows_recipe = m->question->recipe != NULL;
-    c.is_anchored = m->correction.n_steps > 0;
-    if (m->n_devices > 1)
-        c.place = FR__ONE_MACHINE;
-    for (size_t i = 1; i < m->n_devices; i++)
-        if (t->devices[m->devices[i]].machine != t->devices[m->devices[0]].machine)
-            c.place = FR__MACHINES;
+    c.anchor = m->correction.anchor;
+    c.place = fr__place_of(m->setting->topo, m->devices, m->n_devices);
     return c;
 }
 
@@ -83,19 +78,30 @@ void fr__interval_of(struct fr_record_interval *out, double iteration_s, bool is
     out->half_high_s = iteration_s * exp(median + spread(q[FR__Q75], median, Z75, extra));
 }
 
+/* What the measured steps are to the question. */
+static const char *anchor_words(enum fr__anchor anchor)
+{
+    static const char *const words[FR__N_ANCHORS] = {"", ", their one-GPU step known",
+                                                     ", their step on another number of GPUs known",
+                                                     ", their step on as many GPUs known"};
+
+    return words[anchor];
+}
+
 /* "one GPU, convolutions, fp32 or tf32: 81 published steps of 4 sources" */
 static enum fr_status say_class(struct fr_record_interval *out, struct fr__arena *arena,
                                 struct fr__step_class c, const struct fr__step_term *term,
                                 struct fr_error *err)
 {
-    char text[160];
+    bool are_pairs = c.anchor > FR__BY_ONE_GPU; /* one measured, the other predicted from it */
+    char text[200];
 
-    snprintf(text, sizeof(text), "%s, %s, %s%s%s: %u published step%s of %u source%s",
-             fr__place_name(c.place), c.is_convolutional ? "convolutions" : "products",
+    snprintf(text, sizeof(text), "%s, %s, %s%s%s: %u %s%s of %u source%s", fr__place_name(c.place),
+             c.is_convolutional ? "convolutions" : "products",
              c.is_half ? "16 bits or fewer" : "fp32 or tf32",
-             c.knows_recipe ? ", recipe given" : "",
-             c.is_anchored ? ", their one-GPU step known" : "", term->n_rows,
-             term->n_rows == 1 ? "" : "s", term->n_sources, term->n_sources == 1 ? "" : "s");
+             c.knows_recipe ? ", recipe given" : "", anchor_words(c.anchor), term->n_rows,
+             are_pairs ? "published pair" : "published step", term->n_rows == 1 ? "" : "s",
+             term->n_sources, term->n_sources == 1 ? "" : "s");
     out->of = fr__arena_strdup(arena, text);
     out->name = fr__step_class_name(c);
     return out->of ? FR_OK : fr__fail_nomem(err);
@@ -111,6 +117,7 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
     r->correction = (struct fr_record_correction){
         .is_asked = true,
         .n_steps = c->n_steps,
+        .n_gpus = c->n_gpus,
         .compute_factor = exp(c->compute),
         .host_factor = exp(c->host),
         .batch = c->batch,
@@ -122,17 +129,30 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
                                       m->run->parts_s, m->run->iteration_s)};
 }
 
+/* Samples take what the user, or the recipe, says that they take: software's error is that of what
+ * is computed meanwhile, and the step takes the longer of the two. */
+static void wait_for_input(struct fr_record_interval *out, double input_s)
+{
+    out->low_s = fmax(out->low_s, input_s);
+    out->half_low_s = fmax(out->half_low_s, input_s);
+    out->median_s = fmax(out->median_s, input_s);
+    out->half_high_s = fmax(out->half_high_s, input_s);
+    out->high_s = fmax(out->high_s, input_s);
+}
+
 enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err)
 {
     struct fr__step_class c = class_of(m);
     const struct fr__step_term *term = fr__step_term(c);
-    double cost_error;
+    double cost_error, computed_s;
 
     fill_correction(r, m);
-    if (!(r->iteration_s > 0) || !(predicted_frac(r, m) > 0))
+    computed_s = r->iteration_s - r->input_wait_s;
+    if (!(computed_s > 0) || !(predicted_frac(r, m) > 0))
         return FR_OK;
     FR_TRY(fr__cost_error(&cost_error, m, r, err));
-    fr__interval_of(&r->interval, r->iteration_s, c.is_anchored, term, cost_error);
+    fr__interval_of(&r->interval, computed_s, c.anchor != FR__NOT_ANCHORED, term, cost_error);
+    wait_for_input(&r->interval, r->input_s);
     return say_class(&r->interval, arena, c, term, err);
 }

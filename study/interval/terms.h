@@ -9,12 +9,25 @@
 #ifndef FR_STUDY_INTERVAL_TERMS_H
 #define FR_STUDY_INTERVAL_TERMS_H
 
+#include "topo/topo.h"
 #include "workloads/workloads.h"
 
 #include <stdbool.h>
 
 enum fr__place { FR__ONE_GPU, FR__ONE_MACHINE, FR__MACHINES, FR__N_PLACES };
 const char *fr__place_name(enum fr__place place); /* "one GPU" */
+/* Where these GPUs are. devices: [n]. */
+enum fr__place fr__place_of(const struct fr_topo *t, const uint32_t devices[], size_t n);
+
+/* Measured steps that correct a question, by how many GPUs they were measured on: one, several but
+ * not as many as are asked for, or as many. */
+enum fr__anchor {
+    FR__NOT_ANCHORED,
+    FR__BY_ONE_GPU,
+    FR__BY_SEVERAL_GPUS,
+    FR__BY_AS_MANY_GPUS,
+    FR__N_ANCHORS
+};
 
 /* What is known of a step before it is run. */
 struct fr__step_class {
@@ -22,7 +35,7 @@ struct fr__step_class {
     bool is_convolutional; /* of the FLOPs of its products, most are convolutions' */
     bool is_half;          /* numbers of 16 bits or fewer: fp16, bf16, amp, fp8; not tf32 */
     bool knows_recipe;     /* the question says what software it is */
-    bool is_anchored;      /* corrected by a measured step of one GPU */
+    enum fr__anchor anchor;
 };
 
 enum { FR__Q05, FR__Q25, FR__Q50, FR__Q75, FR__Q95, FR__N_QUANTILES };
@@ -36,8 +49,8 @@ struct fr__step_term {
 /* The class of a step of this graph on one GPU, with no recipe given and nothing measured. */
 struct fr__step_class fr__step_class_of(const struct fr_graph *g);
 
-/* "one-gpu fp32 convolutions", "machines half products recipe anchored": how programs and
- * tests/oracles name it. */
+/* "one-gpu fp32 convolutions", "machines half products recipe anchored by several": how
+ * programs and tests/oracles name it. */
 const char *fr__step_class_name(struct fr__step_class c);
 
 /* Never NULL: a class without rows has its parent's quantiles. */

@@ -229,6 +229,8 @@ enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
         st = read_path(&x, err);
         if (st == FR_OK)
             st = fr__block_bytes(&x, err);
+        if (st == FR_OK)
+            st = fr__block_steps(x.b, r, x.device, items, p->arena, err);
     }
     free(x.ends_s[0]);
     free(x.scratch);

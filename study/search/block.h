@@ -15,14 +15,18 @@ struct fr__block_reading {
     size_t *scratch;       /* [n_tasks] */
 };
 
-/* A pass of the micro-batch on the probe's device; messages of gradients belong to no op. */
-static inline bool fr__is_block_pass(const struct fr__block_reading *x, size_t t)
+/* A task of the micro-batch on a device; messages of gradients belong to no op. */
+static inline bool fr__is_pass_task(const struct fr_task *k, uint32_t device)
 {
-    const struct fr_task *k = &x->v->tasks[t];
-
-    return k->device == x->device && k->op != FR_NONE &&
+    return k->device == device && k->op != FR_NONE &&
            (k->phase == FR_PHASE_FORWARD || k->phase == FR_PHASE_BACKWARD_DATA ||
             k->phase == FR_PHASE_BACKWARD_WEIGHT);
+}
+
+/* So, on the probe's device. */
+static inline bool fr__is_block_pass(const struct fr__block_reading *x, size_t t)
+{
+    return fr__is_pass_task(&x->v->tasks[t], x->device);
 }
 
 /* Fills the arrays of bytes, which are there and zero. FR_ENOMEM. */

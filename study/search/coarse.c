@@ -1,7 +1,8 @@
 /* study/search/coarse.c - a pipelined layout from prices: one task an action.
  *
  * Time. The schedule is replayed with what its stages take (strategies/schedules/replay.c),
- * messages between ranks at what they take. A schedule of many micro-batches is periodic after it
+ * messages between ranks at what they take. Passes that overlap are run beside each other task by
+ * task (pair.c). A schedule of many micro-batches is periodic after it
  * is filled: two shorter ones, a turn of the pipeline apart, give the time of a turn. Then
  * gradients leave in buckets beside the last backward pass of each stage, both ends sum what they
  * share, parameters are updated and gathered.
@@ -30,22 +31,9 @@ struct stages {
     double *forward_s, *backward_s, *weight_s; /* [n] */
     double *busy_s[2];                         /* [n] of the forward, the backward pass */
     double *hidden_s;                          /* [n] as in a block */
+    double *pair_s;                            /* [n] of a forward pass with the one beside it */
+    bool has_pairs;                            /* pair_s is set */
 };
-
-/* As hybrid's cut=layers (strategies/pipeline/stages.c): as many layers a stage; where they do not
- * divide, the ends count as layers too. */
-uint32_t fr__stage_of_item(size_t item, size_t n_items, uint32_t n_stages)
-{
-    size_t n_units = n_items - 2;
-
-    if (n_units % n_stages != 0)
-        return (uint32_t)(item / (n_items / n_stages));
-    if (item == 0)
-        return 0;
-    if (item == n_items - 1)
-        return n_stages - 1;
-    return (uint32_t)((item - 1) / (n_units / n_stages));
-}
 
 static void sum_stages(const struct fr__coarse *c, struct stages *s)
 {
@@ -75,7 +63,7 @@ static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out
                                   struct fr_error *err)
 {
     uint32_t n = c->layout->pp * c->layout->n_virtual;
-    double *sums = calloc(6 * (size_t)n, sizeof(*sums));
+    double *sums = calloc(7 * (size_t)n, sizeof(*sums));
     struct fr_pass_times *times = calloc(n, sizeof(*times));
 
     if (!sums || !times) {
@@ -83,8 +71,14 @@ static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out
         free(times);
         return fr__fail_nomem(err);
     }
-    *out = (struct stages){
-        n, times, sums, sums + n, sums + 2 * n, {sums + 3 * n, sums + 4 * n}, sums + 5 * n};
+    *out = (struct stages){.n = n,
+                           .times = times,
+                           .forward_s = sums,
+                           .backward_s = sums + n,
+                           .weight_s = sums + 2 * n,
+                           .busy_s = {sums + 3 * n, sums + 4 * n},
+                           .hidden_s = sums + 5 * n,
+                           .pair_s = sums + 6 * n};
     sum_stages(c, out);
     return FR_OK;
 }
@@ -201,12 +195,47 @@ static double finish_at(const struct fr__coarse *c, const struct fr_schedule *s,
     return end;
 }
 
-static enum fr_status replay_at(const struct fr__coarse *c, const struct stages *st,
-                                uint32_t n_micros, double *time_s, struct fr_error *err)
+/* The passes that the schedule overlaps: a forward pass is always beside that of the same stage. */
+static enum fr_status price_pairs(const struct fr__coarse *c, const struct fr_schedule *s,
+                                  struct stages *st, struct fr_error *err)
 {
-    struct fr_schedule_times times = {.of_stage = st->times, .pair = -1};
-    struct fr_schedule *s;
+    uint32_t *beside = malloc(((size_t)st->n + 1) * sizeof(*beside));
+    enum fr_status status;
+
+    if (!beside)
+        return fr__fail_nomem(err);
+    for (uint32_t k = 0; k < st->n; k++)
+        beside[k] = FR_NONE;
+    for (size_t i = 0; i < s->n_actions; i++)
+        if (s->actions[i].with == FR_ACTION_B)
+            beside[s->actions[i].stage] = s->actions[i].with_stage;
+    status = fr__block_pairs(c->block, st->n, beside, st->pair_s, err);
+    st->has_pairs = status == FR_OK;
+    free(beside);
+    return status;
+}
+
+static enum fr_status replay_one(const struct fr__coarse *c, const struct fr_schedule *s,
+                                 struct stages *st, const struct fr_schedule_times *times,
+                                 size_t scratch[], double *time_s, struct fr_error *err)
+{
+    const struct fr_schedule_kind *kind = fr_schedule_kind_find(c->layout->schedule);
     struct fr_replay r;
+
+    if (kind && kind->has_pairs && !st->has_pairs)
+        FR_TRY(price_pairs(c, s, st, err));
+    FR_TRY(fr_schedule_replay(&r, s, times, err));
+    *time_s = finish_at(c, s, &r, scratch);
+    fr_replay_fini(&r);
+    return FR_OK;
+}
+
+static enum fr_status replay_at(const struct fr__coarse *c, struct stages *st, uint32_t n_micros,
+                                double *time_s, struct fr_error *err)
+{
+    struct fr_schedule_times times = {
+        .of_stage = st->times, .pair = -1, .pair_of_stage = st->pair_s};
+    struct fr_schedule *s;
     double *comm = calloc(c->layout->pp, sizeof(*comm));
     size_t *scratch = calloc(c->layout->n_virtual, sizeof(*scratch));
     enum fr_status status;
@@ -222,11 +251,7 @@ static enum fr_status replay_at(const struct fr__coarse *c, const struct stages 
     times.comm = comm[c->layout->pp - 1];
     status = fr__coarse_schedule(c->layout, n_micros, &s, err);
     if (status == FR_OK) {
-        status = fr_schedule_replay(&r, s, &times, err);
-        if (status == FR_OK) {
-            *time_s = finish_at(c, s, &r, scratch);
-            fr_replay_fini(&r);
-        }
+        status = replay_one(c, s, st, &times, scratch, time_s, err);
         fr_schedule_free(s);
     }
     free(comm);

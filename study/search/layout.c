@@ -1,4 +1,5 @@
-/* study/search/layout.c - a layout as text: as the strategy that has it, and what became of it. */
+/* study/search/layout.c - a layout as text: as the strategy that has it, and what became of it; and
+ * which stage of it has a layer. */
 #include "config.h"
 
 #include "study/search/search.h"
@@ -123,4 +124,19 @@ const char *fr_search_reason(const struct fr_search_row *r, char buf[FR_SEARCH_R
         break;
     }
     return buf;
+}
+
+/* As hybrid's cut=layers (strategies/pipeline/stages.c): as many layers a stage; where they do not
+ * divide, the ends count as layers too. */
+uint32_t fr__stage_of_item(size_t item, size_t n_items, uint32_t n_stages)
+{
+    size_t n_units = n_items - 2;
+
+    if (n_units % n_stages != 0)
+        return (uint32_t)(item / (n_items / n_stages));
+    if (item == 0)
+        return 0;
+    if (item == n_items - 1)
+        return n_stages - 1;
+    return (uint32_t)((item - 1) / (n_units / n_stages));
 }

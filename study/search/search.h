@@ -5,6 +5,7 @@
  *     probe.c     a run of the engine that prices something
  *     block.c     what the layers of a model take, block_bytes.c: and hold, from a probe
  *     mesh.c      what stages exchange and keep, from a probe
+ *     pair.c      a forward and a backward pass beside each other, from a block's tasks
  *     coarse.c    a layout's time from its block and mesh, coarse_bytes.c: its memory
  *     run.c       the search: from all layouts to the best
  *     referee.c   the best op by op, and their store
@@ -107,6 +108,19 @@ struct fr__block {
     double *forward_bytes, *backward_bytes, *input_bytes, *weight_bytes;
     double *backward_own, *weight_own; /* of its gradients, made by that moment the first time */
     double path_s; /* computing, and messages that ops wait for: no micro-batch takes less */
+    /* Its tasks in the plan's order, and what waits for each: [n_steps + 1], [succ_first[n]] */
+    struct fr__block_step *steps;
+    uint32_t *succ_first, *succ;
+    size_t n_steps;
+};
+
+/* A task of a block. */
+struct fr__block_step {
+    double length_s;
+    uint32_t item;
+    int32_t priority;
+    uint8_t stream; /* enum fr_stream */
+    bool is_backward;
 };
 
 struct fr__mesh_price {
@@ -168,6 +182,16 @@ enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
                               const struct fr_record *r, struct fr_error *err);
 enum fr_status fr__mesh_read(struct fr__probe *p, const struct fr__job *j,
                              const struct fr_record *r, struct fr_error *err);
+/* Sets a block's steps from the plan and the run of its probe. item_of: [n_ops]. FR_ENOMEM. */
+enum fr_status fr__block_steps(struct fr__block *b, const struct fr_record *r, uint32_t device,
+                               const uint32_t item_of[], struct fr__arena *arena,
+                               struct fr_error *err);
+/* How long the forward pass of a stage and the backward pass of another take together on one GPU:
+ * out: [n_stages], of the forward pass of each stage beside the backward pass of the stage
+ * beside[]; FR_NONE: it runs beside none, and its time stays. FR_ENOMEM.
+ * O(stages x steps). */
+enum fr_status fr__block_pairs(const struct fr__block *b, uint32_t n_stages,
+                               const uint32_t beside[], double out[], struct fr_error *err);
 /* The item of each op of a plan's graph: [n_ops], from malloc. */
 enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_graph *g,
                             struct fr_error *err);

@@ -42,11 +42,38 @@ static bool is_same_machine(const char *a, const char *b)
     return n == m && strncmp(x, y, n) == 0;
 }
 
+/* The next of the words at *at that is not --spread, which says where GPUs are and not what one of
+ * them does; its length in *n, 0 at the end. */
+static const char *next_word(const char **at, size_t *n)
+{
+    const char *word;
+
+    do {
+        word = *at + strspn(*at, " ");
+        *n = strcspn(word, " ");
+        *at = word + *n;
+    } while (*n == strlen("--spread") && strncmp(word, "--spread", *n) == 0);
+    return word;
+}
+
+static bool are_same_options(const char *a, const char *b)
+{
+    size_t n, m;
+
+    do {
+        const char *x = next_word(&a, &n), *y = next_word(&b, &m);
+
+        if (n != m || strncmp(x, y, n) != 0)
+            return false;
+    } while (n > 0);
+    return true;
+}
+
 static bool is_anchor_of(const struct fr_validation_row *one, const struct fr_validation_row *many)
 {
     return one->gpus == 1 && one->global_batch * many->gpus == many->global_batch &&
            is_same(one->workload, many->workload) && is_same(one->precision, many->precision) &&
-           is_same(one->options, many->options) && is_same(one->notes, many->notes) &&
+           are_same_options(one->options, many->options) && is_same(one->notes, many->notes) &&
            is_same_source(one->id, many->id) && is_same_machine(one->topology, many->topology);
 }
 

@@ -74,6 +74,8 @@ static enum fr_status set_option(struct fr__measurements *m, struct fr_question 
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' is not an option of a row", word);
     if (equals)
         snprintf(value, sizeof(value), "%s", equals + 1);
+    else if (strcmp(name, "spread") == 0) /* a flag, as it is typed */
+        snprintf(value, sizeof(value), "1");
     else if (!next_word(at, value))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' has no value", word);
     kept = fr__arena_strdup(m->arena, value);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "calibrate/kernel.h"
+#include "calibrate/per_image.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -335,6 +336,109 @@ START_TEST(a_first_layer_in_16_bits_is_padded_where_the_library_does)
 }
 END_TEST
 
+/* sarchlab/triosim's trace of ResNet-50 on an H100 with 128 images in tf32, sums of kernels: the
+ * gradients of a 1 x 1 layer with images of 14 x 14, 277 us; of a first layer's filter, 1100 us.
+ * The images are products of their own (per_image.h): as many pixels in fewer images fill tiles
+ * better, and 128 sums of the filter's gradient make that one slower than the input's. */
+START_TEST(gradients_of_1_x_1_layers_in_tf32_are_a_product_an_image)
+{
+    double data_s = op_s("hgx-h100", "resnet50", "layer3.1.conv3.dgrad", 128, FR_TF32);
+    double filter_s = op_s("hgx-h100", "resnet50", "layer3.1.conv3.wgrad", 128, FR_TF32);
+    double first_s = op_s("hgx-h100", "resnet50", "conv1.wgrad", 128, FR_TF32);
+
+    ck_assert_double_gt(filter_s, 1.5 * data_s);
+    ck_assert_double_eq_tol((data_s + filter_s) / 277e-6, 1, 0.25);
+    ck_assert_double_eq_tol(first_s / 1100e-6, 1, 0.25);
+}
+END_TEST
+
+/* 256 channels of 14 x 14 to 1024, 32 images: 32 products of [1024][256] by [256][196]; the
+ * filter's gradient is 32 sums of 1024 x 256 numbers of 4 bytes, 33554432. */
+START_TEST(a_1_x_1_filter_is_a_batch_of_matrix_products)
+{
+    struct fr_kernel_shape k = {.op_class = FR_CURVE_CONV_FORWARD,
+                                .conv = {.images = 32,
+                                         .in_channels = 256,
+                                         .out_channels = 1024,
+                                         .height = 14,
+                                         .width = 14,
+                                         .out_height = 14,
+                                         .out_width = 14,
+                                         .kernel_height = 1,
+                                         .kernel_width = 1,
+                                         .stride = 1,
+                                         .groups = 1}};
+    struct fr_kernel_shape p;
+
+    ck_assert(fr__is_per_image(&k));
+    ck_assert_double_eq(fr__per_image_product(&k, &p), 0);
+    ck_assert_double_eq(p.matmul.batch, 32);
+    ck_assert_double_eq(p.matmul.rows, 1024);
+    ck_assert_double_eq(p.matmul.columns, 196);
+    ck_assert_double_eq(p.matmul.depth, 256);
+    k.op_class = FR_CURVE_CONV_BACKWARD_DATA;
+    ck_assert_double_eq(fr__per_image_product(&k, &p), 0);
+    ck_assert_double_eq(p.matmul.rows, 256);
+    ck_assert_double_eq(p.matmul.depth, 1024);
+    k.op_class = FR_CURVE_CONV_BACKWARD_FILTER;
+    ck_assert_double_eq(fr__per_image_product(&k, &p), 33554432);
+    ck_assert_double_eq(p.matmul.columns, 256);
+    ck_assert_double_eq(p.matmul.depth, 196);
+    k.conv.images = 1;
+    ck_assert_double_eq(fr__per_image_product(&k, &p), 0);
+    k.conv.out_height = k.conv.out_width = 7; /* rows of 49 numbers are no multiples of 16 bytes */
+    ck_assert(!fr__is_per_image(&k));
+    k.conv.out_height = 8;
+    ck_assert(fr__is_per_image(&k));
+    k.conv.groups = 2;
+    ck_assert(!fr__is_per_image(&k));
+    k.conv.groups = 1;
+    k.conv.stride = 2;
+    ck_assert(!fr__is_per_image(&k));
+}
+END_TEST
+
+/* A strided layer's gradient of the input multiplies some of the zeros between its pixels; that of
+ * the filter has none to multiply. */
+START_TEST(gradients_of_strided_layers_waste_work_as_products_too)
+{
+    double data_s = op_s("hgx-h100", "resnet50", "layer2.0.conv2.dgrad", 128, FR_AMP);
+    double filter_s = op_s("hgx-h100", "resnet50", "layer2.0.conv2.wgrad", 128, FR_AMP);
+
+    ck_assert_double_gt(data_s, 1.15 * filter_s);
+    ck_assert_double_lt(data_s, 4 * filter_s);
+}
+END_TEST
+
+/* baidu-research/DeepBench on a P100: 16 images of one channel of 161 x 700, 64 filters of 5 x 5,
+ * stride 2, take 801 us for the gradient of the image. As a product with one column in tiles of 32
+ * it would take nine times as long. */
+START_TEST(the_gradient_of_an_image_of_one_channel_is_folded)
+{
+    const struct fr_kernel_shape k = {.op_class = FR_CURVE_CONV_BACKWARD_DATA,
+                                      .conv = {.images = 16,
+                                               .in_channels = 1,
+                                               .height = 161,
+                                               .width = 700,
+                                               .out_channels = 64,
+                                               .kernel_height = 5,
+                                               .kernel_width = 5,
+                                               .stride = 2,
+                                               .pad = 1,
+                                               .groups = 1}};
+    struct fr_calibration *p100 = NULL;
+    struct fr_error err;
+    double s;
+
+    ck_assert_int_eq(fr_calibration_load(&p100, "p100-pcie-16gb", &err), FR_OK);
+    s = fr_calibration_time_s(p100, fr_calibration_find(p100, FR_CURVE_CONV_BACKWARD_DATA, FR_FP32),
+                              &k);
+    ck_assert_double_gt(s, 801e-6 / 2);
+    ck_assert_double_lt(s, 801e-6 * 2);
+    fr_calibration_free(p100);
+}
+END_TEST
+
 /* ---- without shapes ---- */
 
 /* A graph that never had shapes, as older folders are: the same but for them. */
@@ -428,6 +532,10 @@ int main(void)
     tcase_add_test(t, older_generations_of_attention_take_longer_by_published_ratios);
     tcase_add_test(t, batch_norm_of_few_channels_leaves_multiprocessors_idle);
     tcase_add_test(t, a_first_layer_in_16_bits_is_padded_where_the_library_does);
+    tcase_add_test(t, a_1_x_1_filter_is_a_batch_of_matrix_products);
+    tcase_add_test(t, the_gradient_of_an_image_of_one_channel_is_folded);
+    tcase_add_test(t, gradients_of_1_x_1_layers_in_tf32_are_a_product_an_image);
+    tcase_add_test(t, gradients_of_strided_layers_waste_work_as_products_too);
     tcase_add_loop_test(t, a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell,
                         0, sizeof(tellable) / sizeof(tellable[0]));
     tcase_add_test(t, a_shape_says_what_flops_and_dims_cannot);

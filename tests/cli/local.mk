@@ -38,7 +38,8 @@ truth: forerun
 		python3 $(srcdir)/tests/oracles/large_rows.py '$(MEASURED)' > large_rows.csv; \
 		./forerun validate large_rows.csv --json > large_rows.json; \
 		python3 $(srcdir)/tests/oracles/large_report.py large_rows.csv large_rows.json; \
-		python3 $(srcdir)/tests/oracles/interval_terms.py training_rows.csv truth.json \
+		python3 $(srcdir)/tests/oracles/interval_terms.py --measured '$(MEASURED)' \
+			training_rows.csv truth.json \
 			large_rows.csv large_rows.json training_rows.csv truth_anchored.json \
 			recipe_rows.csv recipe_rows.json recipe_rows.csv recipe_anchored.json; \
 	else \

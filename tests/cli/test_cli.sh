@@ -60,7 +60,15 @@ check "a_group_needs_a_command" fails 2 "needs a command"
 run simulate --batsh 4
 check "a_misspelt_option_is_corrected" fails 2 "did you mean '--batch'?"
 run topo show dgx1-v100 --batch 4
-check "an_option_of_another_command_is_refused" fails 2 "unknown option '--batch'"
+check "an_option_of_another_command_is_refused" fails 2 "unknown option '--batch' here: other commands have it ('forerun help topo show')"
+run topo show dgx1-v100 -b 4
+check "so_is_its_letter" fails 2 "unknown option '-b' here: other commands have it"
+run topo show dgx1-v100 -Z
+check "a_letter_that_no_command_has_is_just_unknown" fails 2 "unknown option '-Z'"
+run comm list
+check "algorithms_are_listed" says "double binary trees"
+run comm list --json
+check "a_list_of_algorithms_is_a_table_only" fails 2 "writes a table only"
 run simulate -b
 check "an_option_without_value_is_refused" fails 2 "needs a value"
 run simulate --json=1

@@ -51,6 +51,33 @@ run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-op 1ms --json
 check a_slow_host_is_waited_for says '"iteration_s": *0\.0[3-9]'
 run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-op 0us
 check a_host_takes_some_time fails 2 "expected more than 0"
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-op 61s
+check a_host_takes_no_minutes_for_an_op fails 2 "at most 60s"
+
+run simulate -w resnet50 -p amp -t dgx1-v100 -g 8 -b 2048 -s dp --decode-rate 100
+check cores_decode_images_by_the_machines_data_sheet says \
+    "samples take 512 ms (40 cores, each decodes 100 images a second)"
+check and_the_wait_has_no_error_of_software says "90 %: 512 ms to 512 ms"
+run simulate -w resnet50 -p amp -t '2x dgx1-v100' -b 4096 -s dp --decode-rate 100 --host-cores 32
+check cores_are_each_machines_and_may_be_given says "take 640 ms (32 cores"
+run simulate -w resnet50 -p amp -t dgx1-v100 -g 8 -b 2048 -s dp --decode-rate 100 --input-rate 2000
+check a_rate_of_samples_goes_before_it says "samples take 1024 ms, computing"
+run simulate -w resnet50 -p amp -t dgx1-v100 -g 8 -b 2048 -s dp --decode-rate any --recipe pytorch-ddp
+check a_recipes_rate_can_be_switched_off lacks "input holds"
+run simulate -w bert-base -t dgx1-v100 -g 8 -b 64 -s dp --decode-rate 1 --host-cores 1
+check text_is_not_decoded lacks "input holds"
+run simulate -w lenet -t dgx1-v100 -g 8 -b 512 -s dp --decode-rate 1 --host-cores 1
+check nor_are_small_pictures lacks "input holds"
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-op 16us/20us
+check two_host_times_are_refused fails 2 "expected a time, or three as in 16us/16us/20us"
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-op 16us/0us/20us
+check each_is_above_0 fails 2 "expected more than 0"
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-sync norm+los
+check a_misspelt_point_has_the_nearest_beside_it fails 2 "did you mean 'loss'?"
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-sync ''
+check an_empty_point_is_refused fails 2 ""
+run simulate -w lenet -t dgx1-v100 -g 1 -b 8 -s single --host-speed 0
+check a_core_has_some_speed fails 2 "host-speed"
 
 # the usual one
 run simulate -w gpt2-small -t dgx-a100-80g -b 16 -s dp --recipe usual

@@ -63,10 +63,27 @@ if python3 -c 'import json' 2>"$work/no_python"; then
     done
     check "anchored_rows_are_judged_too" sh -c "$terms --write '$work/terms.c' '$work/many.csv' '$work/many.json' '$work/many.csv' '$work/many anchored.json' >'$work/out' 2>'$work/err'"
     # ln 1.05 = 0.0488; sources that differ by 30 and 60 % differ no more once they are anchored
-    sed -n '/one-machine fp32 products anchored/{n;s|^    {{\([-0-9., ]*\)}.*|\1|p;}' "$work/terms.c" >"$work/quantiles"
+    sed -n '/one-machine fp32 products anchored \*/{n;s|^    {{\([-0-9., ]*\)}.*|\1|p;}' "$work/terms.c" >"$work/quantiles"
     check "their_sources_have_little_apart" awk -F, 'END { exit !(NR == 1 && $3 > 0.04 && $3 < 0.06 && $5 - $1 < 0.06 && $5 > $1) }' "$work/quantiles"
     sed -n '/one-machine fp32 products \*/{n;s|^    {{\([-0-9., ]*\)}.*|\1|p;}' "$work/terms.c" >"$work/quantiles"
     check "as_they_had_before" awk -F, 'END { exit !(NR == 1 && $5 - $1 > 0.4) }' "$work/quantiles"
+    # rows that leave something unsaid judge no question with a recipe: of Lambda's, software
+    awk 'BEGIN { print "id,workload,topology,gpus,strategy,global_batch,precision,options,notes"
+                 for (s = 0; s < 2; s++) for (n = 1; n <= 8; n *= 2)
+                     printf "%s-%d,lenet,dgx1-v100,%d,dp,%d,fp32,,x\n", (s ? "CSC" : "LAM"), n, n, 16 * n }' >"$work/said.csv"
+    awk 'BEGIN { print "id,framework,model,notes,precision,gpus,nodes,gpu"
+                 for (s = 0; s < 2; s++) for (n = 1; n <= 8; n *= 2)
+                     printf "%s-%d,PyTorch,ResNet-50,,,%d,1,V100\n", (s ? "CSC" : "LAM"), n, n }' >"$work/measured.csv"
+    awk 'BEGIN { printf "{\"rows\": ["
+                 for (s = 0; s < 2; s++) for (n = 1; n <= 8; n *= 2)
+                     printf "%s{\"id\": \"%s-%d\", \"measured_s\": %g, \"predicted_s\": 1, \"cost_error\": 0.05, \"class\": \"%s fp32 convolutions recipe\"}",
+                            (s + n == 1 ? "" : ", "), (s ? "CSC" : "LAM"), n, 1 + n / 100, (n == 1 ? "one-gpu" : "one-machine")
+                 print "]}" }' >"$work/said.json"
+    check "what_rows_leave_unsaid_is_known" sh -c "$terms --measured '$work/measured.csv' '$work/said.csv' '$work/said.json' >'$work/out' 2>'$work/err'"
+    check "they_judge_no_question_with_a_recipe" sh -c "sed '/^\*The same/,\$d' '$work/out' | grep -q '^| all recipe | 4 | 1 |'"
+    check "but_are_shown_beside" sh -c "sed '1,/^\*The same/d' '$work/out' | grep -q '^| all recipe | 8 | 2 |'"
+    # 4 GPUs from 2, 8 from 2 and 4: three pairs a source
+    check "several_gpus_are_predicted_from_fewer" sh -c "sed '1,/^\*The same/d' '$work/out' | grep -q '^| all recipe anchored by several | 6 | 2 |'"
     echo "int no_terms;" >"$work/other.c"
     check "a_file_without_a_place_for_terms_is_refused" sh -c "! $terms --write '$work/other.c' '$work/rows.csv' '$work/predicted.json' >'$work/out' 2>'$work/err'"
     check "a_row_without_its_prediction_is_refused" sh -c "! $terms '$work/rows.csv' >'$work/out' 2>'$work/err'"

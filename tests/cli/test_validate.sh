@@ -65,6 +65,17 @@ check "rows_of_one_gpu_are_not_judged" says "is of one GPU$"
 check "rows_without_one_of_their_source_are_counted" says "has no row of one GPU$"
 check "ranges_are_judged" says "^in the range claimed for 90 %: [01] of 1 rows"
 
+# the one-GPU row of a step on two machines does not say --spread
+{
+    echo "$header"
+    echo "D-1,lenet,dgx1-v100,1,single,64,fp32,-O momentum,$one,,x"
+    echo "D-2,lenet,2x dgx1-v100,8,dp,512,fp32,-O momentum --spread,$one,,x"
+    echo "D-3,lenet,2x dgx1-v100,8,dp,512,fp32,-O adam --spread,$one,,x"
+} >spread.csv
+"$forerun" validate spread.csv --anchored --all --json >out 2>err
+check "gpus_taken_evenly_are_predicted_from_one" says '"id": "D-2", .*"class": "machines fp32 [a-z]* anchored"'
+check "of_the_same_options" says '"id": "D-3", .*"why_not": "has no row of one GPU"'
+
 # GPUs may be named, as many as `gpus` says
 {
     echo "$header"

@@ -25,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
     }
     for (size_t i = 0; i < m->n; i++)
-        if (!(m->steps[i].time_s > 0) || m->steps[i].batch == 0 || m->steps[i].memory_bytes < 0)
+        if (!(m->steps[i].time_s > 0) || m->steps[i].batch == 0 || m->steps[i].n_gpus == 0 ||
+            m->steps[i].memory_bytes < 0)
             abort();
     free(m);
     return 0;

@@ -1,5 +1,5 @@
 /* tests/fuzz/fuzz_recipe.c - any bytes as a recipe: refused with a sentence, or one whose values
- * all have a name, a text and a source. */
+ * all have a name, a text, a source, and a precision. */
 #include "config.h"
 
 #include "study/recipe.h"
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (fr_recipe_read(&r, (const char *)data, size, "fuzz", &err) == FR_OK) {
         for (size_t i = 0; (v = fr_recipe_value(r, i)); i++)
-            if (!v->option[0] || !v->text[0] || !v->source[0])
+            if (!v->option[0] || !v->text[0] || !v->source[0] || !v->from[0] || v->precisions == 0)
                 abort();
         for (size_t i = 0; fr_recipe_left_out(r, i); i++)
             if (i >= 64)

@@ -1,30 +1,10 @@
-/* tests/fuzz/fuzz_wfcommons.c - any bytes for the importer wfcommons: refused, or a sound graph. */
+/* tests/fuzz/fuzz_wfcommons.c - any bytes for the importer of WfCommons' JSON: see
+ * task_graph_target.h. */
 #include "config.h"
 
-#include "workloads/import/import.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/task_graph_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1);
-    struct fr_graph *g;
-    struct fr_error err = {0};
-
-    if (!text)
-        return 0;
-    if (size)
-        memcpy(text, data, size);
-    text[size] = '\0';
-    if (fr__wfcommons_load_text(&g, text, size, "fuzz", &err) == FR_OK) {
-        fr_graph_check(g, NULL, NULL);
-        fr_graph_free(g);
-    } else if (!err.text[0]) {
-        abort();
-    }
-    free(text);
-    return 0;
+    return try_task_graph(fr__wfcommons_load_text, data, size);
 }

@@ -70,4 +70,5 @@ tests_fuzz_fuzz_validate_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_words_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 endif
-EXTRA_DIST += tests/fuzz/import_target.h tests/fuzz/fuzz.sh tests/fuzz/corpus
+EXTRA_DIST += tests/fuzz/import_target.h tests/fuzz/task_graph_target.h tests/fuzz/fuzz.sh \
+	tests/fuzz/corpus

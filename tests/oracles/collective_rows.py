@@ -196,7 +196,7 @@ def algorithm_class(r):
 def classes(r):
     """What measured.c has a factor for: the class of the latencies, and of the bytes. Only Hopper
     stands apart by LL and LL128. Over nodes few systems are at hand, and rings and trees count
-    together but for LL's latencies."""
+    together."""
     a = algorithm_class(r)
     protocol = "-" if a == "pairs" else r["protocol"]
     if r["nodes"] == 1:
@@ -205,7 +205,7 @@ def classes(r):
             g = "others"
         return (g, a, protocol), (g, a, protocol)
     together = ("nodes", a if a in ("NVLS", "pairs") else "any", protocol)
-    return ("nodes", a, protocol) if protocol == "LL" else together, together
+    return together, together
 
 
 def with_factors(r, latency, by_bytes):
@@ -257,8 +257,6 @@ def factors_without(fits, left_out):
                  for x in systems.values()]
         enough = [f for n, f in means if n >= LEAST_ROWS]
         out[key] = quantile(enough or [f for _, f in means], .5)
-    # one or two systems, which do not agree
-    out[("latency", "nodes", "Ring", "LL")] = 1
     return out
 
 

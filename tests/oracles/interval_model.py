@@ -26,9 +26,13 @@ is taken apart (a linear model with crossed random effects):
                     place and kind as known from all sources, and the variances of all effects added
     quantiles       z = (r - prediction) / standard deviation of each source from the others, each
                     source as much (Dunn, Wasserman and Ramdas, JASA 118, 2023: prediction sets for
-                    two-layer models). The shape is common to all classes; it leans to the slow side
+                    two-layer models), and as one source more Student's t, whose degrees of freedom
+                    are those that the variances are known with: the predictive distribution of a
+                    Dirichlet process (Ferguson, Annals of Statistics 1(2), 1973). So a source
+                    unlike those seen is allowed for, less the more were seen. The shape is common
+                    to all classes; it leans to the slow side
 
-No constant is chosen: all follow from the rows. What it cannot know is a source unlike all others.
+No constant is chosen: all follow from the rows.
 """
 import collections
 import math
@@ -58,6 +62,27 @@ def trigamma(x):
         x += 1
     y = 1 / (x * x)
     return out + 1 / x + y / 2 + y / x * (1 / 6 - y * (1 / 30 - y / 42))
+
+
+def student_cdf(t, freedom):
+    """Of Student's t: Simpson's rule over the density, 400 steps."""
+    def density(x):
+        return math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) -
+                        (freedom + 1) / 2 * math.log1p(x * x / freedom)) / math.sqrt(
+                            freedom * math.pi)
+    step = t / 400
+    total = density(0) + density(t) + sum((4 if i % 2 else 2) * density(i * step)
+                                          for i in range(1, 400))
+    return 0.5 + total * step / 3
+
+
+def student_quantile(p, freedom):
+    """By halving; 50 is beyond what 90 % of 1 degree of freedom need."""
+    low, high = -50.0, 50.0
+    for _ in range(40):
+        mid = (low + high) / 2
+        low, high = (mid, high) if student_cdf(mid, freedom) < p else (low, mid)
+    return low
 
 
 def inverse_trigamma(value):
@@ -151,6 +176,7 @@ def class_variances(cells):
 EFFECTS = [(lambda c: c.place, False), (lambda c: c.kind, False), (lambda c: c.source, True),
            (lambda c: (c.source, c.kind), True), (lambda c: (c.source, c.name), True)]
 COMMON = [0, 1]  # those that a new source has, too
+SOURCE = 2
 
 
 class Fit:
@@ -165,6 +191,10 @@ class Fit:
         self.shared = [[[self.shares(e, i, k) for e in range(len(EFFECTS))] for k in range(n)]
                        for i in range(n)]
         self.variances = variances or self.likeliest()
+        if len({c.source for c in cells}) == 1:
+            # one source does not say how sources differ: as much as models within it, we assume
+            self.variances = list(self.variances)
+            self.variances[SOURCE] = max(self.variances[SOURCE], self.common)
         self.solve()
 
     def of_rows(self, name):
@@ -254,8 +284,34 @@ def shape(of_sources):
     for i, (z, w) in enumerate(points):
         while wanted and at + w / 2 >= wanted[0]:
             behind = at - points[i - 1][1] / 2 if i else at
-            part = (wanted.pop(0) - behind) / (at + w / 2 - behind) if i else 1
+            level = wanted.pop(0)
+            part = (level - behind) / (at + w / 2 - behind) if i else 1
             before = points[i - 1][0] if i else z
             out.append(before + min(max(part, 0), 1) * (z - before))
         at += w
     return out + [points[-1][0]] * len(wanted)
+
+
+def freedom(fit):
+    """Degrees of freedom of a new row's variance (Satterthwaite, Biometrics Bulletin 2, 1946): the
+    part of sources is known from as many as there are less one, that of rows from all models."""
+    n_sources = len({c.source for c in fit.cells})
+    n_models = sum(c.n - 1 for c in fit.cells)
+    source = sum(v for e, v in enumerate(fit.variances) if e not in COMMON)
+    rows = fit.common
+    return max(1.0, (source + rows) ** 2 / (source ** 2 / max(n_sources - 1, 1) +
+                                            rows ** 2 / max(n_models, 1)))
+
+
+def student_shape(n):
+    return [student_quantile(p, n) for p in LEVELS]
+
+
+def normal_shape():
+    return [-1.64485, -0.67449, 0.0, 0.67449, 1.64485]
+
+
+def drawn_shape(of_sources, n):
+    """The shape of the sources left out and, as one more of them, that of Student's t."""
+    base = [(student_quantile((i + 0.5) / 41, n), 1 / 41) for i in range(41)]
+    return shape(of_sources + [base])

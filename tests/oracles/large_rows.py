@@ -105,8 +105,11 @@ MACHINES = {("A100", "40"): ("dgx-a100-40g", 8), ("A100", ""): ("dgx-a100-80g", 
 
 # A code base, by id and notes: recompute, sp with tp, zero, overlap, attention, vocabulary, FLOP/s
 # convention, network. Megatron-LM of SC21 has its own reducer without overlap above 18B
-# (run_table_1.sh); Jean Zay has four Omni-Path links of 100 Gbit/s a node, shared out here over the
-# eight cards of our machine. LMX: "no communication overlap" in the notes.
+# (run_table_1.sh). Its ZeRO-3 is DeepSpeed's: gathers by module, overlap_comm on
+# (ZERO3_OPTIMIZATION_OVERLAP_COMM_DEFAULT), Megatron's checkpoint, which runs all again. torchtitan
+# runs FSDP2, which copies out of and into messages. Jean Zay has four Omni-Path links of
+# 100 Gbit/s a node, shared out here over the eight cards of our machine. LMX: "no communication
+# overlap" in the notes.
 Source = collections.namedtuple(
     "Source", "ids recompute sp zero overlap attention vocab flop network")
 SOURCES = [
@@ -124,6 +127,14 @@ SOURCES = [
     Source(r"TT|LMA", "none", 0, 3, 1, "flash-2", 0, "full", ""),
     Source(r"VTRS", "full", 0, 0, 0, "unfused", 50257, "sc21", ""),
 ]
+
+# Megatron-LM of 2021 and branches of it, where nothing runs beside a message of a tensor group
+# (megatron/mpu/layers.py: copy_to_tensor_model_parallel_region, then F.linear)
+BEFORE_2022 = (r"MEG-000[1-4]", r"MEG", r"LMS", r"BSA", r"BSV", r"VTRS")
+
+# Stages send each other a part from each rank of a tensor group: SC21, section 4.1; DeepSpeed,
+# deepspeed/runtime/pipe/engine.py, is_pipe_partitioned
+IN_PARTS = (r"MEG-000[1-4]", r"MEG", r"LMS", r"BSA", r"BSV")
 
 # Dense FLOP/s of a GPU by precision, 1e12 (data sheets); a row that needs more contradicts itself
 PEAKS = {"A100": (312, 312), "H100": (989, 1979), "B200": (2250, 4500), "GB200": (2450, 4900),
@@ -285,8 +296,18 @@ def strategy(row, source, n_layers, is_of_experts):
         words += [f"virtual={parts}" if parts > 1 else "schedule=1f1b", "cut=layers"]
     words += beside(row, d["tp"] > 1 and source.sp)
     recompute = recompute_of(row, source, n_layers // d["pp"])
-    words += [f"recompute={recompute}", f"zero={zero}", f"overlap={source.overlap}", "fold=1"]
-    if recompute != "none" and zero == 3:
+    is_deepspeed = source.ids == "LMS" and zero == 3
+    overlap = 1 if is_deepspeed else source.overlap
+    if d["tp"] > 1 and source.ids in BEFORE_2022:
+        words.append("tp-async=0")
+    if d["tp"] > 1 and d["pp"] > 1 and source.ids in IN_PARTS:
+        words.append("scatter-gather=1")
+    words += [f"recompute={recompute}", f"zero={zero}", f"overlap={overlap}", "fold=1"]
+    if row["id"].startswith("TT") and zero == 3:
+        words.append("packs=1")
+    if is_deepspeed:
+        words.append("gather=module")
+    elif recompute != "none" and zero == 3:
         words.append("early-stop=1")
     if precision(row) == "fp8":
         words.append("recipe=fp8-nemo")

@@ -19,7 +19,8 @@ import json
 import sys
 
 LEAST = 0.05
-BESIDE = ("overlap", "overlap-gather", "bucket", "recipe", "fold", "early-stop")
+BESIDE = ("overlap", "overlap-gather", "bucket", "recipe", "fold", "early-stop", "tp-async",
+          "gather", "packs", "scatter-gather")
 
 
 def layout_of(strategy):

@@ -1,8 +1,10 @@
 # What other programs found, and the scripts that asked them.
 EXTRA_DIST += tests/oracles/collective_rows.py tests/oracles/fastt_table.py \
-	tests/oracles/gen_simgrid.py tests/oracles/interval_terms.py \
+	tests/oracles/gen_simgrid.py tests/oracles/host_times.py tests/oracles/interval_page.py \
+	tests/oracles/interval_study.py tests/oracles/interval_terms.py \
 	tests/oracles/large_report.py tests/oracles/layout_orders.py \
 	tests/oracles/layout_random.py tests/oracles/interval_model.py \
+	tests/oracles/length_variation.py \
 	tests/oracles/large_rows.py tests/oracles/row_rules.py tests/oracles/torch_memory.py \
 	tests/oracles/torchvision.csv \
 	tests/oracles/training_rows.py tests/oracles/transformers_torch.py \

@@ -1,8 +1,9 @@
-"""tests/oracles/row_rules.py - what published rows leave blank, and what software made them.
+"""tests/oracles/row_rules.py - what published rows leave blank, what software made them, and what
+they do not say.
 
-Two tables, so that each assumption stands once, with its reason. `find` looks a row up: the first
-line whose patterns all match decides. No line was chosen by the error of a prediction; where a
-reason was found after a first look at predictions, the line says so.
+Three tables, so that each assumption stands once, with its reason. In each the first line whose
+patterns all match a row decides. No line was chosen by the error of a prediction; where a reason
+was found after a first look at predictions, the line says so.
 """
 import collections
 import re
@@ -29,6 +30,9 @@ BLANKS = [
     Blank("inter_link", "^BSA", "", "", "", "ib:50Gbps",
           "`via ib:X` is a rate of each network card. Jean Zay's machines have four Omni-Path "
           "links of 100 Gbit/s, shared here over the eight cards of our machine"),
+    Blank("inter_link", "^TFB", "", "", "p2.8xlarge", "eth:10Gbps",
+          "AWS's list of EC2 P2 instances: 10 Gbit/s for p2.8xlarge; our preset is a p2.16xlarge, "
+          "with twice that, so half of it is taken of each machine"),
     Blank("inter_link", "", "", "", "", "",
           "the preset's own cards: a DGX-1 has four, a DGX A100 eight; a machine in a cloud may "
           "have one, so that a rate a machine there must not be given as X"),
@@ -52,12 +56,49 @@ SOFTWARE = [
              "the scripts of the rows' own page"),
     Software("^DLE", "^PaddlePaddle", "BERT", "SQuAD|fine-tun", "", "nvidia-paddle-bert",
              "as above, where the notes say it"),
+    Software("^DLE|^LAM", "^PyTorch", "Transformer", "", "", "nvidia-transformer",
+             "the pages' scripts; their batches differ in length"),
+    Software("^DLE|^LAM", "^PyTorch", "GNMT", "", "", "nvidia-gnmt",
+             "the pages' scripts, which cast the model as a whole under amp"),
     Software("^DLE|^LAM", "^PyTorch", "", "", "", "nvidia-apex",
              "the pages' scripts take apex's DistributedDataParallel; Lambda runs a fork of them"),
     Software("^DLE", "^MXNet", "ResNet", "", "AMP|FP16|mixed", "nvidia-mxnet-fp16",
              "the scripts of the rows' own page: runner fuses batch norms under float16"),
     Software("^DLE", "^MXNet", "", "", "", "mxnet-horovod", "the scripts of the rows' own page"),
     Software("^CSC", "^PyTorch", "", "", "", "pytorch-ddp", "the rows name DDP"),
+]
+
+# What a row does not say, of four things that a question with a recipe does say. Patterns of id,
+# framework, model, notes, gpus, nodes and gpu (re.search, any case); why. A row without a line says
+# it. A prediction cannot be judged by a row that may be of another question. So such rows judge
+# only questions that leave the software open (no recipe), whose unknowns include this.
+#   link      how GPUs are joined, and whether the software uses it
+#   software  which release
+#   rate      of steps in a row, after those that set things up
+#   length    tokens of a sample as computed, padding and all
+Unsaid = collections.namedtuple("Unsaid", "what id framework model notes gpus nodes gpu why")
+UNSAID = [
+    Unsaid("link", "^LAM", "", "", "", "^(?!1$)", "", "",
+           "cloud machines named by their GPUs alone. And of the scripts (lambdal/deeplearning-"
+           "benchmark, pytorch/scripts/benchmark_pytorch.sh) some versions set NCCL_P2P_DISABLE=1 "
+           "for all but BERT, so that sums pass through the host's memory, older and newer ones do "
+           "not, and no row says by which it was made"),
+    Unsaid("link", "^CSC", "", "", "", "", "^(?!1$)", "",
+           "four GPUs a machine, whose network the page does not name; ours is a DGX's"),
+    Unsaid("link", "^TFB", "", "", "GCE", "^(?!1$)", "", "",
+           "n1-standard-32-k80x8 is a virtual machine: which boards share a PCIe switch is not "
+           "said"),
+    Unsaid("software", "^LAM", "", "", "", "", "", "",
+           "its README names the container last tested (22.09), not the one of a row; the results "
+           "were made over years"),
+    Unsaid("rate", "^LAM", "", "BERT", "", "", "", "",
+           "the fork's run_squad.py divides 100 steps by the time since the first one began, and "
+           "runs 101: what cuDNN, cuBLAS and NCCL set up is counted"),
+    Unsaid("length", "", "", "GNMT|Transformer \\(big\\)", "", "", "", "",
+           "rates count tokens of sentences, and how far batches are padded is not said; 27 tokens "
+           "a sentence is our assumption"),
+    Unsaid("link", "^LLMF", "", "", "", "", "^(?!1$)", "H100",
+           "the tables of A100 name their network, those of H100 do not"),
 ]
 
 # Rows that are no measurements; their order is judged, their error is not
@@ -68,7 +109,9 @@ LAWS = {"VTRS": "linear in the number of micro-batches to 1e-9 in all 288 series
 def matches(line, row):
     """Whether all patterns of a line are found in the row."""
     return all(re.search(getattr(line, key), row[key], re.I)
-               for key in ("id", "framework", "model", "notes", "precision") if hasattr(line, key))
+               for key in ("id", "framework", "model", "notes", "precision", "gpus", "nodes",
+                           "gpu")
+               if hasattr(line, key))
 
 
 def blank(row, column):
@@ -87,3 +130,12 @@ def recipe(row):
         if matches(line, row):
             return line.recipe
     return ""
+
+
+def unsaid(row):
+    """What a row of training.csv does not say: {what: why}, empty if nothing."""
+    out = {}
+    for line in UNSAID:
+        if line.what not in out and matches(line, row):
+            out[line.what] = line.why
+    return out

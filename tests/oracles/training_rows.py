@@ -21,7 +21,9 @@ counted on standard error, by reason. A row that our strategies cannot express y
     GPU         V100: dgx1-v100, with 32 GB dgx1-v100-32g, on a DGX-2 dgx2; A100 of 40 or 80 GB:
                 dgx-a100-40g, -80g (80 if the row does not say); H100 SXM5: hgx-h100; K80:
                 p2.16xlarge. No preset: left out
-    nodes       N nodes: N of these machines, joined by their own network cards
+    nodes       N nodes: N of these machines, joined by their own network cards; GPUs are taken
+                evenly, since a job fills the machines that it names. (CSC's 8 GPUs on 2 machines of
+                4 had all been taken in one of ours; found by reading the rows' own classes)
     precision   AMP, FP16 mixed: amp; TF32: tf32; FP32 or blank: fp32, but tf32 on A100 and newer
                 under PyTorch and in NGC's containers, which use it by default
     strategy    one GPU: single; dp=N: dp; TensorFlow's parameter server: dp:sync=ps-cpu;
@@ -29,6 +31,8 @@ counted on standard error, by reason. A row that our strategies cannot express y
     data        a TensorFlow benchmark row with real data: left out, since we have no input pipeline
     batch       batch_per_gpu times GPUs; Transformer's counts tokens: sentences of 27
     length      blank: row_rules.py; BERT fine-tuned on SQuAD: 384 tokens, by its scripts
+    notes       the framework, which with the letters of the id says whose step it is; of
+                TensorFlow's benchmarks also the machine, since they come from three
     time        iteration_ms, else batch over rate; PyTorch's GNMT counts source and target tokens;
                 what TensorFlow's counts is not known: left out
     accumulation  grad_accum=N over 1: accumulate=N; batch_per_gpu is then a micro-batch, unless the
@@ -51,6 +55,7 @@ BERTS = {"BERT-Large": "bert-large", "BERT-Base SQuAD fine-tuning": "bert-base",
          "BERT-Large SQuAD fine-tuning": "bert-large"}
 SENTENCE = 27
 MOST_MICROS = 64
+GPUS = {"dgx2": 16, "p2.16xlarge": 16}  # of a machine; the others have 8
 COLUMNS = ["id", "workload", "topology", "gpus", "strategy", "global_batch", "precision", "options",
            "iteration_s", "peak_bytes", "notes"]
 
@@ -91,8 +96,19 @@ def machine(row):
         name = "p2.16xlarge"
     else:
         raise LeftOut("no preset with this GPU: " + gpu)
+    nodes, link = int(row_rules.blank(row, "nodes")), row_rules.blank(row, "inter_link")
+    if nodes == 1:
+        return name
+    return f"{nodes}x {name}" + (f" via {link}" if link else "")
+
+
+def taken_evenly(row):
+    """The option that takes GPUs evenly over machines that the row does not fill."""
     nodes = int(row_rules.blank(row, "nodes"))
-    return name if nodes == 1 else f"{nodes}x {name}"
+    if nodes == 1:
+        return ""
+    is_full = int(row["gpus"]) == nodes * GPUS.get(machine(row).split()[1], 8)
+    return "" if is_full else " --spread"
 
 
 def precision(row):
@@ -130,6 +146,12 @@ def strategy(row):
     if re.fullmatch(r"dp=\d+", said):
         return "dp:sync=ps-cpu" if "parameter_server" in notes else "dp"
     raise LeftOut("strategy: " + said)
+
+
+def software(row):
+    """Whose step it is: rows that agree in it may be compared."""
+    machine_said = "; " + row["notes"].split(";")[0] if row["id"].startswith("TFB") else ""
+    return row["framework"] + machine_said
 
 
 def wanted_recipe(row):
@@ -172,8 +194,9 @@ def convert(row):
     peak = float(row["peak_mem_gb"]) * 2**30 if row["peak_mem_gb"] else ""
     return {"id": row["id"], "workload": name, "topology": machine(row), "gpus": gpus,
             "strategy": strategy(row), "global_batch": int(batch), "precision": precision(row),
-            "options": options + wanted_recipe(row), "iteration_s": repr(seconds),
-            "peak_bytes": repr(peak) if peak else "", "notes": row["framework"]}
+            "options": options + taken_evenly(row) + wanted_recipe(row),
+            "iteration_s": repr(seconds),
+            "peak_bytes": repr(peak) if peak else "", "notes": software(row)}
 
 
 def main():

@@ -8,7 +8,7 @@ Files and test programs are found by their names, wherever they are in the tree.
 TESTS = ["heap", "turns", "tournament", "plan", "plan/pattern", "selfcheck", "collective",
          "account", "sim/memory", "allocator", "network", "sim/order", "engine", "changes", "random",
          "random_pairs", "sim/simgrid", "sim/sensitivity", "maxmin", "maxmin_random", "sim/spread",
-         "simulation"]
+         "simulation", "sim/host"]
 
 # Kind, file, and a part of it, which must be there exactly once: {{is => becomes}}. A file is named
 # without its folders, as files move; where several have that name, one of its folders goes first.
@@ -21,7 +21,7 @@ MUTATIONS = [
     ("comparison", "streams.c", "child += {{goes_before => !goes_before}}(is_fifo, queue[child"),
     ("comparison", "streams.c", "if ({{!goes_before => goes_before}}(is_fifo, queue[child], w))"),
     ("off by one", "streams.c", "if (child + {{1 => 2}} < n)"),
-    ("sign", "streams.c", "*host_s {{+= => -=}} fr__launch_s(e, cost_id, d);"),
+    ("sign", "streams.c", "return e->devices[d].host_s {{+= => -=}} launch_s;"),
     ("sign", "engine.c", "e->now_s {{+ => -}} duration_s, task, EVENT_TASK_DONE"),
     ("sign", "engine.c", "device->{{n_computing++ => n_computing--}};"),
     ("sign", "engine.c", "e->results[d].work_s {{+= => -=}} duration_s;"),
@@ -35,6 +35,12 @@ MUTATIONS = [
     ("off by one", "streams.c", "&tasks[child + 1], t) < {{0 => -1}})"),
     ("sign", "simulation.c", "interval_s = end_s {{- => +}} before_s;"),
     ("comparison", "simulation.c", "fabs(interval_s - last_s) {{<= => >}} 1e-6"),
+    ("comparison", "sim/host.c", "if (!(e->devices[device].host_s {{< => >}} e->now_s))"),
+    ("comparison", "sim/host.c", "return is_new && (h->syncs & FR_HOST_SYNC_{{LOSS => NORM}});"),
+    ("comparison", "sim/host.c", "s->microbatch {{!= => ==}} microbatch &&"),
+    ("sign", "sim/host.c", "e->devices[device].host_s {{+= => -=}} h->step_s;"),
+    ("sign", "sim/host.c", "return launch_s {{* => /}} h->slowness;"),
+    ("sign", "sim/host.c", "now_s[launch] {{+= => -=}} e->now_s"),
     # the account of a device, and lists of any length
     ("sign", "engine.h", "double dt_s = e->now_s {{- => +}} k->since_s;"),
     ("sign", "engine.h", "k->n_copying {{+ => -}} k->n_collective > 0"),
@@ -68,8 +74,8 @@ MUTATIONS = [
     ("off by one", "form.c", "k.chunk_bytes = {{floor => ceil}}(bytes / n);"),
     ("off by one", "form.c", "{{ceil => floor}}(bytes / CHAIN_CHUNK_BYTES), 1)"),
     ("off by one", "form.c", "(position + {{1 => 0}}) % k->n : position;"),
-    ("off by one", "engine.h", "ALGORITHM_SHIFT ? round + {{1 => 2}} : 1);"),
-    ("sign", "engine.h", "next < k->n ? next : next {{- => +}} k->n;"),
+    ("off by one", "collectives.h", "ALGORITHM_SHIFT ? round + {{1 => 2}} : 1);"),
+    ("sign", "collectives.h", "next < k->n ? next : next {{- => +}} k->n;"),
     ("comparison", "sim/rings.c", "links[links[l]].kind {{> => <}} kind)"),
     # what they take alone, and put on the links
     ("sign", "form.c", "k->latency_s {{+ => -}} bytes / k->bw_Bps : 0;"),
@@ -282,5 +288,5 @@ OWN_TESTS = {
     "analysis/bound.c": "account", "sim/random.c": "account", "sim/spread.c": "sim/spread",
     "sim/totals.c": "sim/order", "unroll.c": "account", "copy.c": "account",
     "sim/sensitivity.c": "sim/sensitivity", "plan/pattern.c": "plan/pattern",
-    "gate.c": "sim/order", "tictac.c": "sim/order",
+    "sim/host.c": "sim/host", "gate.c": "sim/order", "tictac.c": "sim/order",
 }

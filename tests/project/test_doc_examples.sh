@@ -48,7 +48,7 @@ done <list
 
 # shellcheck disable=SC2094 # two files named page
 for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md doc/schedules.md doc/large-models.md \
-    doc/cookbook.md doc/extending.md; do
+    doc/cookbook.md doc/extending.md doc/recipes.md; do
     awk '/^```console$/ {
              print; getline; print
              command = substr($0, 3)
@@ -70,6 +70,15 @@ for option in $( (forerun simulate --help && forerun sweep --help) | grep -oE --
         echo "FAILED $option is not in forerun.1"
         failed=$((failed + 1))
     }
+done
+
+# Links between pages lead to files, and no table has been folded into a paragraph.
+for page in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/doc/*.md "$source"/papers/*/README.md; do
+    folder=$(dirname "$page")
+    for link in $(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//; s/#.*//' | grep -v ':' | sort -u); do
+        [ -e "$folder/$link" ] || { echo "FAILED $page: no $link" && failed=$((failed + 1)); }
+    done
+    grep -HnE -- '\| *:?---+:? *\|.*[[:alnum:]]' "$page" && failed=$((failed + 1))
 done
 echo "$n documented commands, $failed failures"
 [ "$n" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -24,6 +24,7 @@ struct asked {
     enum fr_network network;
     double bytes;
     bool is_closed;
+    unsigned rings; /* 1: one in the order of ranks */
 };
 
 /* Seconds of one collective among the first n GPUs; FR_OK unless expected otherwise. */
@@ -44,6 +45,7 @@ static enum fr_status try_it(const struct fr_topo *topo, uint32_t n, const struc
     fr_run_options_init(&o);
     o.network = a->network;
     o.closed_form_collectives = a->is_closed;
+    o.rings = a->rings;
     st = fr_collective_way_new(&way, &options, err);
     o.way = way;
     if (st == FR_OK)
@@ -315,6 +317,59 @@ START_TEST(a_rack_is_one_machine_to_nvls)
 }
 END_TEST
 
+/* Two machines of four GPUs, a link for each pair, those between the machines 20 times as late. */
+static struct fr_topo *near_and_far(void)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t type = fr_topo_builder_type(b, fr_device_type_find("v100-sxm2-16gb"));
+    struct fr_error err = {.text = ""};
+    struct fr_topo *t = NULL;
+
+    for (uint32_t i = 0; i < 8; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "n%u.gpu%u", i / 4, i % 4);
+        fr_topo_builder_vertex(b, FR_VERTEX_GPU, name, i / 4, type, FR_NOWHERE);
+    }
+    for (uint32_t i = 0; i < 8; i++)
+        for (uint32_t j = 0; j < i; j++)
+            fr_topo_builder_link(b, i / 4 == j / 4 ? FR_LINK_NVLINK : FR_LINK_NET, j, i, BW,
+                                 i / 4 == j / 4 ? LAT : 20 * LAT, true, "test", FR_NOWHERE);
+    ck_assert_msg(fr_topo_builder_finish(b, "near and far", &t, &err) == FR_OK, "%s", err.text);
+    fr_topo_builder_free(b);
+    return t;
+}
+
+/* An all-reduce has 14 rounds of messages that take a near, 20 a far, and g of bytes. Alone each
+ * round waits for a far one: 14 (20 a + g). By Simple two messages may be under way, so a far hop
+ * sends every other of its 14 one (20 a + g) later, and one near hop is before the first or behind
+ * the last: 7 (20 a + g) + (a + g). By LL there may be eight, and no hop waits: a block's 14 hops
+ * have at most 4 far ones. */
+START_TEST(a_slow_hop_of_a_ring_is_waited_for_as_often_as_buffers_are_full)
+{
+    struct fr_topo *topo = near_and_far();
+    double g = .1 * LAT, base_us[] = {8.4, 6.6}, bytes = 8 * g * BW;
+
+    for (int network = 0; network < FR_N_NETWORKS; network++)
+        for (int closed = 0; closed < 2; closed++) {
+            struct asked a = {.algorithm = "ring",
+                              .kind = FR_ALL_REDUCE,
+                              .network = (enum fr_network)network,
+                              .bytes = bytes,
+                              .is_closed = closed,
+                              .rings = 1};
+
+            ck_near(seconds(topo, 8, &a), 14 * (20 * LAT + g));
+            a.protocol = "Simple";
+            ck_near(seconds(topo, 8, &a), 1e-6 * base_us[0] + 7 * (20 * LAT + g) + LAT + g);
+            a.protocol = "LL"; /* half of its bytes are data */
+            a.bytes = bytes / 2;
+            ck_near(seconds(topo, 8, &a), 1e-6 * base_us[1] + 4 * (20 * LAT + g) + 10 * (LAT + g));
+        }
+    fr_topo_free(topo);
+}
+END_TEST
+
 START_TEST(what_cannot_be_is_refused)
 {
     static const struct {
@@ -362,6 +417,7 @@ int main(void)
     tcase_add_test(c, a_protocol_has_its_latency_and_its_bytes);
     tcase_add_test(c, rings_go_through_a_gpu_as_nccls_do);
     tcase_add_test(c, a_rack_is_one_machine_to_nvls);
+    tcase_add_test(c, a_slow_hop_of_a_ring_is_waited_for_as_often_as_buffers_are_full);
     tcase_add_test(c, what_cannot_be_is_refused);
     return run_case(c, "sim/way");
 }

@@ -16,21 +16,26 @@ static const double ones[] = {1, 1, 1, 1}, twos[] = {2, 2, 2, 2};
 
 /* Four layers of 1 + 2 s and 1e9 bytes of parameters each, over links on which the sum of a layer's
  * gradients takes 1 s (see test_accumulate.c). n_devices: 1 or 2. */
-static double time_of(const char *spec, uint32_t n_devices, uint32_t batch, size_t *n_collectives)
+static double time_in(const char *spec, uint32_t n_devices, uint32_t batch, size_t *n_collectives,
+                      enum fr_dtype dtype)
 {
     static const uint64_t params[] = {1000000000, 1000000000, 1000000000, 1000000000};
     const struct chain_case chain = {N_LAYERS, 2, params, ones, twos, 100};
     struct fr_topo *t = case_topo(2, 1e9, 64 * GIB);
     struct fr_graph *g = case_chain(&chain);
     struct case_problem c = {t, g, n_devices, batch, FR_SGD, NULL};
-    struct fr_plan *p = case_plan(&c, spec);
     struct fr_run_options o;
     struct fr_run *r = NULL;
     struct fr_error err;
+    struct fr_plan *p;
     double s;
+
+    g->dtype = dtype;
+    p = case_plan(&c, spec);
 
     fr_run_options_init(&o);
     o.order = FR_ORDER_PRIORITY; /* as a question's */
+    ck_assert_uint_eq(g->param_elem_bytes, 4);
     ck_assert_msg(fr_simulate(p, &o, &r, &err) == FR_OK, "%s", err.text);
     if (n_collectives)
         *n_collectives = fr_plan_view(p)->n_collectives;
@@ -40,6 +45,11 @@ static double time_of(const char *spec, uint32_t n_devices, uint32_t batch, size
     fr_graph_free(g);
     fr_topo_free(t);
     return s;
+}
+
+static double time_of(const char *spec, uint32_t n_devices, uint32_t batch, size_t *n_collectives)
+{
+    return time_in(spec, n_devices, batch, n_collectives, FR_FP32);
 }
 
 static double dp(const char *options)
@@ -123,6 +133,24 @@ START_TEST(copies_into_buckets_hold_up_the_backward_pass)
 }
 END_TEST
 
+/* Sums of 4 s, and where gradients are made in 16 bits copies too, take half; under a precision of
+ * 32 bits nothing changes. */
+START_TEST(gradients_may_travel_in_the_16_bits_of_products)
+{
+    static const char kept[] = "dp:bucket=1B,overlap=0,copies-in=2,copies-out=4,copies-on=comm";
+    char computed[128];
+    double halved_s = (4 + 6 * pass_s()) / 2;
+
+    snprintf(computed, sizeof(computed), "%s,travel=computed", kept);
+    ck_assert_double_eq(time_in(computed, 2, 4, NULL, FR_TF32), time_in(kept, 2, 4, NULL, FR_TF32));
+    ck_assert_double_eq_tol(time_in(computed, 2, 4, NULL, FR_AMP),
+                            time_in(kept, 2, 4, NULL, FR_AMP) - halved_s, 1e-3);
+    snprintf(computed, sizeof(computed), "%s,travel=compressed", kept);
+    ck_assert_double_eq_tol(time_in(computed, 2, 4, NULL, FR_AMP),
+                            time_in(kept, 2, 4, NULL, FR_AMP) - 4. / 2, 1e-3);
+}
+END_TEST
+
 START_TEST(the_first_bucket_may_be_smaller)
 {
     size_t n;
@@ -163,6 +191,7 @@ int main(void)
 {
     TCase *c = tcase_create("copies");
 
+    tcase_add_test(c, gradients_may_travel_in_the_16_bits_of_products);
     tcase_add_test(c, passes_lengthen_a_step_by_their_number);
     tcase_add_test(c, micro_batches_are_added_one_time_less_than_there_are);
     tcase_add_test(c, copies_on_the_stream_of_collectives_take_turns_with_them);

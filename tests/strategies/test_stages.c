@@ -151,7 +151,8 @@ START_TEST(buckets_close_once_they_hold_the_wanted_size)
     struct fr__buckets b;
     struct fr_error err;
 
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, 0, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(
+        fr__buckets_make(&b, &p, &(struct fr__bucket_limits){.bytes = 8}, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 3);
     for (int i = 0; i < 4; i++)
         ck_assert_uint_eq(b.first[i], first[i]);
@@ -159,10 +160,23 @@ START_TEST(buckets_close_once_they_hold_the_wanted_size)
         ck_assert_uint_eq(b.bytes[i], bytes[i]);
     for (int i = 0; i < 5; i++)
         ck_assert_uint_eq(b.owners[i], order[i]);
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 0, 0, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(
+        fr__buckets_make(&b, &p, &(struct fr__bucket_limits){.bytes = 0}, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 5); /* one gradient each */
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 1000, 0, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(
+        fr__buckets_make(&b, &p, &(struct fr__bucket_limits){.bytes = 1000}, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 1);
+    for (int i = 0; i < 6; i++)
+        owners[i].n_tensors = i == 3 ? 2 : 1; /* {6} {3}: three are over 2; {8 1} {2} */
+    ck_assert_int_eq(fr__buckets_make(&b, &p,
+                                      &(struct fr__bucket_limits){.bytes = 1000, .tensors = 2},
+                                      NULL, a, &err),
+                     FR_OK);
+    ck_assert_uint_eq(b.n, 4);
+    ck_assert_uint_eq(b.bytes[0], 6);
+    ck_assert_uint_eq(b.bytes[1], 3);
+    ck_assert_uint_eq(b.bytes[2], 9);
+    ck_assert_uint_eq(b.bytes[3], 2);
     fr__arena_free(a);
 }
 END_TEST
@@ -175,7 +189,8 @@ START_TEST(nothing_to_train_makes_no_bucket)
     struct fr__buckets b;
     struct fr_error err;
 
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, 0, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(
+        fr__buckets_make(&b, &p, &(struct fr__bucket_limits){.bytes = 8}, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 0);
     fr__arena_free(a);
 }

@@ -1,4 +1,4 @@
-/* tests/study/test_anchor.c - measured steps of one GPU correct the other questions of a model. */
+/* tests/study/test_anchor.c - measured steps correct the other questions of a model. */
 #include "config.h"
 
 #include "study/interval/measured.h"
@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,6 +69,37 @@ START_TEST(the_measured_question_itself_takes_about_what_was_measured)
 }
 END_TEST
 
+/* LeNet with 2 images waits for its host, 10 us an op, twice as long as its kernels take. Half the
+ * time needs a host twice as fast, and then the kernels take as long: slopes found on one side of
+ * that corner lead away on the other. */
+START_TEST(a_step_that_waits_for_its_host_is_met_from_either_side)
+{
+    static const double factors[] = {0.3, 0.4, 0.5, 0.6, 1.5};
+
+    for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+        struct fr_question q;
+        struct fr_record *before, *after;
+        struct fr_error err;
+        char text[40];
+
+        fr_question_init(&q);
+        q.workload = "lenet";
+        q.topology = "dgx1-v100";
+        q.strategy = "single";
+        q.n_gpus = 1;
+        q.batch_per_gpu = 2;
+        q.is_brief = true;
+        ck_assert_msg(fr_answer(&q, NULL, &before, &err) == FR_OK, "%s", err.text);
+        snprintf(text, sizeof(text), "%.9gs", factors[i] * before->iteration_s);
+        q.measured = text;
+        ck_assert_msg(fr_answer(&q, NULL, &after, &err) == FR_OK, "%s", err.text);
+        ck_assert_double_eq_tol(after->iteration_s / (factors[i] * before->iteration_s), 1, 0.03);
+        fr_record_free(after);
+        fr_record_free(before);
+    }
+}
+END_TEST
+
 START_TEST(other_numbers_of_gpus_are_corrected_alike_and_their_range_is_narrower)
 {
     char text[40];
@@ -90,6 +122,79 @@ START_TEST(a_step_that_is_as_predicted_changes_little)
     ck_assert(width(r) < width(plain));
     fr_record_free(plain);
     fr_record_free(r);
+}
+END_TEST
+
+/* Four GPUs lose a tenth among themselves. Measured on four, that is known. */
+START_TEST(a_step_on_as_many_gpus_says_more_than_one_on_others)
+{
+    char one[40], two[60], four[60];
+    struct fr_record *plain = answer(4, NULL), *pair = answer(2, NULL), *a, *b, *c;
+
+    step_of(1.1, one);
+    snprintf(two, sizeof(two), "%.9gs@2", 1.1 * pair->iteration_s);
+    snprintf(four, sizeof(four), "%.9gs@4", 1.1 * plain->iteration_s);
+    a = answer(4, four);
+    b = answer(4, two);
+    c = answer(4, one);
+    ck_assert_double_eq_tol(a->iteration_s, 1.1 * plain->iteration_s, 0.01 * plain->iteration_s);
+    ck_assert_double_eq_tol(b->iteration_s, 1.1 * plain->iteration_s, 0.03 * plain->iteration_s);
+    ck_assert_uint_eq(a->correction.n_gpus, 4);
+    ck_assert_uint_eq(a->correction.batch, 64);
+    ck_assert_uint_eq(b->correction.n_gpus, 2);
+    ck_assert_str_eq(a->interval.name, "one-machine fp32 convolutions anchored by as many");
+    ck_assert_str_eq(b->interval.name, "one-machine fp32 convolutions anchored by several");
+    ck_assert_msg(width(a) < width(b) && width(a) < width(c), "%g, %g, %g", width(a), width(b),
+                  width(c));
+    ck_assert(width(b) < width(plain) && width(c) < width(plain));
+    /* two measurements of 3 % noise: 2 * 1.645 * 0.03 * sqrt(2) */
+    ck_assert_double_eq_tol(width(a), 0.14, 0.01);
+    fr_record_free(plain);
+    fr_record_free(pair);
+    fr_record_free(a);
+    fr_record_free(b);
+    fr_record_free(c);
+}
+END_TEST
+
+/* Model parallel steps are slow by their bubbles: a data parallel step does not make them fast. */
+START_TEST(a_step_by_another_strategy_is_run_by_that)
+{
+    struct fr_record *plain, *own, *other;
+    struct fr_error err;
+    struct fr_question q;
+
+    fr_question_init(&q);
+    q.workload = "resnet50";
+    q.topology = "dgx1-v100";
+    q.strategy = "mp";
+    q.n_gpus = 4;
+    q.batch_per_gpu = 16;
+    q.is_brief = q.no_timing = true;
+    ck_assert(fr_answer(&q, NULL, &plain, &err) == FR_OK);
+    q.measured = "60ms@4:dp";
+    ck_assert(fr_answer(&q, NULL, &other, &err) == FR_OK);
+    q.measured = "60ms@4";
+    ck_assert(fr_answer(&q, NULL, &own, &err) == FR_OK);
+    ck_assert_str_eq(other->interval.name, "one-machine fp32 convolutions anchored by several");
+    ck_assert_str_eq(own->interval.name, "one-machine fp32 convolutions anchored by as many");
+    ck_assert_double_eq_tol(other->iteration_s / plain->iteration_s, 1.2, 0.15);
+    ck_assert_double_eq_tol(own->iteration_s, 0.06, 0.006);
+    fr_record_free(plain);
+    fr_record_free(own);
+    fr_record_free(other);
+}
+END_TEST
+
+START_TEST(a_step_on_several_gpus_says_nothing_of_one)
+{
+    struct fr_record *r = NULL;
+    struct fr_error err;
+
+    ck_assert(ask(&r, 1, "100ms@4", &err) == FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "does not say what one GPU takes"));
+    ck_assert(ask(&r, 4, "100ms@16", &err) != FR_OK);
+    ck_assert_ptr_nonnull(strstr(err.text, "16 GPUs asked for"));
 }
 END_TEST
 
@@ -130,6 +235,91 @@ START_TEST(each_further_step_narrows_what_is_left)
 }
 END_TEST
 
+/* One table serves questions of one to eight GPUs: each takes the rows that say most of it. */
+START_TEST(a_table_gives_each_question_its_nearest_steps)
+{
+    char path[] = "/tmp/forerun-near-XXXXXX.csv";
+    static const struct {
+        size_t n_gpus, n_steps;
+        unsigned measured;
+        const char *name;
+    } cases[] = {{1, 2, 1, "one-gpu fp32 convolutions anchored by as many"},
+                 {2, 1, 4, "one-machine fp32 convolutions anchored by several"},
+                 {4, 1, 4, "one-machine fp32 convolutions anchored by as many"},
+                 {8, 1, 4, "one-machine fp32 convolutions anchored by several"}};
+
+    write_file(path, "model,gpu,batch,time,gpus,strategy\n"
+                     "resnet50,v100,16,60ms,,\n"
+                     "resnet50,v100,32,112ms,1,\n"
+                     "resnet50,v100,64,63ms,4,dp\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_record *r = answer(cases[i].n_gpus, path);
+
+        ck_assert_uint_eq(r->correction.n_steps, cases[i].n_steps);
+        ck_assert_uint_eq(r->correction.n_gpus, cases[i].measured);
+        ck_assert_str_eq(r->interval.name, cases[i].name);
+        fr_record_free(r);
+    }
+    unlink(path);
+}
+END_TEST
+
+/* The step of a batch on one GPU in amp, where host time of 20 us an op is twice what a V100's is
+ * taken to be. */
+static double slow_host_step(uint32_t batch)
+{
+    struct fr_question q;
+    struct fr_record *r = NULL;
+    struct fr_error err;
+    double time_s;
+
+    fr_question_init(&q);
+    q.workload = "resnet50";
+    q.topology = "dgx1-v100";
+    q.strategy = "single";
+    q.n_gpus = 1;
+    q.global_batch = batch;
+    q.is_brief = q.no_timing = true;
+    ck_assert(fr_question_set(&q, "precision", "amp", &err) == FR_OK);
+    ck_assert(fr_question_set(&q, "host-op", "20us", &err) == FR_OK);
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    time_s = r->iteration_s;
+    fr_record_free(r);
+    return time_s;
+}
+
+/* Small batches wait for the host, large ones do not: together they say which of the two it is. */
+START_TEST(small_and_large_batches_tell_host_time_from_compute)
+{
+    char path[] = "/tmp/forerun-host-XXXXXX.csv", text[200];
+    struct fr_question q;
+    struct fr_record *r = NULL;
+    struct fr_error err;
+
+    snprintf(
+        text, sizeof(text),
+        "model,gpu,batch,time,precision\nresnet50,v100,1,%.9gs,amp\nresnet50,v100,64,%.9gs,amp\n",
+        slow_host_step(1), slow_host_step(64));
+    write_file(path, text);
+    fr_question_init(&q);
+    q.workload = "resnet50";
+    q.topology = "dgx1-v100";
+    q.strategy = "single";
+    q.n_gpus = 1;
+    q.global_batch = 8;
+    q.measured = path;
+    q.is_brief = q.no_timing = true;
+    ck_assert(fr_question_set(&q, "precision", "amp", &err) == FR_OK);
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    ck_assert_uint_eq(r->correction.n_steps, 2);
+    ck_assert_double_eq_tol(r->correction.compute_factor, 1, 0.03);
+    ck_assert_double_eq_tol(r->correction.host_factor, 2, 0.1);
+    ck_assert_double_eq_tol(r->iteration_s / slow_host_step(8), 1, 0.02);
+    fr_record_free(r);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(steps_of_other_models_correct_nothing)
 {
     char path[] = "/tmp/forerun-other-XXXXXX.csv";
@@ -159,6 +349,9 @@ START_TEST(what_is_no_time_of_a_step_is_refused_with_its_place)
         {"model,gpu,batch,time\nresnet50,v100,16,0s\n", "expected a step's time", 2, 18},
         {"model,gpu,batch,time,precision\nresnet50,v100,16,60ms,half\n", "'precision'", 2, 23},
         {"model,gpu,batch,time,memory\nresnet50,v100,16,60ms,lots\n", "'memory'", 2, 23},
+        {"model,gpu,batch,time,gpus\nresnet50,v100,16,60ms,0\n", "'gpus'", 2, 23},
+        {"model,gpu,batch,time,gpus,strategy\nresnet50,v100,64,60ms,4,\n", "'strategy'", 2, 25},
+        {"model,gpu,batch,time,gpus\nresnet50,v100,64,60ms,4\n", "'strategy'", 2, 1},
         {"model,gpu,batch,time,price\nresnet50,v100,16,60ms,1\n", "price", 1, 22},
     };
     const struct fr__measured_of of = {"resnet50", "resnet50", "v100-sxm2-16gb", FR_FP32, 16};
@@ -189,6 +382,17 @@ START_TEST(a_setting_that_is_no_time_and_no_table_is_refused_at_once)
     ck_assert(fr_question_set(&q, "measured", "fast", &err) != FR_OK);
     ck_assert(fr_question_set(&q, "measured", "412", &err) != FR_OK);
     ck_assert(fr_question_set(&q, "measured", "-1ms", &err) != FR_OK);
+    ck_assert(fr_question_set(&q, "measured", "412ms@", &err) != FR_OK);
+    ck_assert(fr_question_set(&q, "measured", "412ms@0", &err) != FR_OK);
+    ck_assert(fr_question_set(&q, "measured", "412ms@8@8", &err) != FR_OK);
+    ck_assert(fr_question_set(&q, "measured", "@8", &err) != FR_OK);
+    ck_assert(fr_question_set(&q, "measured", "412@8", &err) != FR_OK);
+    ck_assert(fr_question_set(&q, "measured", "412ms@8:", &err) != FR_OK);
+    ck_assert(fr_measured_is_implicit("412ms@8"));
+    ck_assert(!fr_measured_is_implicit("412ms@8:dp"));
+    ck_assert(!fr_measured_is_implicit("412ms@1"));
+    ck_assert(!fr_measured_is_implicit("412ms") && !fr_measured_is_implicit(NULL));
+    ck_assert(!fr_measured_is_implicit("steps@8.csv"));
     ck_assert_ptr_null(q.measured);
     ck_assert(fr_question_set(&q, "measured", "412ms", &err) == FR_OK);
     ck_assert(fr_question_set(&q, "measured", "none", &err) == FR_OK);
@@ -219,6 +423,12 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, the_measured_question_itself_takes_about_what_was_measured);
+    tcase_add_test(tc, a_step_that_waits_for_its_host_is_met_from_either_side);
+    tcase_add_test(tc, a_step_on_as_many_gpus_says_more_than_one_on_others);
+    tcase_add_test(tc, a_step_by_another_strategy_is_run_by_that);
+    tcase_add_test(tc, a_step_on_several_gpus_says_nothing_of_one);
+    tcase_add_test(tc, a_table_gives_each_question_its_nearest_steps);
+    tcase_add_test(tc, small_and_large_batches_tell_host_time_from_compute);
     tcase_add_test(tc, other_numbers_of_gpus_are_corrected_alike_and_their_range_is_narrower);
     tcase_add_test(tc, a_step_that_is_as_predicted_changes_little);
     tcase_add_test(tc, each_further_step_narrows_what_is_left);

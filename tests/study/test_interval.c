@@ -103,12 +103,12 @@ END_TEST
  * the slow side, and for every class what it leans on. */
 START_TEST(every_class_has_terms_in_order)
 {
-    for (unsigned k = 0; k < 2 * FR__N_PLACES * 8; k++) {
+    for (unsigned k = 0; k < FR__N_ANCHORS * FR__N_PLACES * 8; k++) {
         const struct fr__step_class c = {.place = (enum fr__place)(k / 8 % FR__N_PLACES),
                                          .is_convolutional = k / 4 % 2,
                                          .is_half = k / 2 % 2,
                                          .knows_recipe = k % 2,
-                                         .is_anchored = k >= 8 * FR__N_PLACES};
+                                         .anchor = (enum fr__anchor)(k / 8 / FR__N_PLACES)};
         const struct fr__step_term *t = fr__step_term(c);
 
         for (unsigned i = 1; i < FR__N_QUANTILES; i++)

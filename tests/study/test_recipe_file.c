@@ -71,6 +71,20 @@ START_TEST(a_file_that_is_wrong_is_refused_with_its_place)
         {HEAD "families: bert\n", "r.yaml:3:11:"},
         {HEAD "question:\n  - {option: fuse, value: glue, source: x}\n", "r.yaml:4:27:"},
         {HEAD "question:\n  - {option: input-rate, value: -1, source: x}\n", "r.yaml:4:33:"},
+        {HEAD "base: pytorch-dpp\n",
+         "r.yaml:3:7: no recipe 'pytorch-dpp', did you mean 'pytorch-ddp'?"},
+        {HEAD "base: other.yaml\n", "r.yaml:3:7: 'other.yaml': only a file builds on a file"},
+        {HEAD "base: ''\n", "r.yaml:3:7: 'base' is empty"},
+        {HEAD "base: [a]\n", "r.yaml:3:7:"},
+        {HEAD "strategy:\n  - {option: adds, value: 1, source: x, precision: amp}\n",
+         "r.yaml:4:52:"},
+        {HEAD "strategy:\n  - {option: adds, value: 1, source: x, precision: []}\n",
+         "r.yaml:4:52: 'precision' names none"},
+        {HEAD "strategy:\n  - {option: adds, value: 1, source: x, precision: [amp, fp12]}\n",
+         "r.yaml:4:58: no precision is called 'fp12'"},
+        {HEAD "strategy:\n  - {option: adds, value: 1, source: x, precision: [amp, fp16]}\n"
+              "  - {option: adds, value: 2, source: x, precision: [fp16]}\n",
+         "r.yaml:5:14: option 'adds' is there twice"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -112,6 +126,77 @@ START_TEST(a_recipe_without_values_is_one)
 }
 END_TEST
 
+static const struct fr_recipe_value *value_of(const struct fr_recipe *r, const char *option)
+{
+    const struct fr_recipe_value *v, *found = NULL;
+
+    for (size_t i = 0; (v = fr_recipe_value(r, i)); i++)
+        if (strcmp(v->option, option) == 0) {
+            ck_assert_ptr_null(found);
+            found = v;
+        }
+    return found;
+}
+
+START_TEST(a_recipe_has_the_values_of_its_base_but_for_its_own)
+{
+    struct fr_recipe *r = read(HEAD "base: pytorch-ddp\nstrategy:\n"
+                                    "  - {option: bucket, value: 1GiB, source: x}\n");
+
+    ck_assert_str_eq(fr_recipe_name(r), "r");
+    ck_assert_str_eq(fr_recipe_base(r), "pytorch-ddp");
+    ck_assert_str_eq(value_of(r, "bucket")->text, "1GiB");
+    ck_assert_str_eq(value_of(r, "bucket")->from, "r");
+    ck_assert_str_eq(value_of(r, "first")->from, "pytorch-ddp");
+    ck_assert_str_eq(value_of(r, "gpu-variation")->from, "synchronous"); /* two levels down */
+    ck_assert_ptr_null(fr_recipe_family(r, 0)); /* it is nobody's usual one */
+    ck_assert_ptr_nonnull(fr_recipe_left_out(r, 0));
+    fr_recipe_free(r);
+    r = read(HEAD "base: pytorch-ddp\nleft-out: []\n");
+    ck_assert_ptr_null(fr_recipe_left_out(r, 0));
+    fr_recipe_free(r);
+}
+END_TEST
+
+/* A file of the test's folder with one line more than HEAD. */
+static void write_recipe(const char *name, const char *line)
+{
+    FILE *f = fopen(name, "w");
+
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, HEAD "%s\n", line);
+    fclose(f);
+}
+
+START_TEST(bases_that_close_a_circle_or_are_deep_are_refused)
+{
+    struct fr_recipe *r = NULL;
+    struct fr_error err;
+    char name[64], line[80];
+
+    write_recipe("./circle_a.yaml", "base: circle_b.yaml");
+    write_recipe("./circle_b.yaml", "base: circle_a.yaml");
+    ck_assert_int_eq(fr_recipe_load(&r, "./circle_a.yaml", &err), FR_EPARSE);
+    assert_message(&err, "./circle_b.yaml:3:7: recipe './circle_a.yaml' builds on itself");
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof(name), "./deep_%d.yaml", i);
+        snprintf(line, sizeof(line), i < 9 ? "base: deep_%d.yaml" : "left-out: [a]", i + 1);
+        write_recipe(name, line);
+    }
+    ck_assert_int_eq(fr_recipe_load(&r, "./deep_0.yaml", &err), FR_EPARSE);
+    assert_message(&err, "./deep_8.yaml:3:7: more than 8 recipes build on each other");
+    ck_assert_int_eq(fr_recipe_load(&r, "./deep_1.yaml", &err), FR_OK);
+    ck_assert_str_eq(fr_recipe_left_out(r, 0), "a");
+    fr_recipe_free(r);
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof(name), "./deep_%d.yaml", i);
+        remove(name);
+    }
+    remove("./circle_a.yaml");
+    remove("./circle_b.yaml");
+}
+END_TEST
+
 START_TEST(an_unknown_name_has_the_nearest_beside_it)
 {
     struct fr_recipe *r = NULL;
@@ -122,7 +207,8 @@ START_TEST(an_unknown_name_has_the_nearest_beside_it)
 }
 END_TEST
 
-static double seconds(const char *strategy, const char *recipe, unsigned gpus)
+static double seconds_in(enum fr_dtype dtype, const char *strategy, const char *recipe,
+                         unsigned gpus)
 {
     struct fr_question q;
     struct fr_record *r = NULL;
@@ -135,6 +221,7 @@ static double seconds(const char *strategy, const char *recipe, unsigned gpus)
     q.strategy = strategy;
     q.recipe = recipe;
     q.gpu_variation = -1; /* GPUs are alike */
+    q.dtype = dtype;
     q.n_gpus = gpus;
     q.global_batch = 64;
     ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
@@ -143,29 +230,49 @@ static double seconds(const char *strategy, const char *recipe, unsigned gpus)
     return s;
 }
 
+static double seconds(const char *strategy, const char *recipe, unsigned gpus)
+{
+    return seconds_in(FR_N_DTYPES, strategy, recipe, gpus);
+}
+
+START_TEST(a_value_of_some_precisions_holds_in_these_alone)
+{
+    const char *name = "./precisions.yaml";
+
+    write_recipe(name, "strategy:\n"
+                       "  - {option: passes, value: 5, source: x, precision: [amp, fp16]}\n"
+                       "  - {option: passes, value: 2, source: x, precision: [bf16]}");
+    ck_assert_double_eq(seconds_in(FR_AMP, "single", name, 1),
+                        seconds_in(FR_AMP, "single:passes=5", NULL, 1));
+    ck_assert_double_eq(seconds_in(FR_BF16, "single", name, 1),
+                        seconds_in(FR_BF16, "single:passes=2", NULL, 1));
+    ck_assert_double_eq(seconds("single", name, 1), seconds("single", NULL, 1));
+    ck_assert_double_gt(seconds("single:passes=2", NULL, 1), seconds("single", NULL, 1));
+    remove(name);
+}
+END_TEST
+
 START_TEST(a_recipe_is_its_options)
 {
-    double typed = seconds("dp:overlap=0,bucket=64MiB,copies-in=2,copies-out=4,copies-on=comm,"
-                           "adds=3,passes=3",
-                           NULL, 4);
+    double typed = seconds("dp:overlap=0,bucket=1TiB,passes=3", NULL, 4);
 
-    ck_assert_double_eq(seconds("dp", "nvidia-tf-bert", 4), typed);
+    ck_assert_double_eq(seconds("dp", "nvidia-paddle-bert", 4), typed);
     ck_assert_double_gt(typed, seconds("dp", NULL, 4));
 }
 END_TEST
 
 START_TEST(what_the_user_types_goes_before_the_recipe)
 {
-    ck_assert_double_eq(
-        seconds("dp:overlap=1,copies-in=0,copies-out=0,passes=0,bucket=25MiB", "nvidia-tf-bert", 4),
-        seconds("dp", NULL, 4));
+    ck_assert_double_eq(seconds("dp:overlap=1,copies-in=0,copies-out=0,passes=0,bucket=25MiB",
+                                "nvidia-paddle-bert", 4),
+                        seconds("dp", NULL, 4));
 }
 END_TEST
 
 START_TEST(strategies_without_an_option_are_as_before)
 {
-    ck_assert_double_eq(seconds("mp", "pytorch-ddp", 2), seconds("mp", NULL, 2));
-    ck_assert_double_eq(seconds("dp:sync=ps-cpu,overlap=1", "nvidia-apex", 2),
+    ck_assert_double_eq(seconds("mp", "mxnet-horovod", 2), seconds("mp", NULL, 2));
+    ck_assert_double_eq(seconds("dp:sync=ps-cpu,overlap=1", "mxnet-horovod", 2),
                         seconds("dp:sync=ps-cpu", NULL, 2));
 }
 END_TEST
@@ -195,6 +302,9 @@ int main(void)
     tcase_add_test(c, a_recipe_without_values_is_one);
     tcase_add_test(c, the_usual_recipe_is_that_of_the_longest_family);
     tcase_add_test(c, an_unknown_name_has_the_nearest_beside_it);
+    tcase_add_test(c, a_recipe_has_the_values_of_its_base_but_for_its_own);
+    tcase_add_test(c, bases_that_close_a_circle_or_are_deep_are_refused);
+    tcase_add_test(c, a_value_of_some_precisions_holds_in_these_alone);
     tcase_add_test(c, a_recipe_is_its_options);
     tcase_add_test(c, what_the_user_types_goes_before_the_recipe);
     tcase_add_test(c, strategies_without_an_option_are_as_before);

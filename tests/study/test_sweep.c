@@ -1,5 +1,5 @@
-/* Grids, keys, shards, prices and frontiers, each against values worked out by hand; and that
- * threads change nothing. */
+/* tests/study/test_sweep.c - grids, keys and shards, each against values worked out by hand; and
+ * that threads change nothing. */
 #include "config.h"
 
 #include "results/results.h"
@@ -259,7 +259,14 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"fuse", "bias-activation+xla"},
                   {"input-rate", "2000"},
                   {"host-op", "2e-05s"},
-                  {"gpu-variation", "0.015"}};
+                  {"gpu-variation", "0.015"},
+                  {"length-variation", "0.057"},
+                  {"host-sync", "loss+scaler"},
+                  {"host-step", "0.002s"},
+                  {"host-speed", "0.8"},
+                  {"decode-rate", "192"},
+                  {"host-cores", "40"},
+                  {"layout", "nhwc"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);
@@ -311,182 +318,6 @@ START_TEST(shards_part_the_points_evenly_and_mixed)
     ck_assert_int_eq(fr_sweep_shard(shards[0], 0, 4, &err), FR_ERANGE);
     for (uint32_t i = 0; i < n; i++)
         fr_sweep_free(shards[i]);
-}
-END_TEST
-
-/* ---- prices ---- */
-
-START_TEST(the_longest_name_that_fits_gives_the_price)
-{
-    struct fr_prices p = {.n = 0};
-    ck_assert_int_eq(fr_prices_parse(&p, "v100=2.5,v100-sxm2-32gb=3,a100=4", &err), FR_OK);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "v100-sxm2-16gb:8"), 20);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "v100-sxm2-32gb:2"), 6);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "a100-sxm4-80gb:1;v100-sxm2-16gb:2"), 9);
-    ck_assert(isnan(fr_prices_usd_per_hour(&p, "h100-sxm5-80gb:8")));
-    ck_assert_int_eq(fr_prices_parse(&p, "1.5", &err), FR_OK); /* all others */
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "h100-sxm5-80gb:8"), 12);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "v1000:1"), 1.5); /* no word of it is v100 */
-}
-END_TEST
-
-static const char *const bad_prices[] = {
-    "",        "v100", "v100=",         "=2",       "v100=x",    "v100=1,",    ",",
-    "v100=-1", "1,2",  "v100=1,v100=2", "v100=nan", "v100=1e99", "v100=2 USD", "v100==2"};
-
-START_TEST(bad_prices_are_refused)
-{
-    struct fr_prices p = {.n = 0};
-    ck_assert_int_ne(fr_prices_parse(&p, bad_prices[_i], &err), FR_OK);
-    ck_assert_uint_eq(p.n, 0);
-}
-END_TEST
-
-START_TEST(a_price_for_an_unknown_gpu_names_the_nearest)
-{
-    struct fr_sweep *s = new_sweep();
-    struct fr_prices p = {.n = 0};
-    add(s, "workload", "lenet");
-    add(s, "topology", "dgx1-v100");
-    ck_assert_int_eq(fr_sweep_finish(s, &err), FR_OK);
-    ck_assert_int_eq(fr_prices_parse(&p, "v10=2", &err), FR_OK);
-    ck_assert_int_eq(fr_prices_check(&p, s, &err), FR_ENOENT);
-    ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'v100'?"));
-    fr_sweep_free(s);
-}
-END_TEST
-
-START_TEST(a_run_costs_its_hours_times_its_gpus_price)
-{
-    struct fr_sweep_row row = {
-        .outcome = FR_FITS, .samples_per_s = 1000, .gpus = 8, .gpu_types = "v100-sxm2-16gb:8"};
-    struct fr_sweep_terms terms = {.samples = 3.6e9, .deadline_s = 3.5e6};
-    struct fr_sweep_value v = fr_sweep_value(&row, &terms);
-    /* 3.6e9 / 1000 = 3.6e6 s = 1000 h; 8 GPUs: 8000 GPU hours */
-    ck_assert_double_eq_tol(v.time_s, 3.6e6, 1e-6);
-    ck_assert_double_eq_tol(v.cost, 8000, 1e-9);
-    ck_assert(v.is_late);
-    ck_assert_int_eq(fr_prices_parse(&terms.prices, "v100=2.5", &err), FR_OK);
-    terms.deadline_s = 3.6e6;
-    v = fr_sweep_value(&row, &terms);
-    ck_assert_double_eq_tol(v.cost, 20000, 1e-9);
-    ck_assert(!v.is_late);
-    row.outcome = FR_OOM;
-    v = fr_sweep_value(&row, &terms);
-    ck_assert(isnan(v.time_s) && isnan(v.cost) && !v.is_late);
-}
-END_TEST
-
-/* ---- frontiers ---- */
-
-START_TEST(a_frontier_holds_what_nothing_beats_twice)
-{
-    /* By time: 4 (1 s, 9) is fastest; 0 (2, 5); 1 (2, 6) costs more at the same time; 5 (3, 5)
-     * is no cheaper than 0; 2 (4, 3); 3 (5, 4) loses to 2; 6 equals 2 and comes later. */
-    static const double time_s[] = {2, 2, 4, 5, 1, 3, 4, NAN, 9};
-    static const double cost[] = {5, 6, 3, 4, 9, 5, 3, 1, NAN};
-    size_t frontier[9];
-    ck_assert_uint_eq(fr_frontier(9, time_s, cost, frontier), 3);
-    ck_assert_uint_eq(frontier[0], 4);
-    ck_assert_uint_eq(frontier[1], 0);
-    ck_assert_uint_eq(frontier[2], 2);
-    ck_assert_uint_eq(fr_frontier(0, time_s, cost, frontier), 0);
-}
-END_TEST
-
-/* ---- summaries ---- */
-
-/* Four rows by hand, all of one workload: samples/s (of the second: `second`), GPUs and bytes.
- * low_s: of the range of all; NAN: none. */
-static struct fr_sweep *sweep_by_hand(double second, double low_s)
-{
-    static const struct {
-        enum fr_outcome outcome;
-        double samples_per_s;
-        uint64_t gpus, bytes;
-    } rows[] = {
-        {FR_FITS, 10, 1, 300}, {FR_FITS, 30, 4, 200}, {FR_OOM, NAN, 8, 900}, {FR_FITS, 40, 8, 250}};
-    struct fr_sweep *s = new_sweep();
-    add(s, "workload", "lenet");
-    add(s, "topology", "dgx1-v100");
-    add(s, "strategy", "dp");
-    add(s, "batch", "1,2,3,4");
-    ck_assert_int_eq(fr_sweep_finish(s, &err), FR_OK);
-    for (size_t i = 0; i < 4; i++) {
-        struct fr_sweep_row row = {.key = "",
-                                   .reason = "",
-                                   .workload = "lenet",
-                                   .topology = "",
-                                   .strategy = "",
-                                   .precision = "",
-                                   .optimizer = "",
-                                   .zero_grad = "",
-                                   .order = "",
-                                   .network = "",
-                                   .channels = "",
-                                   .collectives = "",
-                                   .alloc = "",
-                                   .memory = "",
-                                   .devices = "",
-                                   .costs = "",
-                                   .profile_device = "",
-                                   .record = "",
-                                   .gpu_types = "",
-                                   .outcome = rows[i].outcome,
-                                   .samples_per_s = i == 1 ? second : rows[i].samples_per_s,
-                                   .low_s = low_s,
-                                   .gpus = rows[i].gpus,
-                                   .peak_bytes = rows[i].bytes};
-        ck_assert_int_eq(fr__sweep_keep(s, i, &row, &err), FR_OK);
-    }
-    return s;
-}
-
-START_TEST(the_best_are_the_fastest_the_smallest_and_the_cheapest_in_time)
-{
-    /* 7200 samples: 720 s on 1 GPU = 0.2 GPU hours; 240 s on 4 = 0.267; 180 s on 8 = 0.4. */
-    struct fr_sweep_terms terms = {.samples = 7200};
-    struct fr_sweep *s = sweep_by_hand(30, NAN);
-    struct fr_sweep_summary *m;
-    ck_assert_int_eq(fr_sweep_summarise(s, &terms, &m, &err), FR_OK);
-    ck_assert_uint_eq(m->n[FR_FITS], 3);
-    ck_assert_uint_eq(m->n[FR_OOM], 1);
-    ck_assert_uint_eq(m->n_groups, 1);
-    ck_assert_uint_eq(m->groups[0].best_time, 3);
-    ck_assert_uint_eq(m->groups[0].best_memory, 1);
-    ck_assert_uint_eq(m->groups[0].best_cost, 0);
-    ck_assert_uint_eq(m->groups[0].n_frontier, 3);
-    ck_assert_uint_eq(m->groups[0].frontier[0], 3);
-    ck_assert_uint_eq(m->groups[0].frontier[2], 0);
-    fr_sweep_summary_free(m);
-    terms.deadline_s = 300; /* the cheapest takes 720 s */
-    ck_assert_int_eq(fr_sweep_summarise(s, &terms, &m, &err), FR_OK);
-    ck_assert_uint_eq(m->groups[0].best_cost, 1);
-    ck_assert_uint_eq(m->groups[0].n_in_time, 2);
-    fr_sweep_summary_free(m);
-    terms.deadline_s = 1; /* nothing is in time: the cheapest of the late ones */
-    ck_assert_int_eq(fr_sweep_summarise(s, &terms, &m, &err), FR_OK);
-    ck_assert_uint_eq(m->groups[0].best_cost, 0);
-    ck_assert_uint_eq(m->groups[0].n_in_time, 0);
-    fr_sweep_summary_free(m);
-    fr_sweep_free(s);
-}
-END_TEST
-
-/* 39 samples a second are 2.6 % slower than 40, which measurements do not show; 30 are 33 %. */
-START_TEST(what_is_hardly_slower_than_the_fastest_cannot_be_told_from_it)
-{
-    const double seconds[] = {39, 30, 39}, lows[] = {0.1, 0.1, NAN}; /* NAN: nothing is claimed */
-    const struct fr_sweep_terms terms = {.samples = 7200};
-    for (size_t i = 0; i < 3; i++) {
-        struct fr_sweep *s = sweep_by_hand(seconds[i], lows[i]);
-        struct fr_sweep_summary *m;
-        ck_assert(fr_sweep_summarise(s, &terms, &m, &err) == FR_OK);
-        ck_assert(m->groups[0].n_like_best == (i == 0));
-        ck_assert(m->is_like_best[1] == (i == 0) && !m->is_like_best[0] && !m->is_like_best[2]);
-        fr_sweep_summary_free(m);
-        fr_sweep_free(s);
-    }
 }
 END_TEST
 
@@ -590,13 +421,6 @@ int main(void)
     tcase_add_test(tc, no_name_can_pass_for_another_key);
     tcase_add_test(tc, every_setting_reads_back_what_it_writes);
     tcase_add_test(tc, shards_part_the_points_evenly_and_mixed);
-    tcase_add_test(tc, the_longest_name_that_fits_gives_the_price);
-    tcase_add_loop_test(tc, bad_prices_are_refused, 0, sizeof(bad_prices) / sizeof(bad_prices[0]));
-    tcase_add_test(tc, a_price_for_an_unknown_gpu_names_the_nearest);
-    tcase_add_test(tc, a_run_costs_its_hours_times_its_gpus_price);
-    tcase_add_test(tc, a_frontier_holds_what_nothing_beats_twice);
-    tcase_add_test(tc, the_best_are_the_fastest_the_smallest_and_the_cheapest_in_time);
-    tcase_add_test(tc, what_is_hardly_slower_than_the_fastest_cannot_be_told_from_it);
     tcase_add_test(tc, eight_threads_write_what_one_writes);
     tcase_add_test(tc, what_cannot_be_asked_is_a_row_with_a_reason);
     tcase_add_test(tc, a_cancelled_run_keeps_its_rows_and_goes_on);

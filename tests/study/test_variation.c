@@ -79,6 +79,42 @@ START_TEST(a_recipe_has_it_and_what_is_typed_goes_before_it)
 }
 END_TEST
 
+/* GPUs and batches vary independently, so their variances add up. */
+START_TEST(unequal_batches_are_waited_for_beside_unequal_gpus)
+{
+    struct fr_record *r = NULL, *of_recipe = NULL;
+    struct fr_error err = {.text = ""};
+    struct fr_question q;
+
+    fr_question_init(&q);
+    q.workload = "transformer";
+    q.topology = "dgx-a100-80g";
+    q.strategy = "dp";
+    q.n_gpus = 4;
+    q.batch_per_gpu = 8;
+    q.no_timing = true;
+    ck_assert_int_eq(fr_question_set(&q, "gpu-variation", "0.03", &err), FR_OK);
+    ck_assert_int_eq(fr_question_set(&q, "length-variation", "0.04", &err), FR_OK);
+    ck_assert_int_eq(fr_answer(&q, NULL, &r, &err), FR_OK);
+    ck_assert_double_eq_tol(r->wait_factor, 1 + 0.05 * fr__largest_normal(4), 1e-12);
+    ck_assert_double_eq_tol(r->length_wait_frac, 1 - 0.03 / 0.05, 1e-12);
+    fr_record_free(r);
+
+    fr_question_init(&q);
+    q.workload = "transformer";
+    q.topology = "dgx-a100-80g";
+    q.strategy = "dp";
+    q.batch_per_gpu = 8;
+    q.no_timing = true;
+    q.recipe = "usual";
+    ck_assert_int_eq(fr_answer(&q, NULL, &of_recipe, &err), FR_OK);
+    ck_assert_str_eq(of_recipe->recipe, "nvidia-transformer");
+    ck_assert_double_eq_tol(of_recipe->wait_factor, 1 + hypot(0.015, 0.057) * fr__largest_normal(8),
+                            1e-12);
+    fr_record_free(of_recipe);
+}
+END_TEST
+
 START_TEST(a_spread_that_is_none_is_refused)
 {
     static const char *const bad[] = {"-0.1", "0.5", "nan", "2 %", ""};
@@ -86,7 +122,10 @@ START_TEST(a_spread_that_is_none_is_refused)
 
     fr_question_init(&q);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        ck_assert_int_ne(fr_question_set(&q, "gpu-variation", bad[i], NULL), FR_OK);
+        for (int lengths = 0; lengths < 2; lengths++)
+            ck_assert_int_ne(
+                fr_question_set(&q, lengths ? "length-variation" : "gpu-variation", bad[i], NULL),
+                FR_OK);
 }
 END_TEST
 
@@ -98,6 +137,7 @@ int main(void)
     tcase_add_test(tc, compute_of_all_gpus_takes_as_long_as_on_the_slowest);
     tcase_add_test(tc, one_gpu_waits_for_nobody);
     tcase_add_test(tc, a_recipe_has_it_and_what_is_typed_goes_before_it);
+    tcase_add_test(tc, unequal_batches_are_waited_for_beside_unequal_gpus);
     tcase_add_test(tc, a_spread_that_is_none_is_refused);
     return run_case(tc, "variation");
 }

@@ -86,6 +86,61 @@ START_TEST(a_bias_and_its_gelu_are_one_op_and_the_gradient_adds_the_bias_again)
 }
 END_TEST
 
+START_TEST(a_product_with_its_bias_writes_no_sums_before_it)
+{
+    struct fr_graph *g = load(TINY, FR_FP32, 0);
+    struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_PRODUCT_BIAS);
+    const struct fr_op *alone = get(g, "layer0.mlp.fc1"), *both = get(f, "layer0.mlp.fc1");
+    struct fr_fusion_effect x = fr_graph_fusion_effect(f, FR_FUSE_PRODUCT_BIAS);
+
+    ck_assert_int_eq(both->kind, FR_OP_MATMUL);
+    ck_assert_double_eq(both->bytes, alone->bytes);
+    ck_assert_double_eq(both->flops, alone->flops);
+    ck_assert_uint_eq(both->shape.product.epilogue, 0);
+    ck_assert_uint_eq(both->n_params, 2);
+    ck_assert_uint_eq(both->param_bytes, 32 * 8 * 4 + 32 * 4);
+    ck_assert_ptr_null(find(f, "layer0.mlp.fc1.bias"));
+    ck_assert_ptr_nonnull(find(f, "layer0.mlp.gelu"));
+    ck_assert_ptr_nonnull(find(f, "layer0.mlp.fc1.bias.wgrad"));
+    ck_assert_uint_eq(saved_bytes(f), saved_bytes(g));
+    /* q, k, v and out of attention, two of the layer behind it, and of the two heads */
+    ck_assert_uint_eq(x.n_groups, x.ops_after);
+    ck_assert_uint_eq(x.ops_before, 2 * x.ops_after);
+    ck_assert_uint_ge(x.n_groups, 6);
+    fr_graph_free(f);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(epilogues_hold_the_activation_and_its_gradient_and_the_bias_s)
+{
+    struct fr_graph *g = load(TINY, FR_FP32, 0);
+    struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_PRODUCT_EPILOGUE);
+    const struct fr_op *up = get(f, "layer0.mlp.fc1"), *down = get(f, "layer0.mlp.fc2.dgrad"),
+                       *weights = get(f, "layer0.mlp.fc1.wgrad");
+
+    /* reads T, writes the GELU's input for its gradient and its output */
+    ck_assert_double_eq(up->bytes, T + 2 * FFN);
+    ck_assert_uint_eq(up->shape.product.epilogue, FFN);
+    ck_assert_uint_eq(up->n_tensors, 2);
+    /* reads the gradient T and the GELU's input, writes the gradient of that */
+    ck_assert_double_eq(down->bytes, T + 2 * FFN);
+    ck_assert_uint_eq(down->shape.product.epilogue, FFN);
+    ck_assert(reads(f, "layer0.mlp.fc2.dgrad", "layer0.mlp.fc1"));
+    /* the bias's gradient sums what the weights' product reads anyway */
+    ck_assert_double_eq(weights->bytes, get(g, "layer0.mlp.fc1.wgrad")->bytes);
+    ck_assert_uint_eq(weights->shape.product.epilogue, 0);
+    ck_assert(reads(f, "layer0.mlp.fc1.bias.update", "layer0.mlp.fc1.wgrad"));
+    ck_assert(reads(f, "layer0.mlp.fc1.update", "layer0.mlp.fc1.wgrad"));
+    ck_assert_ptr_null(find(f, "layer0.mlp.gelu"));
+    ck_assert_ptr_null(find(f, "layer0.mlp.gelu.dgrad"));
+    ck_assert_ptr_null(find(f, "layer0.mlp.fc1.bias.wgrad"));
+    ck_assert_uint_eq(saved_bytes(f), saved_bytes(g));
+    fr_graph_free(f);
+    fr_graph_free(g);
+}
+END_TEST
+
 START_TEST(scaling_masking_and_softmax_are_one_op_and_so_are_their_gradients)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);
@@ -184,14 +239,16 @@ START_TEST(xla_reads_the_input_of_a_softmax_twice_more)
 {
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_XLA);
 
-    /* the scores, the result, what dropout makes of it, its mask; and the two reductions */
-    ck_assert_double_eq(get(f, "layer0.attn.softmax")->bytes, 3 * SCORES + SCORES / 4 + 2 * SCORES);
+    /* the scores, the result, what dropout makes of it, its mask; the two reductions; and random
+     * numbers of 4 bytes, which another kernel wrote */
+    ck_assert_double_eq(get(f, "layer0.attn.softmax")->bytes,
+                        3 * SCORES + SCORES / 4 + 2 * SCORES + 2 * SCORES);
     fr_graph_free(f);
 }
 END_TEST
 
 /* Everything that holds for any graph: parameters, FLOPs of products and the number of updates
- * stay; traffic never grows but for XLA's reductions. */
+ * stay; traffic never grows but for what XLA reads again. */
 START_TEST(what_is_trained_stays_as_it_was)
 {
     static const char *const specs[] = {TINY,
@@ -262,6 +319,8 @@ int main(void)
     TCase *t = tcase_create("fuse");
 
     tcase_add_test(t, a_bias_and_its_gelu_are_one_op_and_the_gradient_adds_the_bias_again);
+    tcase_add_test(t, a_product_with_its_bias_writes_no_sums_before_it);
+    tcase_add_test(t, epilogues_hold_the_activation_and_its_gradient_and_the_bias_s);
     tcase_add_test(t, scaling_masking_and_softmax_are_one_op_and_so_are_their_gradients);
     tcase_add_test(t, dropout_and_the_residual_are_one_op_that_keeps_the_mask);
     tcase_add_test(t, casts_between_the_ops_of_a_pattern_belong_to_it);

@@ -35,6 +35,9 @@ START_TEST(a_file_of_no_known_format_is_refused)
                                "(graph.txt), task graph (CSV with task,time,after), standard task "
                                "graph (.stg), Pegasus workflow (DAX), WfCommons workflow (JSON), "
                                "Hugging Face config.json); a native workload is a folder");
+    native_case_write(&c, "ops.csv", "");
+    ck_assert_int_eq(fr_workload_load(&g, path, NULL, &err), FR_EPARSE);
+    ck_assert_str_eq(err.text, "the file is empty");
     native_case_remove(&c);
     ck_assert_int_eq(fr_workload_load(&g, "/dev/null", NULL, &err), FR_EPARSE);
 }

@@ -87,6 +87,41 @@ START_TEST(units_and_root_hold_all_layers_and_parameters)
 }
 END_TEST
 
+/* Of a GPT layer h wide, the four products have 3 h^2 to 4 h^2 parameters, the norms and what else
+ * is small far fewer than 100 000. */
+START_TEST(modules_of_a_layer_are_its_products_and_what_follows_them)
+{
+    struct fr_graph *g = load("gpt2-small");
+    struct fr__units u = find(g), m;
+    struct fr_error err;
+    uint64_t least = 100000 * (uint64_t)g->param_elem_bytes, bytes = 0, whole = 0;
+
+    ck_assert_int_eq(fr__units_by_module(&m, &u, g, least, &err), FR_OK);
+    ck_assert_uint_eq(m.n_units, 4 * u.n_units);
+    ck_assert_uint_eq(m.root_param_bytes, u.root_param_bytes);
+    for (size_t i = 0; i < m.n_units; i++) {
+        ck_assert_uint_ge(m.units[i].param_bytes, least);
+        ck_assert_str_eq(m.units[i].name, u.units[i / 4].name);
+        bytes += m.units[i].param_bytes;
+    }
+    for (size_t i = 0; i < u.n_units; i++)
+        whole += u.units[i].param_bytes;
+    ck_assert_uint_eq(bytes, whole);
+    for (size_t o = 0; o < g->n_ops; o++) {
+        uint32_t unit = u.unit_of_layer[g->ops[o].layer], module = m.unit_of_op[o];
+
+        ck_assert_uint_eq(module == FR_NONE ? FR_NONE : module / 4, unit);
+    }
+    fr__units_free(&m);
+    /* nothing is as large as that: a unit is one module */
+    ck_assert_int_eq(fr__units_by_module(&m, &u, g, UINT64_MAX, &err), FR_OK);
+    ck_assert_uint_eq(m.n_units, u.n_units);
+    fr__units_free(&m);
+    fr__units_free(&u);
+    fr_graph_free(g);
+}
+END_TEST
+
 /* A chain of matrix products; their sizes are the letters of `widths`, their layers are named
  * `names`, by spaces. */
 static struct fr_graph *chain(const char *widths, const char *names)
@@ -192,6 +227,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, units_of_zoo_models_are_their_repeated_blocks, 0, n);
     tcase_add_loop_test(tc, units_and_root_hold_all_layers_and_parameters, 0, n);
+    tcase_add_test(tc, modules_of_a_layer_are_its_products_and_what_follows_them);
     tcase_add_test(tc, layers_named_alike_up_to_a_number_are_a_block);
     tcase_add_test(tc, the_first_number_counts_under_which_two_blocks_are_equal);
     tcase_add_test(tc, blocks_of_the_same_kinds_of_ops_are_units_where_none_are_equal);

@@ -319,6 +319,7 @@ static enum fr_status copy_info(struct finish *f, const struct fr_graph *info, s
     g->batch = info->batch;
     g->seq_len = info->seq_len;
     g->dtype = info->dtype;
+    g->layout = info->layout;
     g->param_elem_bytes = info->param_elem_bytes;
     g->is_tasks = info->is_tasks;
     return FR_OK;

@@ -1,4 +1,4 @@
-/* workloads/graph/kinds.c - how op kinds and phases are spelt. */
+/* workloads/graph/kinds.c - how op kinds, phases and layouts are spelt. */
 #include "config.h"
 
 #include "workloads/graph/kinds.h"
@@ -16,6 +16,23 @@ static const char *const phase_names[] = {
     [FR_PHASE_UPDATE] = "update",
 };
 const struct fr__name_list fr__phase_names = FR__NAMES(phase_names);
+
+static const char *const layout_names[] = {
+    [FR_LAYOUT_DEFAULT] = "default",
+    [FR_LAYOUT_NCHW] = "nchw",
+    [FR_LAYOUT_NHWC] = "nhwc",
+};
+static const struct fr__name_list layouts = FR__NAMES(layout_names);
+
+const char *fr_image_layout_name(enum fr_image_layout layout)
+{
+    return fr__name_of(&layouts, layout);
+}
+
+enum fr_image_layout fr_image_layout_parse(const char *name)
+{
+    return (enum fr_image_layout)fr__name_parse(&layouts, name);
+}
 
 const char *fr_op_kind_name(enum fr_op_kind kind)
 {

@@ -46,10 +46,25 @@ static enum fr_status read_precision(const struct fr__yaml *map, struct fr_graph
                     fr__name_hint(&fr__dtype_names, text, hint, sizeof(hint)));
 }
 
+static enum fr_status read_layout(const struct fr__yaml *map, struct fr_graph *info,
+                                  struct fr_error *err)
+{
+    const char *text;
+    struct fr_loc loc = map->loc;
+
+    FR_TRY(fr__yaml_text(map, "layout", "default", &text, &loc, err));
+    info->layout = fr_image_layout_parse(text);
+    return info->layout != FR_N_LAYOUTS
+               ? FR_OK
+               : fr__fail(err, FR_EPARSE, loc, "'layout' is \"%.60s\", expected nchw or nhwc",
+                          text);
+}
+
 static enum fr_status read_info(struct fr__native *n, const char *path, struct fr_error *err)
 {
-    static const char *const known[] = {
-        "name", "batch", "precision", "source", "seq_len", "param_elem_bytes", "device", NULL};
+    static const char *const known[] = {"name",   "batch",   "precision",
+                                        "source", "seq_len", "param_elem_bytes",
+                                        "device", "layout",  NULL};
     const struct fr__yaml *map;
     struct fr_loc loc;
     uint64_t batch, seq_len, param_elem_bytes;
@@ -61,6 +76,7 @@ static enum fr_status read_info(struct fr__native *n, const char *path, struct f
     FR_TRY(fr__yaml_text(map, "name", NULL, &n->info.name, &loc, err));
     FR_TRY(fr__yaml_text(map, "source", "", &n->info.source, &loc, err));
     FR_TRY(read_precision(map, &n->info, err));
+    FR_TRY(read_layout(map, &n->info, err));
     elem_bytes = fr__elem_bytes(n->info.dtype) == 2 && n->info.dtype != FR_AMP ? "2" : "4";
     FR_TRY(yaml_count(map, "batch", NULL, 1, FR__MAX_BATCH, &batch, err));
     FR_TRY(yaml_count(map, "seq_len", "0", 0, FR__MAX_SEQ_LEN, &seq_len, err));

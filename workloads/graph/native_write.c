@@ -60,6 +60,8 @@ static bool write_info(FILE *f, const struct fr_graph *g)
     fprintf(f, "\nbatch: %" PRIu32 "\nprecision: %s\nsource: ", g->batch, fr_dtype_name(g->dtype));
     write_quoted(f, g->source);
     fprintf(f, "\nseq_len: %" PRIu32 "\nparam_elem_bytes: %u\n", g->seq_len, g->param_elem_bytes);
+    if (g->layout != FR_LAYOUT_DEFAULT)
+        fprintf(f, "layout: %s\n", fr_image_layout_name(g->layout));
     return true;
 }
 

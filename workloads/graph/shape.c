@@ -43,6 +43,7 @@ static const struct fr__size product_sizes[] = {
     SIZE("depth", product.depth),
     {"gradient_of", AT(product.gradient_of), FR__SIZE_OPERAND, 0, true, 0, 0},
     FLAG("transposed", product.is_transposed),
+    SIZE_OR("epilogue", product.epilogue, 0, 0),
     END};
 
 static const struct fr__size conv_sizes[] = {SIZE("images", conv.images),

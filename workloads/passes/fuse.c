@@ -21,6 +21,10 @@ static const struct {
     [FR_FUSE_SOFTMAX] = {"scale-mask-softmax", "scaling and masking of scores, and the softmax"},
     [FR_FUSE_BATCHNORM] = {"batchnorm-activation",
                            "batch norm, the residual addition, and the activation"},
+    [FR_FUSE_PRODUCT_BIAS] = {"gemm-bias", "a matrix product and the bias behind it"},
+    [FR_FUSE_PRODUCT_EPILOGUE] = {"gemm-epilogue",
+                                  "a matrix product, the bias and the ReLU or GELU behind it, and "
+                                  "the gradients of these"},
     [FR_FUSE_XLA] = {"xla", "clusters of elementwise ops; norms and softmax as reductions"},
     [FR_FUSE_INDUCTOR] = {"inductor", "clusters with a norm or softmax in one kernel; cheap values "
                                       "are made again for the backward pass"},
@@ -234,11 +238,26 @@ static bool is_changed(const struct writing *w, size_t k)
     return false;
 }
 
-/* What XLA reads more of an op on rows than a kernel that keeps a row: its reductions are kernels
- * of their own, each of which reads its input. Softmax: the largest, the sum; layer norm: the mean,
- * then the squared differences; RMS norm: the squares. Their gradients read both inputs once more
- * for the sums over a row. */
-static double read_again(const struct writing *w, uint32_t o)
+enum { RANDOM_BYTES = 4 };
+
+static double elements_of(const struct fr_tensor *t)
+{
+    double n = t->n_dims > 0;
+
+    for (unsigned d = 0; d < t->n_dims; d++)
+        n *= t->dims[d];
+    return n;
+}
+
+/* What XLA moves more of an op than a kernel that keeps a row, or draws its own random numbers.
+ *
+ * Dropout: TensorFlow draws the numbers outside of clusters (a stateful op), in 32 bits, and the
+ * cluster reads them.
+ *
+ * On rows: its reductions are kernels of their own, each of which reads its input. Softmax: the
+ * largest, the sum; layer norm: the mean, then the squared differences; RMS norm: the squares.
+ * Their gradients read both inputs once more for the sums over a row. */
+static double moved_more(const struct writing *w, uint32_t o)
 {
     const struct fr_op *op = &w->f.g->ops[o];
     bool is_forward = fr_op_runs_forward(op);
@@ -247,6 +266,8 @@ static double read_again(const struct writing *w, uint32_t o)
         (!is_forward && op->phase != FR_PHASE_BACKWARD_DATA))
         return 0;
     switch (op->kind) {
+    case FR_OP_DROPOUT:
+        return is_forward ? 2 * RANDOM_BYTES * elements_of(&w->f.g->tensors[op->first_tensor]) : 0;
     case FR_OP_SOFTMAX:
     case FR_OP_LOG_SOFTMAX:
     case FR_OP_LAYERNORM:
@@ -267,7 +288,7 @@ static double written_bytes(const struct writing *w, size_t k)
     for (uint32_t m = w->first[k]; m < w->first[k + 1]; m++) {
         uint32_t o = w->members[m];
 
-        bytes += g->ops[o].bytes + read_again(w, o);
+        bytes += g->ops[o].bytes + moved_more(w, o);
         for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
             const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
@@ -294,7 +315,7 @@ static bool count_bytes(struct writing *w)
         is_new[k] = is_changed(w, k);
         w->bytes[k] = is_new[k] ? written_bytes(w, k)
                                 : g->ops[w->members[w->first[k]]].bytes +
-                                      read_again(w, w->members[w->first[k]]);
+                                      moved_more(w, w->members[w->first[k]]);
     }
     for (size_t i = 0; i < w->n_edges; i++) {
         const struct fr_edge *e = &w->edges[i];
@@ -307,10 +328,13 @@ static bool count_bytes(struct writing *w)
 
 /* ---- the new graph ---- */
 
-/* The op that says what the fused one is: rows cost most, then random numbers, then functions. */
+/* The op that says what the fused one is: products cost most, then rows, then random numbers, then
+ * functions. */
 static unsigned rank_of(const struct fr_op *o)
 {
     switch (o->kind) {
+    case FR_OP_MATMUL:
+        return 6;
     case FR_OP_SOFTMAX:
     case FR_OP_LOG_SOFTMAX:
     case FR_OP_LAYERNORM:
@@ -401,6 +425,10 @@ static enum fr_status write_op(struct writing *w, size_t k, struct fr_error *err
         (void)fr__op_shape(g, leader, &op.shape);
         op.is_in_place = out.n > 0 && out.t[0].alias != FR_NONE;
         add_up(w, k, &op);
+        if (op.shape.of == FR_SHAPE_PRODUCT)
+            op.flops = g->ops[leader].flops; /* those of matrix units */
+        if (op.shape.of == FR_SHAPE_PRODUCT && w->bytes[k] > g->ops[leader].bytes)
+            op.shape.product.epilogue += (uint64_t)(w->bytes[k] - g->ops[leader].bytes);
     }
     op.bytes = w->bytes[k];
     if (op.forward != FR_NONE)

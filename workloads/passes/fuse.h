@@ -10,11 +10,19 @@
  *     activation-dropout   an activation and the dropout behind it
  *     scale-mask-softmax   scaling, masking, a cast, and the softmax behind them
  *     batchnorm-activation batch norm, the residual addition, and the activation behind them
+ *     gemm-bias            a matrix product and the bias behind it
+ *     gemm-epilogue        the same with the ReLU or GELU behind it, and in the backward pass the
+ *                          product that gives the gradient of the activation's output with the
+ *                          activation's gradient, and that of the weights with the bias's
  *     xla                  clusters of elementwise ops, with at most one norm or softmax each;
  *                          these are reductions that read their input again, and ops of the zoo
- *                          are those of TensorFlow 1 (workloads/zoo/nn_tf1.h)
+ *                          are those of TensorFlow 1 (workloads/zoo/nn_tf1.h); dropout reads random
+ *                          numbers of 32 bits that another kernel wrote
  *     inductor             the same clusters, where a norm or softmax is one kernel, and the
  *                          backward pass makes cheap values again instead of reading them
+ *
+ * A product keeps its own FLOPs and time; what else its kernel moves (the activation's input, which
+ * the backward pass reads) is its shape's `epilogue`.
  *
  * Casts between the ops of a pattern belong to it. The backward ops of the ops of a pattern become
  * one op too. Where a tensor inside a group is read outside by ops that derive from the group (the
@@ -26,9 +34,14 @@
  * Sources:  Megatron-LM, megatron/model/fused_bias_gelu.py (the backward pass adds the bias again),
  *           fused_softmax.py, transformer.py (bias_dropout_add); NVIDIA cuDNN,
  *           cudnnBatchNormalizationForwardTrainingEx, CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION;
- *           TensorFlow, XLA, instruction_fusion (a producer that is not expensive goes into
- *           each of its consumers); PyTorch,
- *           torch/_inductor and torch/_functorch/partitioners.py (min-cut recomputation).
+ *           NVIDIA, cuBLAS,
+ *           cublasLtEpilogue_t (BIAS, GELU_AUX_BIAS, DGELU, BGRADA); Paddle,
+ *           fuse_gemm_epilogue_pass.cc; PyTorch, aten/src/ATen/native/cuda/Blas.cpp, addmm
+ *           (gemm_and_bias); TensorFlow, XLA, instruction_fusion (a producer that is not
+ *           expensive goes into each of its consumers); TensorFlow, tf2xla/xla_op_registry.h
+ *           (cluster_stateful_rng_ops = false) and jit/compilability_check_util.cc: random numbers
+ *           are drawn outside of clusters; PyTorch, torch/_inductor and
+ *           torch/_functorch/partitioners.py (min-cut recomputation).
  * Ignores:  that a batch norm's fused kernel keeps a bit for the sign of each value instead of
  *           reading its output; the limits on a kernel's size and registers; reductions of several
  *           outputs in one kernel.

@@ -5,6 +5,12 @@
 #include "base/arena.h"
 #include "workloads/passes/fuse.h"
 
+/* Sets of op kinds. */
+#define FR__KIND(name) (UINT64_C(1) << FR_OP_##name)
+#define FR__ACTIVATION                                                                             \
+    (FR__KIND(RELU) | FR__KIND(GELU) | FR__KIND(SILU) | FR__KIND(TANH) | FR__KIND(SIGMOID))
+_Static_assert(FR_N_OP_KINDS <= 64, "a kind is a bit");
+
 /* Which ops become one. */
 struct fr__fusing {
     const struct fr_graph *g;
@@ -13,6 +19,7 @@ struct fr__fusing {
     uint32_t *parent;  /* [n_ops] a forest, whose roots are groups: fr__fusing_group() */
     uint32_t *size;    /* [n_ops] of roots: ops of the group */
     bool *has_rows;    /* [n_ops] of roots: a norm or softmax is among them */
+    bool *has_product; /* [n_ops] of roots: a matrix product is among them */
     uint8_t *by;       /* [n_ops] of roots: the fr_fusion that began it; FR_N_FUSIONS: none */
     bool *is_internal; /* [n_tensors] no tensor of the new graph */
 };
@@ -34,6 +41,19 @@ static inline bool fr__fusing_splits_rows(const struct fr__fusing *f)
 
 /* An elementwise kind: each number of the result needs one of each input. */
 bool fr__fusing_is_elementwise(enum fr_op_kind kind);
+
+/* fuse_groups.c: */
+/* A norm or softmax. */
+bool fr__fusing_is_on_rows(enum fr_op_kind kind);
+/* Whether an op may be one of several: elementwise or on rows, of the forward or backward pass. */
+bool fr__fusing_may_join(const struct fr__fusing *f, uint32_t op);
+/* Makes one group of two ops' groups, begun by that fusion. */
+void fr__fusing_unite(struct fr__fusing *f, uint32_t a, uint32_t b, enum fr_fusion fusion);
+/* The one op of the op's phase that reads it, and reads its first output; FR_NONE: none, or there
+ * are others. */
+uint32_t fr__fusing_only_reader(const struct fr__fusing *f, uint32_t op);
+/* Products with what stands behind them. false: out of memory. fuse_product.c. */
+bool fr__fusing_find_products(struct fr__fusing *f);
 
 /* Fills the groups. false: out of memory. fuse_find.c. */
 bool fr__fusing_find(struct fr__fusing *f);

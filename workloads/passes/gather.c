@@ -190,6 +190,8 @@ static void begin_units(struct fr__gathering *x)
                 .reader = FR_NONE,
                 .gather = {{FR_NONE, FR_NONE}, {FR_NONE, FR_NONE}},
                 .scatter = {FR_NONE, FR_NONE},
+                .unpack = {FR_NONE, FR_NONE},
+                .pack = FR_NONE,
                 .sum = {FR_NONE, FR_NONE},
             };
     }
@@ -214,7 +216,7 @@ static bool allocate(struct fr__gathering *x)
     if (!x->keep || !x->scratch || !x->b)
         return false;
     x->n_units = count_units(x);
-    n_new = 4 * FR__N_GATHER_SETS * x->n_units;
+    n_new = (4 + 3) * FR__N_GATHER_SETS * x->n_units; /* messages, copies */
     x->units = fr__arena_take(x->scratch, x->n_units, sizeof(*x->units));
     x->new_op = nones(x->scratch, g->n_ops);
     x->new_tensor = nones(x->scratch, g->n_tensors);

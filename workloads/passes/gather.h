@@ -10,6 +10,14 @@
  * Where several groups of replicas share alike (PyTorch's HSDP), an all_reduce of the parts over
  * the groups follows each reduce_scatter, and the updates read its result.
  *
+ * Units may be the modules of a layer, as in DeepSpeed (fr__units_by_module). Then a gather waits
+ * until the module that is `prefetch` before its own begins, also where a layer runs again first:
+ * each module of it is gathered when it runs again, and kept until its backward pass.
+ *
+ * With packs, parameters are copied out of what was gathered before the first op reads them, and
+ * gradients into what will be scattered: a read and a write of each, beside no other kernel of the
+ * rank. Their memory is not counted, as each copy frees what it was made from.
+ *
  * What belongs to no unit is the root: gathered once and kept until its backward pass is over.
  * Parts of experts and of all else travel apart, for other ranks share them. Sums of gradients of
  * tied parameters come before the reduce_scatter; they become ordinary ops (add).
@@ -22,13 +30,17 @@
  * ZeRO's second level keeps parameters whole: then there are reduce_scatters alone, of buckets of
  * gradients in the order in which they are complete. A bucket is closed as soon as it has
  * bucket_bytes of parameters (in a graph that will be cut: with each unit). The first op that
- * writes a gradient of a bucket waits until the bucket two before has left; without overlap
- * nothing runs beside a reduce_scatter (DeepSpeed, deepspeed/runtime/zero/stage_1_and_2.py,
- * reduce_independent_p_g_buckets_and_remove_grads, with overlap_comm or not).
+ * writes a gradient of a bucket waits until the bucket two before has left. At both levels
+ * nothing runs beside a reduce_scatter without overlap (DeepSpeed,
+ * deepspeed/runtime/zero/stage_1_and_2.py, reduce_independent_p_g_buckets_and_remove_grads, with
+ * overlap_comm or not).
  *
  * Source:  Y. Zhao et al., PyTorch FSDP, VLDB 2023, sections 3.1 to 3.4; PyTorch 2.4,
- *          torch/distributed/_composable/fsdp (one message a unit, root kept, order); S.
- *          Rajbhandari et al., ZeRO, SC 2020, section 5.3.
+ *          torch/distributed/_composable/fsdp (one message a unit, root kept, order; copies:
+ *          _fsdp_collectives.py, foreach_all_gather_copy_out, foreach_reduce_scatter_copy_in); S.
+ *          Rajbhandari et al., ZeRO, SC 2020, section 5.3. Modules: DeepSpeed 0.3,
+ *          deepspeed/runtime/zero/stage3.py, PartitionedParameterCoordinator (fetch_sub_module,
+ *          prefetch_next_sub_modules).
  * Ignores: padding of parts to equal sizes; that a gather of the next micro-batch can start before
  *          the end of this one.
  */
@@ -49,6 +61,8 @@ struct fr__gather_problem {
     uint32_t copies;                   /* groups of so many that share alike; 1: all are one */
     uint32_t prefetch;                 /* units */
     bool reshards;                     /* gathered again for the backward pass */
+    bool packs;            /* parameters and gradients are copied out of and into messages */
+    bool are_modules;      /* the units are modules: gathers wait for the beginning of others */
     bool keeps_parameters; /* they are whole on each rank: gradients alone are shared out, */
     uint64_t bucket_bytes; /* so many bytes of parameters together, */
     bool overlaps;         /* beside the rest of the backward pass */

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "workloads/graph/shape.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,13 +40,15 @@ static enum fr_status add_message(struct fr__gathering *x, const struct message 
     const struct fr_graph *g = x->g;
     const char *layer = g->layer_names[g->ops[m->near].layer];
     struct fr_tensor output = {.bytes = fr__to_bytes(m->bytes), .alias = FR_NONE};
+    /* a layer has several modules */
+    const char *prefix = x->in->are_modules ? g->ops[m->owner].name : layer;
     struct fr__mark mark = fr__arena_mark(x->scratch);
-    size_t len = strlen(layer) + strlen(m->what) + 28;
+    size_t len = strlen(prefix) + strlen(m->what) + 28;
     char *name = fr__arena_take(x->scratch, len, 1);
 
     if (!name)
         return fr__fail_nomem(err);
-    snprintf(name, len, "%s.%s%s", layer, m->what, set_names[m->set]);
+    snprintf(name, len, "%s.%s%s", prefix, m->what, set_names[m->set]);
     if (m->number != FR_NONE)
         snprintf(name + strlen(name), len - strlen(name), "%u", m->number);
     *out = (struct fr__gather_message){x->n_ops++, x->n_tensors++};
@@ -63,6 +66,76 @@ static enum fr_status add_message(struct fr__gathering *x, const struct message 
                         layer, &output, 1);
     fr__arena_rewind(x->scratch, mark);
     return FR_OK;
+}
+
+/* A copy out of or into a message. bytes: that it reads and writes; message_bytes: of the
+ * parameters in the given graph. */
+static enum fr_status add_copy(struct fr__gathering *x, const struct message *m, uint32_t *out,
+                               struct fr_error *err)
+{
+    const struct fr_graph *g = x->g;
+    const char *layer = g->layer_names[g->ops[m->near].layer];
+    struct fr__mark mark = fr__arena_mark(x->scratch);
+    size_t len = strlen(g->ops[m->owner].name) + strlen(m->what) + 16;
+    char *name = fr__arena_take(x->scratch, len, 1);
+
+    if (!name)
+        return fr__fail_nomem(err);
+    snprintf(name, len, "%s.%s%s", g->ops[m->owner].name, m->what, set_names[m->set]);
+    *out = x->n_ops++;
+    x->from[*out] = m->owner;
+    fr_graph_builder_op(x->b,
+                        &(struct fr_op){.name = name,
+                                        .kind = FR_OP_CAST,
+                                        .phase = m->phase,
+                                        .forward = m->forward == FR_NONE ? *out : m->forward,
+                                        .bytes = m->bytes,
+                                        .shape = fr__shape_of_parameters(
+                                            m->message_bytes / (double)g->param_elem_bytes)},
+                        layer, NULL, 0);
+    fr__arena_rewind(x->scratch, mark);
+    return FR_OK;
+}
+
+/* Out of what was gathered: a read and a write of all of it. */
+static enum fr_status add_unpack(struct fr__gathering *x, const struct fr__gather_unit *u,
+                                 struct fr__gather_set *s, uint32_t set, unsigned side,
+                                 struct fr_error *err)
+{
+    static const char *const what[] = {"copy_parameters", "copy_parameters_again"};
+    static const enum fr_phase phases[] = {FR_PHASE_FORWARD, FR_PHASE_BACKWARD_DATA};
+
+    if (!x->in->packs)
+        return FR_OK;
+    return add_copy(x,
+                    &(struct message){.what = what[side],
+                                      .phase = phases[side],
+                                      .near = u->first[side],
+                                      .set = set,
+                                      .owner = s->owner,
+                                      .forward = s->unpack[FR__SIDE_FORWARD],
+                                      .bytes = 2 * (double)s->bytes * x->in->sent,
+                                      .message_bytes = (double)s->bytes},
+                    &s->unpack[side], err);
+}
+
+/* Into what will be scattered: gradients are read as the backward pass makes them, as wide as
+ * parameters, and written as they travel. */
+static enum fr_status add_pack(struct fr__gathering *x, struct fr__gather_set *s, uint32_t set,
+                               struct fr_error *err)
+{
+    if (!x->in->packs)
+        return FR_OK;
+    return add_copy(x,
+                    &(struct message){.what = "copy_gradients",
+                                      .phase = FR_PHASE_BACKWARD_WEIGHT,
+                                      .near = s->ready,
+                                      .set = set,
+                                      .owner = s->owner,
+                                      .forward = s->unpack[FR__SIDE_FORWARD],
+                                      .bytes = (double)s->trained_bytes * (1 + x->in->gradient),
+                                      .message_bytes = (double)s->trained_bytes},
+                    &s->pack, err);
 }
 
 static enum fr_status add_gathers(struct fr__gathering *x, uint32_t unit, unsigned side,
@@ -89,6 +162,7 @@ static enum fr_status add_gathers(struct fr__gathering *x, uint32_t unit, unsign
                                              .bytes = (double)s->bytes * x->in->kept,
                                              .message_bytes = (double)s->bytes * x->in->sent},
                            &s->gather[side], err));
+        FR_TRY(add_unpack(x, u, s, k, side, err));
     }
     return FR_OK;
 }
@@ -110,6 +184,7 @@ static enum fr_status add_scatter(struct fr__gathering *x, struct fr__gather_set
                         .bytes = bytes / x->in->ranks[set],
                         .message_bytes = bytes};
 
+    FR_TRY(add_pack(x, s, set, err));
     FR_TRY(add_message(x, &m, &s->scatter, err));
     s->sum = s->scatter;
     if (x->in->copies < 2)
@@ -255,20 +330,27 @@ static void lead_over_scatter(struct fr__gathering *x, uint32_t i, const struct 
         else
             fr_graph_builder_edge(x->b, x->new_op[e->src], s->scatter.op, x->new_tensor[e->tensor],
                                   fr__to_bytes((double)whole * x->in->gradient));
+        edge(x, x->new_op[e->src], s->pack);
     }
     bytes = (uint64_t)((double)x->g->ops[e->dst].param_bytes * x->in->gradient / x->in->ranks[set]);
     if (!is_received(x, i))
         fr_graph_builder_edge(x->b, s->sum.op, x->new_op[e->dst], s->sum.tensor, bytes);
 }
 
-/* What is scattered is summed over the copies. */
-static void lead_to_sums(struct fr__gathering *x)
+/* Messages and their copies; what is scattered is summed over the groups. */
+static void lead_through_sets(struct fr__gathering *x)
 {
     for (size_t u = 0; u < x->n_units; u++)
         for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
             const struct fr__gather_set *s = &x->units[u].sets[k];
             double bytes = (double)s->trained_bytes * x->in->gradient / x->in->ranks[k];
 
+            edge(x, s->pack, s->scatter.op);
+            for (unsigned side = 0; side < FR__N_SIDES; side++)
+                if (s->unpack[side] != FR_NONE)
+                    fr_graph_builder_edge(x->b, s->gather[side].op, s->unpack[side],
+                                          s->gather[side].tensor,
+                                          fr__to_bytes((double)s->bytes * x->in->kept));
             if (s->sum.op != s->scatter.op)
                 fr_graph_builder_edge(x->b, s->scatter.op, s->sum.op, s->scatter.tensor,
                                       fr__to_bytes(bytes));
@@ -303,9 +385,13 @@ static void read_set(struct fr__gathering *x, uint32_t op, uint32_t unit, uint32
 {
     struct fr__gather_set *s = &x->units[unit].sets[set];
     unsigned side = fr__gather_is_backward(&x->g->ops[op]) ? FR__SIDE_BACKWARD : FR__SIDE_FORWARD;
-    const struct fr__gather_message *m =
-        &s->gather[s->gather[side].op != FR_NONE ? side : FR__SIDE_FORWARD];
+    const struct fr__gather_message *m;
 
+    if (s->gather[side].op == FR_NONE)
+        side = FR__SIDE_FORWARD;
+    m = &s->gather[side];
+    if (s->reader != op)
+        edge(x, s->unpack[side], x->new_op[op]);
     if (m->op != FR_NONE && s->reader != op)
         fr_graph_builder_edge(x->b, m->op, x->new_op[op], m->tensor,
                               fr__to_bytes((double)s->bytes * x->in->kept));
@@ -350,6 +436,20 @@ static uint32_t last_forward(const struct fr__gathering *x)
     return FR_NONE;
 }
 
+/* What the gather of the n-th unit waits for. units: those before it, without the root. */
+static uint32_t limit_of(const struct fr__gathering *x, const uint32_t *units, uint32_t n,
+                         uint32_t unit, unsigned side)
+{
+    uint32_t ahead = x->in->prefetch, first;
+
+    if (!x->in->are_modules)
+        return n > ahead ? x->new_op[x->units[units[n - 1 - ahead]].last[side]] : FR_NONE;
+    if (n < ahead)
+        return FR_NONE;
+    first = x->units[ahead == 0 ? unit : units[n - ahead]].first[side];
+    return first == 0 ? FR_NONE : x->new_op[first - 1];
+}
+
 /* One gather after the other; none further ahead than the limit. The root does not count. */
 static void order_gathers(struct fr__gathering *x, unsigned side)
 {
@@ -357,7 +457,7 @@ static void order_gathers(struct fr__gathering *x, unsigned side)
     uint32_t *units = x->order[side]; /* but the root's move out as it is read */
 
     for (size_t i = 0; i < x->n_ordered[side]; i++) {
-        uint32_t u = units[i];
+        uint32_t u = units[i], limit;
 
         for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
             uint32_t op = gather_of(x, u, side, k);
@@ -369,10 +469,8 @@ static void order_gathers(struct fr__gathering *x, unsigned side)
         }
         if (x->units[u].is_root)
             continue;
-        if (n > x->in->prefetch)
-            hold_back(x, u, side, x->new_op[x->units[units[n - 1 - x->in->prefetch]].last[side]]);
-        else
-            hold_back(x, u, side, start);
+        limit = limit_of(x, units, n, u, side);
+        hold_back(x, u, side, limit == FR_NONE ? start : limit);
         units[n++] = u;
     }
     x->n_ordered[side] = n;
@@ -410,7 +508,7 @@ static void order_scatters(struct fr__gathering *x)
                 edge(x, before, op);
                 before = op;
             }
-            if (x->in->keeps_parameters && !x->in->overlaps)
+            if (!x->in->overlaps)
                 stop_after(x, o, before);
             recent[0] = recent[1];
             recent[1] = before;
@@ -430,7 +528,7 @@ enum fr_status fr__gather_emit(struct fr__gathering *x, struct fr_graph **out, s
 {
     FR_TRY(add_ops(x, err));
     keep_edges(x);
-    lead_to_sums(x);
+    lead_through_sets(x);
     for (uint32_t o = 0; o < x->g->n_ops; o++)
         if (!x->in->keeps_parameters &&
             (x->g->ops[o].phase == FR_PHASE_FORWARD || fr__gather_is_backward(&x->g->ops[o])))

@@ -22,6 +22,7 @@ struct fr__gather_set {
     uint32_t ready;         /* the last op that writes a gradient of them; FR_NONE */
     uint32_t reader;        /* the last op noted as a reader; FR_NONE */
     struct fr__gather_message gather[FR__N_SIDES], scatter;
+    uint32_t unpack[FR__N_SIDES], pack; /* copies, ops in the new graph; FR_NONE */
     struct fr__gather_message sum; /* of the part over the copies; the scatter: there is one copy */
 };
 
@@ -56,7 +57,9 @@ struct fr__gathering {
 
 static inline uint32_t fr__gather_unit_of(const struct fr__gathering *x, uint32_t op)
 {
-    uint32_t layer = x->g->ops[op].layer, unit = x->in->units->unit_of_layer[layer];
+    const struct fr__units *u = x->in->units;
+    uint32_t layer = x->g->ops[op].layer;
+    uint32_t unit = u->unit_of_op ? u->unit_of_op[op] : u->unit_of_layer[layer];
     uint32_t root = (uint32_t)x->in->units->n_units;
 
     return unit != FR_NONE ? unit : root + (x->in->is_cut ? layer : 0);

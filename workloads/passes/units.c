@@ -286,7 +286,11 @@ static enum fr_status publish(struct finding *f, struct fr__units *out, struct f
         unit_of_layer[i] = unit == FR_NONE ? FR_NONE : number[unit];
         root_bytes += unit == FR_NONE ? f->layers[i].param_bytes : 0;
     }
-    *out = (struct fr__units){f->n_units, f->units, unit_of_layer, root_bytes, f->keep};
+    *out = (struct fr__units){.n_units = f->n_units,
+                              .units = f->units,
+                              .unit_of_layer = unit_of_layer,
+                              .root_param_bytes = root_bytes,
+                              .priv = f->keep};
     return FR_OK;
 }
 
@@ -333,4 +337,69 @@ void fr__units_free(struct fr__units *u)
 {
     fr__arena_free(u->priv);
     *u = (struct fr__units){0};
+}
+
+/* ---- modules ---- */
+
+struct modules {
+    const struct fr__units *given;
+    const struct fr_graph *g;
+    struct fr__unit *units;
+    uint32_t *unit_of_op;
+    uint32_t *current; /* [n_units] the module of each unit so far; FR_NONE */
+    size_t n;
+};
+
+/* Ops that do not run forward are of the module whose forward op they belong to. */
+static void add_op(struct modules *m, uint32_t o, uint64_t least_bytes)
+{
+    const struct fr_op *op = &m->g->ops[o];
+    uint32_t unit = m->given->unit_of_layer[op->layer];
+    uint32_t *module;
+
+    m->unit_of_op[o] = FR_NONE;
+    if (unit == FR_NONE)
+        return;
+    module = &m->current[unit];
+    if (op->phase != FR_PHASE_FORWARD && op->forward < o) {
+        m->unit_of_op[o] = m->unit_of_op[op->forward];
+        return;
+    }
+    if (*module == FR_NONE ||
+        (op->param_bytes >= least_bytes && m->units[*module].param_bytes >= least_bytes)) {
+        *module = (uint32_t)m->n++;
+        m->units[*module] =
+            (struct fr__unit){.name = m->given->units[unit].name, .first_layer = op->layer};
+    }
+    m->units[*module].n_layers = op->layer + 1 - m->units[*module].first_layer;
+    m->units[*module].param_bytes += op->phase == FR_PHASE_FORWARD ? op->param_bytes : 0;
+    m->unit_of_op[o] = *module;
+}
+
+enum fr_status fr__units_by_module(struct fr__units *out, const struct fr__units *u,
+                                   const struct fr_graph *g, uint64_t least_bytes,
+                                   struct fr_error *err)
+{
+    struct fr__arena *keep = fr__arena_new();
+    struct modules m = {.given = u, .g = g};
+
+    if (keep) {
+        m.units = fr__arena_alloc(keep, g->n_ops + 1, sizeof(*m.units));
+        m.unit_of_op = fr__arena_alloc(keep, g->n_ops + 1, sizeof(*m.unit_of_op));
+        m.current = fr__arena_alloc(keep, u->n_units + 1, sizeof(*m.current));
+    }
+    if (!m.units || !m.unit_of_op || !m.current) {
+        fr__arena_free(keep);
+        return fr__fail_nomem(err);
+    }
+    memset(m.current, 0xff, u->n_units * sizeof(*m.current)); /* FR_NONE each */
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        add_op(&m, o, least_bytes);
+    *out = (struct fr__units){.n_units = m.n,
+                              .units = m.units,
+                              .unit_of_layer = u->unit_of_layer,
+                              .unit_of_op = m.unit_of_op,
+                              .root_param_bytes = u->root_param_bytes,
+                              .priv = keep};
+    return FR_OK;
 }

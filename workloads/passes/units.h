@@ -28,6 +28,7 @@ struct fr__units {
     size_t n_units;
     const struct fr__unit *units;  /* [n_units], in the order of their first layers */
     const uint32_t *unit_of_layer; /* [n_layers] of the graph; FR_NONE: the root */
+    const uint32_t *unit_of_op;    /* [n_ops] where units are modules; NULL: by layer */
     uint64_t root_param_bytes;
     void *priv;
 };
@@ -37,5 +38,13 @@ struct fr__units {
 enum fr_status fr__units_find(struct fr__units *out, const struct fr_graph *g,
                               struct fr_error *err);
 void fr__units_free(struct fr__units *u);
+
+/* Cuts units into their modules: each op of a unit with least_bytes of parameters or more begins a
+ * unit of its own, to which the ops up to the next one belong, and those of the unit before the
+ * first one to that. Sets unit_of_op. Names and unit_of_layer are those of *u, which must stay.
+ * FR_ENOMEM: *out untouched. O(ops). */
+enum fr_status fr__units_by_module(struct fr__units *out, const struct fr__units *u,
+                                   const struct fr_graph *g, uint64_t least_bytes,
+                                   struct fr_error *err);
 
 #endif

@@ -5,12 +5,21 @@
  * rounds, an all-reduce does both. Position p of a ring ends the reduce-scatter with block p.
  * With equal rings and hops: t = 2 (n - 1) (a + S b / (n lanes)) of an all-reduce, half of it of
  * the others.
+ *
+ * Where messages may be ahead (n_ahead, k for short) a sender does not wait for the latency of its
+ * own hop. Place p begins to send its message of round r at
+ *   x(p, r) = max(x(p, r-1) + g_p, x(p, r-k) + g_p + a_p, x(p-1, r-1) + g_p-1 + a_p-1)
+ * with g the time of the bytes and a the latency of the hop from p: its own last bytes have left,
+ * the message k rounds ago has come, and so has what it passes on. So a block pays each hop's
+ * latency once a turn. A slow hop between machines costs all rounds only a k-th of its latency
+ * each, or what a turn of the ring takes for each round.
  */
 #include "config.h"
 
 #include "sim/collectives/algorithms/schedule.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static uint32_t place_of(const struct fr__schedule *s, uint32_t lane, uint32_t rank)
 {
@@ -74,11 +83,92 @@ static void carry(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint3
     fn(user, lane * n + (at + n - back) % n);
 }
 
+/* A hop's latency and bytes, and when its place began to send in the last rounds. */
+struct place {
+    double latency_s, bytes_s, came_s; /* came_s: the last message from the place before */
+    double began_s[FR__MOST_AHEAD];    /* by round mod n_ahead */
+};
+
+/* The rounds of one lane by the recurrence above. at: [n], of which n places stand for all. */
+static double rounds_ahead(const struct fr__schedule *s, struct place at[], uint32_t n)
+{
+    uint32_t k = s->n_ahead;
+    double end_s = 0;
+
+    for (uint32_t r = 0; r < s->n_steps; r++) {
+        for (uint32_t p = 0; p < n; p++) {
+            struct place *q = &at[p];
+            double begin_s = q->came_s;
+
+            if (r > 0)
+                begin_s = fmax(begin_s, q->began_s[(r - 1) % k] + q->bytes_s);
+            if (r >= k)
+                begin_s = fmax(begin_s, q->began_s[r % k] + q->bytes_s + q->latency_s);
+            q->began_s[r % k] = begin_s;
+        }
+        for (uint32_t p = 0; p < n; p++) {
+            double came_s = at[p].began_s[r % k] + at[p].bytes_s + at[p].latency_s;
+
+            at[(p + 1) % n].came_s = came_s;
+            end_s = fmax(end_s, came_s);
+        }
+    }
+    return end_s;
+}
+
+/* Beyond so many times x(p, r) their growth by round, without what the first turn takes more. */
+enum { MOST_BEGINNINGS = 1 << 22 };
+
+static double rounds_about(const struct fr__schedule *s, const struct place at[], uint32_t n)
+{
+    double turn_s = 0, most_s = 0;
+
+    for (uint32_t p = 0; p < n; p++) {
+        double whole_s = at[p].latency_s + at[p].bytes_s;
+
+        turn_s += whole_s;
+        most_s = fmax(most_s, fmax(at[p].bytes_s, whole_s / s->n_ahead));
+    }
+    return s->n_steps * fmax(turn_s / n, most_s);
+}
+
+/* NAN: no memory. */
+static double lane_ahead(const struct fr__schedule *s, uint32_t lane, fr__alone_hop_fn *hop,
+                         void *user)
+{
+    uint32_t n = s->period ? s->period : s->n;
+    struct place *at = calloc(n, sizeof(*at));
+    double end_s;
+
+    if (!at)
+        return NAN;
+    for (uint32_t p = 0; p < n; p++) {
+        uint32_t from = rank_at(s, lane, p), to = rank_at(s, lane, p + 1);
+
+        at[p].latency_s = hop(user, from, to, 0);
+        at[p].bytes_s = hop(user, from, to, piece_bytes(s, lane * s->n)) - at[p].latency_s;
+    }
+    end_s =
+        (double)n * s->n_steps <= MOST_BEGINNINGS ? rounds_ahead(s, at, n) : rounds_about(s, at, n);
+    free(at);
+    return end_s;
+}
+
 static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user)
 {
     uint32_t n = s->period ? s->period : s->n;
     double most_s = 0;
 
+    for (uint32_t lane = 0; s->n_ahead && lane < s->n_lanes; lane++) {
+        double lane_s = lane_ahead(s, lane, hop, user);
+
+        if (!(lane_s <= most_s)) /* NAN stays */
+            most_s = lane_s;
+        if (isnan(most_s))
+            break;
+    }
+    if (s->n_ahead)
+        return most_s;
     for (uint32_t lane = 0; lane < s->n_lanes; lane++)
         for (uint32_t i = 0; i < n; i++)
             most_s = fmax(most_s, hop(user, rank_at(s, lane, i), rank_at(s, lane, i + 1),

@@ -21,7 +21,7 @@
 
 #include "plan/plan.h"
 
-enum { FR__MOST_DIMS = 3 };
+enum { FR__MOST_DIMS = 3, FR__MOST_AHEAD = 8 };
 
 struct fr__step {
     uint32_t n_sends, n_recvs;
@@ -74,7 +74,7 @@ struct fr__algorithm {
      * */
     uint32_t (*owner)(const struct fr__schedule *s, uint32_t piece);
     /* Seconds where no two messages share a link; NULL: the sum over steps of the slowest message
-     * of each step. */
+     * of each step. NAN: no memory. */
     double (*alone)(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user);
     /* What an entity sends to others in all steps, in any order; NULL: found step by step. */
     void (*traffic)(const struct fr__schedule *s, uint32_t entity, fr__traffic_fn *fn, void *user);
@@ -103,6 +103,10 @@ struct fr__schedule {
     const double *share_frac; /* [n_lanes] of the bytes; NULL: equal shares */
     const double *pair_bytes; /* all-to-all: [n][n] from rank to rank; NULL: bytes / n each */
     const struct fr__custom *custom; /* a person's own */
+    /* Messages of a slot that may be on their way to one receiver (NCCL's steps of a buffer): the
+     * sender goes on once the bytes of the last one have left it. At most FR__MOST_AHEAD. 0: it
+     * waits until each has come. */
+    uint32_t n_ahead;
     /* Of an even algorithm: so many first ranks, those of a machine, stand for all in what messages
      * take; 0: each rank is looked at. */
     uint32_t n_standing;
@@ -139,8 +143,8 @@ void fr__schedule_step(const struct fr__schedule *s, uint32_t slot, uint32_t ste
 void fr__schedule_send(const struct fr__schedule *s, uint32_t slot, uint32_t step, uint32_t k,
                        struct fr__send *out);
 double fr__schedule_piece_bytes(const struct fr__schedule *s, uint32_t piece);
-/* Seconds where no two messages share a link. Cost: O(messages), of a pipeline those of one chunk,
- * where n_standing is set those of so many ranks. */
+/* Seconds where no two messages share a link; NAN: no memory. Cost: O(messages), of a pipeline
+ * those of one chunk, where n_standing is set those of so many ranks. */
 double fr__schedule_alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user);
 /* What an entity sends to others in all steps. Cost: O(its messages), of a pipeline those of one
  * chunk, or less. */

@@ -36,12 +36,10 @@ static const struct fr__nccl_measured NVLS_INSIDE[N_GENERATIONS] = {
 static const struct fr__nccl_measured PAIRS_INSIDE[N_GENERATIONS] = {
     {1.28, 1.34}, {1.48, 1.48}, {0.91, 1.22}, {1.28, 1.34}};
 
-/* Of few systems, so not by generation. On rings by LL the two at hand do not agree. */
-static const struct fr__nccl_measured RING_OVER_NODES[FR__NCCL_N_PROTOCOLS] = {
-    {1.00, 2.76}, {1.34, 2.18}, {2.24, 1.10}};
-static const struct fr__nccl_measured TREE_OVER_NODES[FR__NCCL_N_PROTOCOLS] = {
-    {1.34, 2.76}, {1.34, 2.18}, {2.24, 1.10}};
-static const struct fr__nccl_measured NVLS_OVER_NODES = {1.28, 1.34};
+/* Rings and trees; of few systems, so not by generation. */
+static const struct fr__nccl_measured OVER_NODES[FR__NCCL_N_PROTOCOLS] = {
+    {1.41, 2.41}, {1.98, 1.28}, {2.17, 1.10}};
+static const struct fr__nccl_measured NVLS_OVER_NODES = {1.63, 1.34};
 static const struct fr__nccl_measured PAIRS_OVER_NODES = {0.82, 1.16};
 
 static unsigned generation_of(unsigned min_sm)
@@ -78,7 +76,7 @@ struct fr__nccl_measured fr__nccl_measured_of(unsigned min_sm, bool is_over_node
         return PAIRS_OVER_NODES;
     if (a == FR__NCCL_ALGO_NVLS || a == FR__NCCL_ALGO_NVLS_TREE)
         return NVLS_OVER_NODES;
-    return a == FR__NCCL_ALGO_TREE ? TREE_OVER_NODES[p] : RING_OVER_NODES[p];
+    return OVER_NODES[p];
 }
 
 double fr__nccl_own_Bps(double mem_Bps)

@@ -474,6 +474,8 @@ static void divide_product(struct fr_shape *s, enum fr_op_kind kind, enum fr__sp
         divide(&s->product.batch, parts);
     else
         divide(&s->product.rows, parts);
+    if (loop != FR__SPLIT_DEPTH && s->product.epilogue > 0)
+        divide(&s->product.epilogue, parts);
 }
 
 static void divide_conv(struct fr_shape *s, enum fr__split loop, uint64_t parts)

@@ -1,17 +1,11 @@
-/* tests/strategies/test_hybrid_rings.c - messages in steps beside the parts of their ops, and the
- * three ways of context parallelism: bytes, and times by their closed forms.
- *
- * An op that takes n m alone, and whose message over n ranks takes g a step, takes with it
- *
- *     T = m + (n - 1) max(m, g),
- *
- * attention's backward pass, which passes on keys and values and then sums their gradients over
- * the same links, n m + g where m >= 2 g, and never less than either does alone.
- * Kc = 2 (s/c) b h_kv w are the keys and values of a rank. A rank sends a layer and micro-batch
- *
- *     all-gather, ring   (c - 1) Kc forward and 2 (c - 1) Kc backward
- *     Ulysses            (c - 1)/c (s/c) b (2 h + 2 h_kv) w, each way
- */
+/* tests/strategies/hybrid/test_hybrid_rings.c - messages in steps beside the parts of their ops,
+ * and the three ways of context parallelism: bytes, and times by their closed forms. An op that
+ * takes n m alone, and whose message over n ranks takes g a step, takes with it T = m + (n - 1)
+ * max(m, g), attention's backward pass, which passes on keys and values and then sums their
+ * gradients over the same links, n m + g where m >= 2 g, and never less than either does alone. Kc
+ * = 2 (s/c) b h_kv w are the keys and values of a rank. A rank sends a layer and micro-batch all-
+ * gather, ring (c - 1) Kc forward and 2 (c - 1) Kc backward Ulysses (c - 1)/c (s/c) b (2 h + 2
+ * h_kv) w, each way */
 #include "config.h"
 
 #include "tests/support/base_check.h"
@@ -19,6 +13,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -277,6 +272,42 @@ START_TEST(no_way_of_context_parallelism_keeps_gathered_keys_and_values)
 }
 END_TEST
 
+/* ---- messages in line ---- */
+
+/* Seconds in which device 0 computes while a message of its tensor group is under way. */
+static double seconds_beside(const struct ran *x)
+{
+    const struct fr_plan_view *v = fr_plan_view(x->p);
+    double s = 0;
+
+    for (size_t m = 0; m < v->n_tasks; m++)
+        for (size_t t = 0; t < v->n_tasks; t++)
+            if (v->tasks[m].kind == FR_TASK_COLLECTIVE && v->tasks[m].op != FR_NONE &&
+                v->tasks[m].device == 0 && v->tasks[t].device == 0 &&
+                v->tasks[t].kind == FR_TASK_COMPUTE)
+                s += fmax(0, fmin(x->r->end_s[m], x->r->end_s[t]) -
+                                 fmax(x->r->start_s[m], x->r->start_s[t]));
+    return s;
+}
+
+/* Two sums of inputs' gradients a layer run beside the gradients of weights, or beside nothing. */
+START_TEST(nothing_runs_beside_a_message_that_is_not_asynchronous)
+{
+    static const char *const specs[] = {"hybrid:tp=4", "hybrid:tp=4,sp=1"};
+    char in_line[100];
+    struct ran beside, after;
+
+    beside = run(BIG, FR_FP32, 1e10, specs[_i]);
+    snprintf(in_line, sizeof(in_line), "%s,tp-async=0", specs[_i]);
+    after = run(BIG, FR_FP32, 1e10, in_line);
+    ck_assert_double_gt(seconds_beside(&beside), 0);
+    ck_assert_double_lt(seconds_beside(&after), 1e-12);
+    ck_assert_double_gt(after.r->makespan_s, beside.r->makespan_s * 1.001);
+    free_ran(&beside);
+    free_ran(&after);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -285,6 +316,8 @@ static const struct {
     {LLAMA "1", "hybrid:tp=4,tp-overlap=1",
      "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that one of them could "
      "begin with"},
+    {LLAMA "1", "hybrid:tp=4,sp=1,tp-overlap=1,tp-async=0",
+     "tp-overlap=1 runs messages of a tensor group beside products, which tp-async=0 excludes"},
     {"gpt:hidden=128,heads=8,seq=64,vocab=1000,layers=1", "hybrid:cp=4,cp-comm=ring",
      "cp-comm=ring needs attention as one op, which 'gpt:hidden=128,heads=8,seq=64,vocab=1000,"
      "layers=1' has not (where the model has it, attention=flash)"},
@@ -323,6 +356,7 @@ int main(void)
     tcase_add_loop_test(c, a_gather_brings_its_products_part_after_part, 0, COUNT(speeds));
     tcase_add_loop_test(c, ring_attention_takes_the_longer_of_its_parts_and_their_messages, 0,
                         COUNT(speeds));
+    tcase_add_loop_test(c, nothing_runs_beside_a_message_that_is_not_asynchronous, 0, 2);
     tcase_add_loop_test(c, over_links_without_end_steps_cost_nothing, 0, 2);
     tcase_add_test(c, no_way_of_context_parallelism_keeps_gathered_keys_and_values);
     tcase_add_loop_test(c, what_cannot_be_done_is_refused_with_the_reason, 0, COUNT(refused));

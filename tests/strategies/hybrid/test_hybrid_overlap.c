@@ -1,5 +1,5 @@
-/* tests/strategies/test_hybrid_overlap.c - gradients of a pipeline's stages leave during their last
- * backward pass, and updated parameters come back beside the next forward pass.
+/* tests/strategies/hybrid/test_hybrid_overlap.c - gradients of a pipeline's stages leave during
+ * their last backward pass, and updated parameters come back beside the next forward pass.
  *
  * Two stages of two layers, two replicas, two micro-batches; a layer takes 1 s forward and 1 s for
  * each gradient; a message between stages takes c = 0.5 s. 1F1B, in seconds:
@@ -8,8 +8,8 @@
  *     stage 1  F0 2+c-4+c  B0 4+c-8+c  F1 8+c-10+c  B1 10+c-14+c = 10.5-14.5
  *
  * In B1 the upper layer's gradients are complete after half of it, the lower layer's at its end. A
- * layer has 1.5e9 bytes, on links of 1e9 bytes a second between two replicas: an all-reduce takes
- * 2 1/2 1.5 = 1.5 s, a reduce-scatter or a gather 0.75 s.
+ * layer has 1.5e9 bytes, on links of 1e9 bytes a second between two replicas: an all-reduce takes 2
+ * 1/2 1.5 = 1.5 s, a reduce-scatter or a gather 0.75 s.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
-/* tests/strategies/test_pipedream_run.c - PipeDream's stages on a topology, as the engine runs
- * them. */
+/* tests/strategies/pipedream/test_pipedream_run.c - PipeDream's stages on a topology, as the engine
+ * runs them. */
 #include "config.h"
 
 #include "strategies/pipedream/cluster.h"
@@ -140,12 +140,11 @@ START_TEST(an_outer_replica_is_a_server_of_its_own)
                                        .n_splits = 2,
                                        .splits = splits};
     const uint32_t devices[] = {10, 11, 20, 21};
-    const struct fr_problem in = {.devices = devices, .n_devices = 4};
     struct fr__arena *a = fr__arena_new();
     struct fr__pd_seats s;
     struct fr_error err;
 
-    ck_assert_int_eq(fr__pd_seat(&s, &plan, &in, a, &err), FR_OK);
+    ck_assert_int_eq(fr__pd_seat(&s, &plan, devices, a, &err), FR_OK);
     ck_assert_uint_eq(s.most, 2);
     ck_assert_uint_eq(s.devices[0], 10);
     ck_assert_uint_eq(s.devices[1], 20);

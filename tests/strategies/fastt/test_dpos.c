@@ -377,6 +377,37 @@ START_TEST(what_does_not_fit_is_named_with_device_and_bytes)
 }
 END_TEST
 
+/* Two of 2048 bytes: 4095 are too few together; 4096 are enough if no device has less than one
+ * takes, which the sum does not say. Rooms without end do not overflow. */
+START_TEST(what_all_devices_together_cannot_hold_is_known_before_planning)
+{
+    struct dpos_case c;
+    struct fr__dpos_options won;
+    struct fr__dpos_result r;
+    struct fr__dpos *p;
+    struct fr_error err;
+
+    dpos_case_init(&c, 2, 2, 0);
+    c.dag.ops[0].resident_bytes = c.dag.ops[1].output_bytes = 2048;
+    dpos_case_index(&c);
+    c.room_bytes[0] = 2048;
+    c.room_bytes[1] = 2047;
+    ck_assert(fr__dpos_cannot_fit(&c.dag, &c.m));
+    p = run(&c, (struct fr__dpos_options){0}, &r);
+    ck_assert_uint_eq(r.lack_op, 1);
+    ck_assert_int_eq(fr__dpos_best(p, &c.dag, &c.m, &(struct fr__dpos_options){0}, &won, &r, &err),
+                     FR_OK); /* says the same */
+    ck_assert_int_eq(r.outcome, FR__DPOS_NO_ROOM);
+    ck_assert_uint_eq(r.lack_op, 1);
+    fr__dpos_free(p);
+    c.room_bytes[1] = 2048;
+    ck_assert(!fr__dpos_cannot_fit(&c.dag, &c.m));
+    c.room_bytes[0] = c.room_bytes[1] = UINT64_MAX;
+    ck_assert(!fr__dpos_cannot_fit(&c.dag, &c.m));
+    dpos_case_fini(&c);
+}
+END_TEST
+
 /* Three graphs whose optimum is plain: a chain of four seconds stays on a device; six ops of two
  * seconds share three devices; two ops of three seconds that do not fit together are joined by five
  * bytes at a second each. */
@@ -474,6 +505,7 @@ int main(void)
     tcase_add_test(tc, devices_that_differ_in_speed_and_room_keep_all_rules);
     tcase_add_test(tc, what_is_left_of_the_path_goes_where_there_is_room);
     tcase_add_test(tc, what_does_not_fit_is_named_with_device_and_bytes);
+    tcase_add_test(tc, what_all_devices_together_cannot_hold_is_known_before_planning);
     tcase_add_test(tc, lower_bounds_are_the_optimum_of_a_chain_a_bag_and_a_pair_too_large);
     tcase_add_test(tc, a_run_is_stopped_only_when_it_reaches_the_limit);
     tcase_add_test(tc, a_dag_of_none_and_of_one_op_are_planned);

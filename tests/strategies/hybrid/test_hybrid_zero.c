@@ -1,14 +1,10 @@
-/* tests/strategies/test_hybrid_zero.c - sharded optimizers: what travels and what a rank keeps.
- *
- * Of psi parameters on d ranks, with weights of w bytes and gradients of g in a message, a rank
- * sends (d-1)/d of the bytes of each gather and of each reduce-scatter. FSDP gathers the parameters
- * of each unit twice a micro-batch and those of the root once, and scatters all gradients once:
- *
- *     (d-1)/d (2 w psi_units + w psi_root + g psi)
- *
- * A rank keeps 1/d of weights, gradients, master weights and states; beside these it has at most
- * the gathered root and two gathered units, and two units of whole gradients.
- */
+/* tests/strategies/hybrid/test_hybrid_zero.c - sharded optimizers: what travels and what a rank
+ * keeps. Of psi parameters on d ranks, with weights of w bytes and gradients of g in a message, a
+ * rank sends (d-1)/d of the bytes of each gather and of each reduce-scatter. FSDP gathers the
+ * parameters of each unit twice a micro-batch and those of the root once, and scatters all
+ * gradients once: (d-1)/d (2 w psi_units + w psi_root + g psi) A rank keeps 1/d of weights,
+ * gradients, master weights and states; beside these it has at most the gathered root and two
+ * gathered units, and two units of whole gradients. */
 #include "config.h"
 
 #include "calibrate/calibrate.h"
@@ -24,8 +20,10 @@
 
 /* What device 0 does. */
 struct outcome {
-    double time_s, gathered, scattered, summed; /* bytes that it sends */
-    double kept[FR_N_BUFFER_KINDS];             /* from the start to the end */
+    double time_s, compute_s;           /* compute_s: without updates */
+    double gathered, scattered, summed; /* bytes that it sends */
+    double copied;                      /* bytes that it reads and writes for messages */
+    double kept[FR_N_BUFFER_KINDS];     /* from the start to the end */
     uint64_t peak[FR_N_BUFFER_KINDS];
     double psi, psi_root, psi_unit; /* parameters: all, of the root, of the largest unit */
 };
@@ -107,6 +105,15 @@ static void plan_and_run(struct outcome *out, const struct fr_problem *in,
     fr_run_options_init(&o);
     ck_assert_msg(fr_simulate(p, &o, &r, &err) == FR_OK, "%s", err.text);
     out->time_s = r->makespan_s;
+    for (size_t i = 0; i < fr_plan_view(p)->n_tasks; i++) {
+        const struct fr_task *t = &fr_plan_view(p)->tasks[i];
+
+        if (t->kind != FR_TASK_COMPUTE || t->device != 0 || t->phase == FR_PHASE_UPDATE)
+            continue;
+        out->compute_s += r->end_s[i] - r->start_s[i];
+        if (t->op != FR_NONE && strstr(fr_plan_view(p)->graph->ops[t->op].name, ".copy_"))
+            out->copied += fr_plan_view(p)->graph->ops[t->op].bytes;
+    }
     memcpy(out->peak, r->devices[0].peak_by_kind, sizeof(out->peak));
     fr_run_free(r);
     fr_plan_free(p);
@@ -236,6 +243,91 @@ START_TEST(what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_mess
 }
 END_TEST
 
+/* Each product of a layer is a module with a message of its own. */
+#define WIDE "gpt:layers=3,hidden=4096,heads=32,seq=512,vocab=1000"
+
+START_TEST(modules_send_the_bytes_of_their_layers_and_hold_less)
+{
+    static const char *const options[] = {"", ",recompute=full", ",accumulate=2",
+                                          ",tp=2,sp=1,recompute=full", ",prefetch=2"};
+    char by_layer[100], by_module[100];
+    struct outcome layer, module;
+
+    snprintf(by_layer, sizeof(by_layer), "hybrid:zero=3%s", options[_i]);
+    snprintf(by_module, sizeof(by_module), "hybrid:zero=3,gather=module%s", options[_i]);
+    layer = run_spec(WIDE, 16, FR_BF16, by_layer);
+    module = run_spec(WIDE, 16, FR_BF16, by_module);
+    check_near(module.gathered, layer.gathered, 1e-12, by_module);
+    check_near(module.scattered, layer.scattered, 1e-12, by_module);
+    ck_assert_uint_lt(module.peak[FR_BUFFER_COMMUNICATION], layer.peak[FR_BUFFER_COMMUNICATION]);
+}
+END_TEST
+
+START_TEST(a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier)
+{
+    struct outcome none = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,gather=module,prefetch=0");
+    struct outcome one = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,gather=module,prefetch=1");
+    struct outcome four = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,gather=module,prefetch=4");
+
+    ck_assert_double_gt(none.time_s, one.time_s);
+    ck_assert_double_ge(one.time_s, four.time_s);
+    ck_assert_uint_lt(none.peak[FR_BUFFER_COMMUNICATION], one.peak[FR_BUFFER_COMMUNICATION]);
+    ck_assert_uint_lt(one.peak[FR_BUFFER_COMMUNICATION], four.peak[FR_BUFFER_COMMUNICATION]);
+}
+END_TEST
+
+START_TEST(without_overlap_nothing_runs_beside_a_scatter)
+{
+    struct outcome beside = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3");
+    struct outcome after = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,overlap=0");
+
+    ck_assert_double_gt(after.time_s, beside.time_s * 1.01);
+    check_near(after.scattered, beside.scattered, 1e-12, "overlap=0");
+    check_near(after.gathered, beside.gathered, 1e-12, "overlap=0");
+}
+END_TEST
+
+/* An op reads its own parameters, whole or gathered, and not those of its neighbours. */
+START_TEST(what_is_gathered_makes_no_op_slower)
+{
+    struct outcome whole = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=2");
+    struct outcome layer = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3");
+    struct outcome module = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,gather=module");
+
+    check_near(layer.compute_s, whole.compute_s, 1e-12, "by layer");
+    check_near(module.compute_s, whole.compute_s, 1e-12, "by module");
+}
+END_TEST
+
+/* FSDP2 reads and writes what each gather brings, and reads each gradient as wide as the weight and
+ * writes it as it travels: for each micro-batch
+ *
+ *     2 w (2 psi_units + psi_root) + (w + g) psi
+ */
+START_TEST(copies_of_messages_read_and_write_all_of_them)
+{
+    static const char *const options[] = {"", ",gather=module,recompute=full", ",accumulate=3"};
+
+    for (size_t i = 0; i < 3; i++) {
+        double w = recipes[_i].w, micros = i == 2 ? 3 : 1;
+        char plain[100], packed[100];
+        struct outcome none, all;
+
+        snprintf(plain, sizeof(plain), "hybrid:zero=3%s", options[i]);
+        snprintf(packed, sizeof(packed), "hybrid:zero=3,packs=1%s", options[i]);
+        none = run_spec(WIDE, 48, recipes[_i].dtype, plain);
+        all = run_spec(WIDE, 48, recipes[_i].dtype, packed);
+        check_near(none.copied, 0, 0, plain);
+        check_near(all.copied,
+                   micros * (2 * w * (2 * all.psi - all.psi_root) + (w + recipes[_i].g) * all.psi),
+                   1e-9, packed);
+        check_near(all.gathered, none.gathered, 1e-12, packed);
+        ck_assert_double_gt(all.compute_s, none.compute_s);
+        ck_assert_double_gt(all.time_s, none.time_s);
+    }
+}
+END_TEST
+
 START_TEST(folded_ranks_take_the_time_of_all)
 {
     static const char *const options[] = {"",
@@ -244,6 +336,10 @@ START_TEST(folded_ranks_take_the_time_of_all)
                                           ",pp=2,micro=1",
                                           ",recompute=full,accumulate=3",
                                           ",shard-group=4",
+                                          ",gather=module,recompute=full",
+                                          ",overlap=0",
+                                          ",packs=1,recompute=full,accumulate=3",
+                                          ",packs=1,pp=2,micro=1",
                                           ",shard-group=2,tp=2,sp=1,pp=2,micro=1"};
     char folded[100], unfolded[100];
     struct outcome a, b;
@@ -408,7 +504,12 @@ int main(void)
     tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 2);
     tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 2);
     tcase_add_test(t, what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages);
-    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 7);
+    tcase_add_loop_test(t, modules_send_the_bytes_of_their_layers_and_hold_less, 0, 5);
+    tcase_add_test(t, a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier);
+    tcase_add_test(t, without_overlap_nothing_runs_beside_a_scatter);
+    tcase_add_test(t, what_is_gathered_makes_no_op_slower);
+    tcase_add_loop_test(t, copies_of_messages_read_and_write_all_of_them, 0, 2);
+    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 11);
     tcase_add_test(t, experts_are_shared_by_the_ranks_that_hold_the_same);
     tcase_add_test(t, the_second_level_keeps_weights_whole_and_a_part_of_gradients);
     tcase_add_test(t, whole_gradients_of_the_second_level_go_with_their_bucket);

@@ -1,5 +1,5 @@
-/* tests/strategies/test_hybrid.c - what the ranks of a hybrid send each other, counted in the plan,
- * and what is refused.
+/* tests/strategies/hybrid/test_hybrid.c - what the ranks of a hybrid send each other, counted in
+ * the plan, and what is refused.
  *
  * The counts are those of Megatron-LM's code: U = (t - 1)/t X bytes sent, X = s b h w the
  * activation of a layer, is one gather or scatter over t ranks; an all-reduce is two

@@ -1,4 +1,4 @@
-/* tests/strategies/test_hybrid_experts.c - experts that get more tokens than others.
+/* tests/strategies/hybrid/test_hybrid_experts.c - experts that get more tokens than others.
  *
  * Mixtral of 96 tokens a sample, two experts a token, eight experts on four ranks: 24 rows of each
  * sample for an expert. With skew F the first rank's two experts get 24 F rows each and the others

@@ -1,5 +1,5 @@
-/* tests/strategies/test_pipedream_search.c - PipeDream's planner beside a plain search, and beside
- * what the published program answers (where the profiles are at hand). */
+/* tests/strategies/pipedream/test_pipedream_search.c - PipeDream's planner beside a plain search,
+ * and beside what the published program answers (where the profiles are at hand). */
 #include "config.h"
 
 #include "strategies/pipedream/pipedream.h"

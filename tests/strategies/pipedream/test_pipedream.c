@@ -1,4 +1,5 @@
-/* tests/strategies/test_pipedream.c - PipeDream's planner: plans and states derived by hand. */
+/* tests/strategies/pipedream/test_pipedream.c - PipeDream's planner: plans and states derived by
+ * hand. */
 #include "config.h"
 
 #include "strategies/pipedream/pipedream.h"
@@ -216,6 +217,41 @@ START_TEST(a_diamond_has_five_states_and_the_programs_open_layers)
 }
 END_TEST
 
+/* With a and d together no cut lies between them, so abcd is left; with b and c a | abc | abcd. e
+ * is in no state, so nothing stands with it. */
+START_TEST(states_that_part_what_stands_together_are_left_out)
+{
+    static const uint32_t ad[][2] = {{1, 4}}, bc[][2] = {{2, 3}}, ae[][2] = {{1, 5}};
+    static const struct {
+        const uint32_t (*pairs)[2];
+        size_t n_left;
+        uint64_t first;
+    } rows[] = {{ad, 1, 15}, {bc, 3, 1}, {ae, 5, 1}};
+    struct profile_case t = {.n = 0};
+    struct fr__arena *arena = fr__arena_new();
+    struct fr__pd_layers l;
+    struct fr_error err;
+    struct fr_profile *p;
+
+    diamond(&t);
+    p = profile_case_load(&t);
+    ck_assert_int_eq(fr__pd_layers_make(arena, p, &l, &err), FR_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct fr__pd_options o = {.n_together = 1, .together = rows[i].pairs};
+        struct fr__pd_states s;
+
+        ck_assert_int_eq(fr__pd_states_make(arena, &l, 100, NULL, &s, &err), FR_OK);
+        ck_assert_int_eq(fr__pd_states_join(arena, &l, &o, &s, &err), FR_OK);
+        ck_assert_uint_eq(s.n, rows[i].n_left);
+        ck_assert_uint_eq(s.sets[0], rows[i].first);
+        ck_assert_uint_eq(s.sets[s.n - 1], 15);
+        ck_assert(fabs(s.both_s[s.n - 1] - 15e-3) < 1e-15);
+    }
+    fr__arena_free(arena);
+    fr_profile_free(p);
+}
+END_TEST
+
 START_TEST(inputs_go_to_the_first_stage_and_unread_items_to_none)
 {
     struct profile_case t = {.n = 0};
@@ -351,6 +387,7 @@ int main(void)
     tcase_add_test(c, an_outer_level_divides_the_sum_by_the_inner_machines);
     tcase_add_test(c, memory_counts_mini_batches_by_the_machines_that_follow);
     tcase_add_test(c, fewer_machines_are_used_only_where_that_is_allowed);
+    tcase_add_test(c, states_that_part_what_stands_together_are_left_out);
     tcase_add_test(c, a_diamond_has_five_states_and_the_programs_open_layers);
     tcase_add_test(c, inputs_go_to_the_first_stage_and_unread_items_to_none);
     tcase_add_test(c, too_many_states_leave_cuts_through_one_tensor_and_say_so);

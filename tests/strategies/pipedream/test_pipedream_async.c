@@ -1,5 +1,5 @@
-/* tests/strategies/test_pipedream_async.c - PipeDream's stages on a topology without a flush: the
- * pace of the slowest stage, stashed versions, sums of rounds. */
+/* tests/strategies/pipedream/test_pipedream_async.c - PipeDream's stages on a topology without a
+ * flush: the pace of the slowest stage, stashed versions, sums of rounds. */
 #include "config.h"
 
 #include "sim/sim.h"

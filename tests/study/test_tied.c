@@ -1,0 +1,96 @@
+/* tests/study/test_tied.c - weights that stages of PipeDream's planner share, in what it promises
+ * and in what it chooses. */
+#include "config.h"
+
+#include "study/study.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char SLOW[] = "4x box:1xrtx3090 via eth:8Gbps";
+
+static struct fr_record *answer(const char *workload, const char *topology, const char *strategy)
+{
+    struct fr_question q;
+    struct fr_record *r = NULL;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    q.workload = workload;
+    q.topology = topology;
+    q.strategy = strategy;
+    q.global_batch = 32;
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    ck_assert_ptr_nonnull(r->decisions);
+    ck_assert_ptr_nonnull(r->decisions->promise);
+    return r;
+}
+
+/* Words are embedded by the first stage and read by the last, and no two stages without replicas
+ * hold both: 51 MB each way a micro-batch, which at 1 GB/s is 51 ms, far more than a stage
+ * takes. */
+START_TEST(weights_on_the_way_between_stages_are_in_the_promise)
+{
+    struct fr_record *r = answer("gpt:layers=4,hidden=256,heads=4,seq=128", SLOW,
+                                 "pipedream:straight=1,micro=4,mode=paper");
+    double ratio = r->iteration_s / r->decisions->promise->planned_s;
+
+    ck_assert_ptr_nonnull(strstr(r->decisions->promise->by, "tied weights between stages"));
+    ck_assert_double_gt(r->decisions->promise->planned_s, 8 * 50e-3);
+    ck_assert_msg(ratio > 0.9 && ratio < 1.25, "%g", ratio);
+    fr_record_free(r);
+}
+END_TEST
+
+/* BERT's pooler comes after all that uses the words, so further stages can hold it: 31 MB need not
+ * travel, and the rest on one GPU takes a tenth of their time. */
+START_TEST(a_stage_with_all_that_uses_the_words_leaves_the_others_the_rest)
+{
+    struct fr_record *r =
+        answer("bert:layers=4,hidden=256,heads=4", SLOW, "pipedream:straight=1,micro=4,mode=paper");
+
+    ck_assert_ptr_nonnull(strstr(r->decisions->promise->by, "slowest stage"));
+    ck_assert_double_lt(r->iteration_s, 8 * 31e-3 / 4);
+    fr_record_free(r);
+}
+END_TEST
+
+/* Sums of gradients over the widest links are cheap: all that uses the words in one stage, on all
+ * GPUs, takes less than words on the way. Stages with unlike numbers of replicas, which cannot
+ * share weights, were refused here. */
+START_TEST(a_stage_that_holds_all_that_is_tied_is_taken_where_it_promises_less)
+{
+    struct fr_record *r = answer("gpt2-small", "hgx-h100", "pipedream"), *straight;
+
+    straight = answer("gpt2-small", "hgx-h100", "pipedream:straight=1");
+    ck_assert_double_lt(r->decisions->promise->planned_s, straight->decisions->promise->planned_s);
+    ck_assert_double_lt(r->iteration_s, straight->iteration_s);
+    fr_record_free(straight);
+    fr_record_free(r);
+}
+END_TEST
+
+/* GPUs 3 and 4 of a DGX-1 have no NVLink, nor have 0 and 7; along a ring all neighbours have one.
+ * In order of rank this took 5 times as long as its slowest stage. */
+START_TEST(stages_stand_along_a_ring_of_nvlinks)
+{
+    struct fr_record *r = answer("bert-base", "dgx1-v100", "pipedream");
+
+    ck_assert_double_lt(r->iteration_s, 2 * r->decisions->promise->planned_s);
+    fr_record_free(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("tied");
+
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, weights_on_the_way_between_stages_are_in_the_promise);
+    tcase_add_test(c, a_stage_with_all_that_uses_the_words_leaves_the_others_the_rest);
+    tcase_add_test(c, a_stage_that_holds_all_that_is_tied_is_taken_where_it_promises_less);
+    tcase_add_test(c, stages_stand_along_a_ring_of_nvlinks);
+    return run_case(c, "study/tied");
+}
