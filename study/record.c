@@ -48,7 +48,9 @@ static void fill_memory(struct fr_record_device *d, const struct fr_device_resul
     }
 }
 
-static void fill_device(struct fr_record_device *d, const struct fr__making *m, uint32_t device)
+/* input_wait_s: for which every device is idle after what it runs. */
+static void fill_device(struct fr_record_device *d, const struct fr__making *m, uint32_t device,
+                        double input_wait_s)
 {
     const struct fr_topo *t = m->setting->topo;
     const struct fr_device_result *r = &m->run->devices[device];
@@ -63,7 +65,7 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
     d->compute_s = r->iteration.compute_s;
     d->comm_s = r->iteration.comm_s;
     d->exposed_comm_s = r->iteration.exposed_comm_s;
-    d->idle_s = r->iteration.idle_s;
+    d->idle_s = r->iteration.idle_s + input_wait_s;
     d->busy_s = d->compute_s + d->exposed_comm_s;
     d->capacity_bytes = type->mem_bytes;
     fill_memory(d, r, m->options.memory != FR_MEMORY_LIVENESS);
@@ -127,7 +129,7 @@ static enum fr_status fill_devices(struct record_box *box, const struct fr__maki
         uint32_t device = m->devices[i];
         struct fr_record_device *d = &list[r->n_devices++];
 
-        fill_device(d, m, device);
+        fill_device(d, m, device, r->input_wait_s);
         is_listed[device] = true;
         r->n_devices -= is_stood_for(m, device);
         if (!is_working[device])
@@ -140,7 +142,7 @@ static enum fr_status fill_devices(struct record_box *box, const struct fr__maki
     }
     for (uint32_t device = 0; device < n_all; device++)
         if (!is_listed[device] && (is_working[device] || m->run->devices[device].peak_bytes > 0))
-            fill_device(&list[r->n_devices++], m, device);
+            fill_device(&list[r->n_devices++], m, device, r->input_wait_s);
     if (n_used > 0) {
         r->compute_s /= (double)n_used;
         r->comm_s /= (double)n_used;
@@ -393,7 +395,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->input_wait_s = fmax(r->input_s - r->iteration_s, 0);
     r->iteration_s += r->input_wait_s;
     r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
-    r->lower_bound_s = m->run->lower_bound_s;
+    r->lower_bound_s = fmax(m->run->lower_bound_s, r->input_s);
     r->has_totals = (m->options.want & FR_WANT_TOTALS) != 0;
     r->order_efficiency = r->has_totals ? fr_run_efficiency(m->run) : 0;
     r->order_speedup_potential = r->has_totals ? fr_run_speedup_potential(m->run) : 0;

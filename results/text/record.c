@@ -169,7 +169,11 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
         break;
     case ROW_BUBBLE:
         part_cells(row, "bubble", r->bubble_s, r);
-        fr__table_text(row->cell[3], "neither computes nor communicates");
+        if (r->input_wait_s > 0)
+            snprintf(row->cell[3], FR__TABLE_CELL, "%s of it wait for the input",
+                     fr__format_time(r->input_wait_s, text, sizeof(text)));
+        else
+            fr__table_text(row->cell[3], "neither computes nor communicates");
         break;
     case ROW_BOUND:
         bound_cells(row, r);

@@ -71,7 +71,8 @@ enum fr_status fr__cost_error(double *out, const struct fr__making *m, const str
                               struct fr_error *err)
 {
     const struct fr_plan_view *v = fr_plan_view(m->plan);
-    double whole_s = r->compute_s + r->exposed_comm_s + r->bubble_s, variance = 0, network;
+    double whole_s = r->compute_s + r->exposed_comm_s + r->bubble_s - r->input_wait_s;
+    double variance = 0, network;
     struct weights w = {.cost_s = calloc(v->n_costs + 1, sizeof(*w.cost_s))};
 
     if (!w.cost_s)

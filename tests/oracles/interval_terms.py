@@ -305,8 +305,9 @@ def interval(q, reference, cost_error):
     """As study/interval/interval.c."""
     extra = max(0, cost_error ** 2 - reference ** 2)
     z = [1.64485, 0.67449, 0, 0.67449, 1.64485]
-    return [q[2] + math.copysign(math.hypot(x - q[2], zz * math.sqrt(extra)), x - q[2])
-            for x, zz in zip(q, z)]
+    q = [q[2] + math.copysign(math.hypot(x - q[2], zz * math.sqrt(extra)), x - q[2])
+         for x, zz in zip(q, z)]
+    return [min(0, q[0]), *q[1:4], max(0, q[4])]
 
 
 # ---- judging, with each source left out ----

@@ -151,6 +151,24 @@ START_TEST(the_range_of_a_step_is_that_of_what_is_computed)
 }
 END_TEST
 
+START_TEST(a_gpu_that_waits_for_its_input_is_idle)
+{
+    struct fr_record *plain = ask("resnet50", (const char *const[]){"input-rate", "any", NULL});
+    struct fr_record *r = ask("resnet50", (const char *const[]){"input-rate", "8", NULL});
+    double wait_s = 1 - plain->iteration_s;
+
+    ck_assert_double_eq_tol(r->input_wait_s, wait_s, 1e-12);
+    ck_assert_double_eq_tol(r->bubble_s, plain->bubble_s + wait_s, 1e-9);
+    for (size_t i = 0; i < r->n_devices; i++)
+        ck_assert_double_eq_tol(r->devices[i].idle_s, plain->devices[i].idle_s + wait_s, 1e-9);
+    /* no order of tasks is faster than the input */
+    ck_assert_double_eq_tol(r->lower_bound_s, 1, 1e-12);
+    ck_assert_double_eq_tol(r->interval.cost_error, plain->interval.cost_error, 1e-9);
+    fr_record_free(r);
+    fr_record_free(plain);
+}
+END_TEST
+
 START_TEST(what_is_none_is_refused_and_changes_nothing)
 {
     static const char *const bad[][2] = {{"host-op", "16us/"},
@@ -201,6 +219,7 @@ int main(void)
     tcase_add_test(tc, the_end_of_a_step_is_where_a_step_begins_without_a_word_of_hosts);
     tcase_add_test(tc, cores_of_the_machine_decode_images);
     tcase_add_test(tc, the_range_of_a_step_is_that_of_what_is_computed);
+    tcase_add_test(tc, a_gpu_that_waits_for_its_input_is_idle);
     tcase_add_test(tc, what_is_none_is_refused_and_changes_nothing);
     return run_case(tc, "study/host");
 }

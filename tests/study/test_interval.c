@@ -70,6 +70,23 @@ START_TEST(worse_known_costs_widen_it_as_variances_add)
 }
 END_TEST
 
+/* Where all that was measured is slower than its predictions, and where it is faster. */
+START_TEST(a_range_holds_the_prediction)
+{
+    static const struct fr__step_term slow = {{0.1, 0.15, 0.2, 0.3, 0.4}, 0.06, 10, 3};
+    static const struct fr__step_term fast = {{-0.4, -0.3, -0.2, -0.15, -0.1}, 0.06, 10, 3};
+    struct fr_record_interval i = {0};
+
+    fr__interval_of(&i, 0.1, false, &slow, 0.06);
+    ck_assert_double_eq(i.low_s, 0.1);
+    ck_assert_double_eq_tol(i.half_low_s, 0.1 * exp(0.15), 1e-12);
+    ck_assert_double_eq_tol(i.high_s, 0.1 * exp(0.4), 1e-12);
+    fr__interval_of(&i, 0.1, false, &fast, 0.06);
+    ck_assert_double_eq_tol(i.low_s, 0.1 * exp(-0.4), 1e-12);
+    ck_assert_double_eq(i.high_s, 0.1);
+}
+END_TEST
+
 START_TEST(classes_are_told_by_place_numbers_and_kind_of_work)
 {
     static const char two[] = "2x dgx1-v100 via ib:100Gbps", gnmt[] = "gnmt-2";
@@ -173,6 +190,7 @@ int main(void)
     tcase_add_test(tc, a_step_whose_costs_are_as_usual_has_the_quantiles_of_its_class);
     tcase_add_test(tc, better_known_costs_do_not_narrow_it);
     tcase_add_test(tc, worse_known_costs_widen_it_as_variances_add);
+    tcase_add_test(tc, a_range_holds_the_prediction);
     tcase_add_test(tc, classes_are_told_by_place_numbers_and_kind_of_work);
     tcase_add_test(tc, every_class_has_terms_in_order);
     tcase_add_test(tc, nothing_is_claimed_where_all_times_are_given);
