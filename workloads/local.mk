@@ -18,7 +18,7 @@ libworkloads_la_SOURCES = \
 	workloads/import/tasks.c workloads/import/wfcommons.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/fuse.h \
 	workloads/passes/fuse.c workloads/passes/fuse_find.c workloads/passes/fuse_groups.c \
-	workloads/passes/fuse_inside.c workloads/passes/fuse_parts.h workloads/passes/fuse_product.c \
+	workloads/passes/fuse_inside.c workloads/passes/fuse_parts.h workloads/passes/fuse_product.c workloads/passes/small_ops.c workloads/passes/small_ops.h \
 	workloads/passes/gather.h workloads/passes/gather.c workloads/passes/gather_buckets.c \
 	workloads/passes/gather_emit.c workloads/passes/gather_parts.h workloads/passes/gather_sets.c \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \

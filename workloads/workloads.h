@@ -258,6 +258,7 @@ enum fr_fusion {
     FR_FUSE_PRODUCT_EPILOGUE,
     FR_FUSE_XLA,
     FR_FUSE_INDUCTOR,
+    FR_FUSE_SMALL_OPS, /* none: what an op is in a framework that fuses nothing */
     FR_N_FUSIONS
 };
 

@@ -40,6 +40,14 @@ run explain -w bert-base -t dgx1-v100 -g 4 -b 32 -s hybrid:pp=4 --recipe megatro
 check a_plan_is_told_with_its_fusions says "scale-mask-softmax *12 *72 -> *24"
 run graph show bert-base --fuse softmaks
 check an_unknown_fusion_is_refused fails 2 "no fusion is called 'softmaks'"
+run graph show bert-base --fuse small-ops
+check each_op_is_many_without_a_compiler says "small-ops *88 *176 -> *1216"
+run graph show bert-base --fuse xla+small-ops
+check a_compiler_leaves_no_small_ops fails 2 "does not go with xla or inductor"
+run graph show bert-base --recipe tf-horovod-xla
+check with_xla_the_recipe_has_clusters lacks "small-ops"
+run graph show bert-base --recipe tf-horovod
+check without_it_small_ops says "small-ops *88 *176 -> *1216"
 run simulate -w resnet50 -t dgx1-v100 -g 8 -b 256 -s dp --input-rate 2000
 check a_slow_input_holds_the_step_up says "iteration time *128 ms"
 check and_it_is_said says "the input holds the step up: its samples take 128 ms"

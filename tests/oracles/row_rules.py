@@ -12,6 +12,9 @@ import re
 # value; why
 Blank = collections.namedtuple("Blank", "column id framework model notes value why")
 BLANKS = [
+    Blank("seq_len", "", "", "BioBERT", "fine-tun", "128",
+          "NVIDIA DeepLearningExamples, TensorFlow BERT, biobert/scripts/ner_bc5cdr-chem.sh: "
+          "seq_length 128"),
     Blank("seq_len", "", "", "BERT", "SQuAD|fine-tun", "384",
           "NVIDIA DeepLearningExamples, scripts/run_squad.sh of PyTorch and TensorFlow: "
           "max_seq_length 384; Lambda runs a fork of it, PaddlePaddle's page names the same task"),
@@ -44,6 +47,10 @@ Software = collections.namedtuple("Software", "id framework model notes precisio
 SOFTWARE = [
     Software("^DLE", "^TensorFlow", "BERT", "", "", "nvidia-tf-bert",
              "the scripts of the rows' own page; XLA is their default"),
+    Software("^DLE", "^TensorFlow", "ELECTRA", "", "AMP|FP16|mixed", "tf-horovod-xla",
+             "scripts/run_squad.sh: --amp --xla"),
+    Software("^DLE", "^TensorFlow", "ELECTRA", "", "", "tf-horovod",
+             "scripts/run_squad.sh: without amp no --xla"),
     Software("^DLE", "^TensorFlow", "ResNet", "", "", "tf-horovod-xla",
              "the scripts of the rows' own page, with --xla in their commands"),
     Software("^DLE", "^PyTorch", "BERT-Large$", "grad_accum=|includes gradient accumulation",

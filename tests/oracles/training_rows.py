@@ -15,7 +15,9 @@ counted on standard error, by reason. A row that our strategies cannot express y
 
     flagged     SUSPECT, CHECK or WARNING in the notes: left out (as the data's own README asks)
     model       ResNet-50 (v1.5), -101, -152, VGG16, AlexNet, Inception v3 (no auxiliary head),
-                BERT-Large, GNMT v2 (4 + 4 layers: gnmt-8), Transformer (big); GPT and larger ones:
+                BERT-Large, BioBERT (BERT-Base on other texts), ELECTRA fine-tuned (its
+                discriminator, a BERT-Base; pre-training has a generator beside it: left out),
+                GNMT v2 (4 + 4 layers: gnmt-8), Transformer (big); GPT and larger ones:
                 large_rows.py
     head        BERT with SQuAD or fine-tuning in the notes: pooler; else the pre-training heads
     GPU         V100: dgx1-v100, with 32 GB dgx1-v100-32g, on a DGX-2 dgx2; A100 of 40 or 80 GB:
@@ -39,6 +41,8 @@ counted on standard error, by reason. A row that our strategies cannot express y
                 notes say that it includes accumulation: N of them. Of more than 64 micro-batches we
                 run 64 and compare with their share of the time: one more update in 64, for a plan
                 that stays small
+                BioBERT's pre-training: 65536 samples an update at 128 tokens, 32768 at 512 (its
+                page, "Pre-training" and the table of accuracies)
     optimizer   momentum for images, Adam for the rest
 """
 import collections
@@ -52,7 +56,9 @@ IMAGES = {"ResNet-50": "resnet50", "ResNet-50 v1.5": "resnet50", "ResNet-101": "
           "ResNet-152": "resnet152", "VGG16": "vgg16", "AlexNet": "alexnet",
           "Inception v3": "inception-v3:aux=0"}
 BERTS = {"BERT-Large": "bert-large", "BERT-Base SQuAD fine-tuning": "bert-base",
-         "BERT-Large SQuAD fine-tuning": "bert-large"}
+         "BERT-Large SQuAD fine-tuning": "bert-large", "BioBERT": "bert-base",
+         "ELECTRA": "bert-base"}
+BIOBERT = {"128": 65536, "512": 32768}  # samples of an update, by tokens
 SENTENCE = 27
 MOST_MICROS = 64
 GPUS = {"dgx2": 16, "p2.16xlarge": 16}  # of a machine; the others have 8
@@ -70,6 +76,8 @@ def workload(row):
     if model in IMAGES:
         return IMAGES[model], "-O momentum", 0
     length = row_rules.blank(row, "seq_len")
+    if model == "ELECTRA" and "fine-tun" not in notes:
+        raise LeftOut("no such model in the zoo, or no sequence length: " + model)
     if model in BERTS and length:
         tuned = "squad" in notes or "fine-tun" in notes or "SQuAD" in model
         return (BERTS[model] + (":head=pooler" if tuned else ""), "-O adam --seq-len " + length, 0)
@@ -129,6 +137,9 @@ def precision(row):
 
 def micro_batches(row):
     """How many make one update on one GPU."""
+    if row["model"] == "BioBERT" and "Pre-training" in row["notes"]:
+        micro = int(row["batch_per_gpu"]) * int(row["gpus"])
+        return max(1, BIOBERT[row["seq_len"]] // micro)
     accumulated = re.search(r"grad_accum=(\d+)", row["notes"])
     return int(accumulated[1]) if accumulated else 1
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "workloads/graph/builder.h"
 #include "workloads/graph/infer_shape.h"
+#include "workloads/passes/small_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ static const struct {
     [FR_FUSE_XLA] = {"xla", "clusters of elementwise ops; norms and softmax as reductions"},
     [FR_FUSE_INDUCTOR] = {"inductor", "clusters with a norm or softmax in one kernel; cheap values "
                                       "are made again for the backward pass"},
+    [FR_FUSE_SMALL_OPS] = {"small-ops", "no fusion: GELU, dropout, layer norm and softmax as the "
+                                        "small ops of TensorFlow without XLA"},
 };
 
 const char *fr_fusion_name(enum fr_fusion f)
@@ -249,6 +252,13 @@ static double elements_of(const struct fr_tensor *t)
     return n;
 }
 
+/* Whether an op is run as small ops: no fusion took it. */
+static bool is_small(const struct writing *w, uint32_t o)
+{
+    return (w->f.fusions >> FR_FUSE_SMALL_OPS & 1) && w->f.size[fr__fusing_group(&w->f, o)] == 1 &&
+           fr__small_ops_of(w->f.g, o).n_ops > 0;
+}
+
 /* What XLA moves more of an op than a kernel that keeps a row, or draws its own random numbers.
  *
  * Dropout: TensorFlow draws the numbers outside of clusters (a stateful op), in 32 bits, and the
@@ -262,6 +272,8 @@ static double moved_more(const struct writing *w, uint32_t o)
     const struct fr_op *op = &w->f.g->ops[o];
     bool is_forward = fr_op_runs_forward(op);
 
+    if (is_small(w, o))
+        return fr__small_ops_of(w->f.g, o).more_bytes;
     if (!fr__fusing_splits_rows(&w->f) || op->n_tensors == 0 ||
         (!is_forward && op->phase != FR_PHASE_BACKWARD_DATA))
         return 0;
@@ -453,6 +465,19 @@ static void write_edges(struct writing *w)
             fr_graph_builder_tie(w->b, w->new_op[g->edges[i].src], w->new_op[g->edges[i].dst]);
 }
 
+static void note_small_ops(const struct writing *w, size_t k, struct fr_fusion_effect *x)
+{
+    uint32_t o = w->members[w->first[k]];
+
+    if (!is_small(w, o))
+        return;
+    x->n_groups += w->f.g->ops[o].phase == FR_PHASE_FORWARD;
+    x->ops_before++;
+    x->ops_after += fr__small_ops_of(w->f.g, o).n_ops;
+    x->bytes_before += w->f.g->ops[o].bytes;
+    x->bytes_after += w->bytes[k];
+}
+
 static void note_effects(const struct writing *w, struct fr_graph *made)
 {
     struct fr_fusion_effect *effects = ((struct fr__graph_priv *)made->priv)->effects;
@@ -461,8 +486,10 @@ static void note_effects(const struct writing *w, struct fr_graph *made)
         uint32_t n = w->first[k + 1] - w->first[k];
         struct fr_fusion_effect *x;
 
-        if (n < 2)
+        if (n < 2) {
+            note_small_ops(w, k, &effects[FR_FUSE_SMALL_OPS]);
             continue;
+        }
         x = &effects[w->f.by[fr__fusing_group(&w->f, w->members[w->first[k]])]];
         x->n_groups += w->f.g->ops[w->members[w->first[k]]].phase == FR_PHASE_FORWARD;
         x->ops_before += n;

@@ -21,6 +21,9 @@
  *     inductor             the same clusters, where a norm or softmax is one kernel, and the
  *                          backward pass makes cheap values again instead of reading them
  *
+ *     small-ops            no fusion: GELU, dropout, layer norm and softmax that nothing above took
+ *                          move what TensorFlow's small ops move (small_ops.h); each stays one op
+ *
  * A product keeps its own FLOPs and time; what else its kernel moves (the activation's input, which
  * the backward pass reads) is its shape's `epilogue`.
  *

@@ -1,0 +1,46 @@
+/* workloads/passes/small_ops.h - what a framework moves that has no kernel for GELU, dropout, layer
+ * norm and the gradient of softmax, but runs each as a dozen small ops.
+ *
+ * That is TensorFlow without XLA. Each small op reads whole tensors and writes one. Per number of
+ * the op's result, r reads and w writes of its size (mask: a byte, random number: 4 bytes):
+ *
+ *     GELU         x / sqrt(2), erf, 1 +, times 0.5: r w each; times x: 2r w.        6r + 5w, 5 ops
+ *       gradient   of the product, times both factors: 2r w twice; times 0.5: r w; of erf, the
+ *                  square, minus, exp, 2 / sqrt(pi): r w each, times what came: 2r w; / sqrt(2):
+ *                  r w; the sum of both ways: 2r w.                                14r + 10w, 10 ops
+ *     dropout      times 1 / keep: r w; random numbers: written; compared with the rate: read, mask
+ *                  written; the mask as numbers: read, w; times it: 2r w.      3r + 3w + 10 B, 5 ops
+ *       gradient   times the mask's numbers: 2r w; times 1 / keep: r w.             3r + 2w, 2 ops
+ *     layer norm   mean: r; squared differences: r w; mean: r; 1 / deviation times scale: w; times
+ *                  x: 2r w; times the mean: r w; shift minus that: r w; sum: 2r w.  9r + 6w, 8 ops
+ *       gradient   of the shift: r w, r; of the mean's product: r w, 2r w, r; of x's: 2r w twice,
+ *                  their sum: 2r w; of the scale: r w, r, r w, r; of the variance: r w three times
+ *                  and w; of the mean: w, r w; sum of three ways: 3r w.             23r + 15w, 19 ops
+ *     softmax      largest, sum of exp, result: 3r + w in one op.
+ *       gradient   times the result: 2r w; sum: r; minus it: r w; times the result: 2r w. 6r + 3w, 4
+ *
+ * Sources: TensorFlow 2.x, python/ops/nn_ops.py (dropout_v2), math_grad.py (_ErfGrad, _MulGrad,
+ *          _SquaredDifferenceGrad, _MeanGrad), nn_grad.py (_SoftmaxGrad), nn_impl.py (moments,
+ *          batch_normalization), core/kernels/softmax_op_gpu.cu.cc; keras, layers/normalization
+ *          (epsilon below 1.001e-5: not the fused batch norm); GELU with erf, as NVIDIA's and Hugging
+ *          Face's ELECTRA.
+ * Ignores: the launches of the small ops; what more of them is kept for the backward pass
+ *          (--memory tf1 counts that).
+ */
+#ifndef FR_WORKLOADS_PASSES_SMALL_OPS_H
+#define FR_WORKLOADS_PASSES_SMALL_OPS_H
+
+#include "workloads/workloads.h"
+
+#include <stdint.h>
+
+/* What the small ops move of an op of a training graph. n_ops 0: the framework has a kernel for it,
+ * too, or it makes no tensor. more_bytes: beyond the op's own `bytes`. */
+struct fr__small_ops {
+    unsigned n_ops;
+    double more_bytes;
+};
+
+struct fr__small_ops fr__small_ops_of(const struct fr_graph *g, uint32_t op);
+
+#endif
