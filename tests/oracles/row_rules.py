@@ -42,9 +42,13 @@ BLANKS = [
 ]
 
 # What software made a row: patterns of id, framework, model, notes and precision; the recipe
-# (forerun recipe list), "" where none is known; why
+# (forerun recipe list), with what was said beside it, "" where none is known; why
 Software = collections.namedtuple("Software", "id framework model notes precision recipe why")
 SOFTWARE = [
+    Software("^DLE", "^TensorFlow", "BioBERT", "fine-tun", "FP32", "nvidia-tf-bert --fuse small-ops",
+             "biobert/scripts/biobert_finetune_train_benchmark.sh: two epochs, as the page's rows, "
+             "with --use_xla under fp16 alone (found after a look at predictions, when ELECTRA's "
+             "script had said the same)"),
     Software("^DLE", "^TensorFlow", "BERT", "", "", "nvidia-tf-bert",
              "the scripts of the rows' own page; XLA is their default"),
     Software("^DLE", "^TensorFlow", "ELECTRA", "", "AMP|FP16|mixed", "tf-horovod-xla",
