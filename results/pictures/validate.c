@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { MAX_SOURCES = 7 };
+static const double MARGIN = 1.2; /* beyond the outermost point or end of a range */
 
 static const char *const colours[MAX_SOURCES] = {
     FR__COLOUR_FORWARD,       FR__COLOUR_BACKWARD_WEIGHT, FR__COLOUR_UPDATE,
@@ -71,11 +72,15 @@ static void write_script(FILE *f, const struct fr_validation *v)
     double low_s = INFINITY, high_s = 0, factor;
     size_t n;
 
-    for (size_t i = 0; i < v->n_rows; i++)
-        if (!v->rows[i].why_not) {
-            low_s = fmin(low_s, fmin(v->rows[i].measured_s, v->rows[i].predicted_s));
-            high_s = fmax(high_s, fmax(v->rows[i].measured_s, v->rows[i].predicted_s));
-        }
+    for (size_t i = 0; i < v->n_rows; i++) {
+        const struct fr_validation_row *r = &v->rows[i];
+
+        if (r->why_not)
+            continue;
+        /* fmin and fmax pass over the NaN of a row without a range */
+        low_s = fmin(low_s, fmin(fmin(r->measured_s, r->predicted_s), r->low_s));
+        high_s = fmax(high_s, fmax(fmax(r->measured_s, r->predicted_s), r->high_s));
+    }
     factor = fr__time_unit(high_s, &unit);
     n = write_data(f, v, factor, sources);
     fputs("set border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\nset logscale xy\n"
@@ -86,9 +91,9 @@ static void write_script(FILE *f, const struct fr_validation *v)
     fprintf(f, "set ylabel 'predicted iteration (%s)' tc rgb '" FR__COLOUR_TEXT "'\n", unit);
     for (unsigned axis = 0; axis < 2; axis++) {
         fprintf(f, "set %srange [", axis ? "y" : "x");
-        fr__plot_number(f, factor * low_s / 1.5);
+        fr__plot_number(f, factor * low_s / MARGIN);
         putc(':', f);
-        fr__plot_number(f, factor * high_s * 1.5);
+        fr__plot_number(f, factor * high_s * MARGIN);
         fputs("]\n", f);
     }
     fputs("plot x lw 1.5 lc rgb '" FR__COLOUR_TEXT "' title 'as measured', "
