@@ -121,7 +121,9 @@ if [ -r "$data" ] && command -v python3 >/dev/null; then
         grep -q '^DLE-0688,.*--recipe nvidia-tf-bert,' recipes.csv
     check "fine_tuning_in_fp32_has_a_recipe_of_its_own" \
         grep -q '^DLE-0268,.*--recipe nvidia-squad-fp32,' recipes.csv
-    sed 's/ --recipe [a-z0-9-]*//' recipes.csv | sort >without.csv
+    check "and_what_its_script_leaves_out_stands_beside_it" \
+        grep -q '^DLE-0797,.*--seq-len 128 --recipe nvidia-tf-bert --fuse small-ops,' recipes.csv
+    sed 's/ --recipe [a-z0-9-]*\( --fuse [a-z-]*\)*//' recipes.csv | sort >without.csv
     sort real.csv >sorted.csv
     check "and_else_rows_are_the_same" \
         sh -c "test \$(wc -l <without.csv) -gt 400 && ! comm -23 without.csv sorted.csv | grep ."
