@@ -60,6 +60,8 @@ static void set_empty(struct fr__maxmin *m)
     m->from_Bps = m->least_Bps = 0;
     m->stats = (struct fr__maxmin_stats){.solves = 0};
     fr__turns_clear(&m->queue);
+    free(m->weights); /* until a flow has some again */
+    m->weights = NULL;
     for (uint32_t i = 0; i < m->n_crossed; i++)
         set_free(m, m->crossed[i]);
 }
@@ -124,6 +126,8 @@ void fr__maxmin_free(struct fr__maxmin *m)
     free(m->new_rates);
     free(m->done);
     free(m->hops);
+    free(m->weights);
+    free(m->open_weight);
     free(m->tickets);
     free(m->flows);
     free(m->shares);
@@ -150,6 +154,7 @@ static bool grow_slots(struct fr__maxmin *m)
         !resize(&m->tickets, cap, sizeof(*m->tickets)) ||
         !resize(&m->done, cap, sizeof(*m->done)) ||
         (m->is_watched && !resize(&m->new_rates, 2 * cap, sizeof(*m->new_rates))) ||
+        (m->weights && !resize(&m->weights, cap * m->stride, sizeof(*m->weights))) ||
         !resize(&m->hops, cap * m->stride, sizeof(*m->hops)))
         return false;
     m->cap_slots = (uint32_t)cap;
@@ -160,17 +165,29 @@ static bool grow_slots(struct fr__maxmin *m)
 static bool widen(struct fr__maxmin *m, uint32_t n_path)
 {
     uint32_t stride = m->stride;
+    size_t n = m->cap_slots ? m->cap_slots : 1;
     struct fr__hop *wide;
+    double *weights = NULL;
 
     while (stride < n_path)
         stride = stride > UINT32_MAX / 2 ? n_path : stride * 2;
-    wide = calloc(m->cap_slots ? m->cap_slots : 1, stride * sizeof(*wide));
-    if (!wide)
+    wide = calloc(n, stride * sizeof(*wide));
+    if (m->weights)
+        weights = calloc(n, stride * sizeof(*weights));
+    if (!wide || (m->weights && !weights)) {
+        free(wide);
+        free(weights);
         return false;
+    }
     for (uint32_t s = 0; s < m->n_slots; s++)
         memcpy(wide + (size_t)s * stride, fr__maxmin_hops(m, s), m->stride * sizeof(*wide));
+    for (uint32_t s = 0; weights && s < m->n_slots; s++)
+        memcpy(weights + (size_t)s * stride, m->weights + (size_t)s * m->stride,
+               m->stride * sizeof(*weights));
     free(m->hops);
+    free(m->weights);
     m->hops = wide;
+    m->weights = weights;
     m->stride = stride;
     return true;
 }
@@ -227,6 +244,26 @@ static bool make_room(struct fr__maxmin *m, const uint32_t path[], uint32_t n_pa
     return true;
 }
 
+/* From now on hops have weights, those so far 1. */
+static bool begin_weights(struct fr__maxmin *m)
+{
+    size_t n = (size_t)m->cap_slots * m->stride;
+    double *weights = malloc(n * sizeof(*weights));
+
+    if (!m->open_weight)
+        m->open_weight = calloc((size_t)m->n_resources + 1, sizeof(*m->open_weight));
+    if (!weights || !m->open_weight) {
+        free(weights);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        weights[i] = 1;
+    for (uint32_t i = 0; i < m->n_crossed; i++)
+        m->open_weight[m->crossed[i]] = m->resources[m->crossed[i]].n_open;
+    m->weights = weights;
+    return true;
+}
+
 /* ---- adding and taking out ---- */
 
 static void change(struct fr__maxmin *m, uint32_t resource)
@@ -254,39 +291,52 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
     struct fr__flow *f = &m->flows[slot];
     const struct fr__hop *hops = fr__maxmin_hops(m, slot);
     struct fr__resource *narrowest = &m->resources[hops[0].resource];
+    double rate_Bps = INFINITY;
 
     for (uint32_t h = 0; h < f->n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
+        double full_Bps = q->capacity_Bps / fr__maxmin_weight(m, slot, h);
 
-        narrowest = q->capacity_Bps < narrowest->capacity_Bps ? q : narrowest;
+        if (full_Bps < rate_Bps) {
+            rate_Bps = full_Bps;
+            narrowest = q;
+        }
     }
     for (uint32_t h = 0; h < f->n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
 
-        q->n_open = 0;
-        q->left_Bps = q->capacity_Bps - narrowest->capacity_Bps;
+        fr__maxmin_open_none(m, q);
+        q->left_Bps = q->capacity_Bps - fr__maxmin_weight(m, slot, h) * rate_Bps;
     }
     m->n_new--;
-    narrowest->left_before_Bps[0] = narrowest->level_Bps = narrowest->capacity_Bps;
+    narrowest->left_before_Bps[0] = narrowest->capacity_Bps;
+    narrowest->level_Bps = rate_Bps;
+    narrowest->left_Bps = 0;
     narrowest->n_sorted = 1;
     narrowest->is_ordered = true;
-    m->shares[slot] =
-        (struct fr__share){narrowest->capacity_Bps, (uint32_t)(narrowest - m->resources), 0};
+    m->shares[slot] = (struct fr__share){rate_Bps, (uint32_t)(narrowest - m->resources), 0};
     fr__maxmin_note_rate(m, slot);
     m->stats.visited++;
-    f->end_s = now + f->remaining_bytes / narrowest->capacity_Bps;
+    f->end_s = now + f->remaining_bytes / rate_Bps;
     fr__tournament_set(&m->ends, m->shares[slot].bottleneck, f->end_s);
 }
 
 uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[], uint32_t n_path,
                         double bytes, uint32_t user)
 {
+    return fr__maxmin_add_weighted(m, now, path, NULL, n_path, bytes, user);
+}
+
+uint32_t fr__maxmin_add_weighted(struct fr__maxmin *m, double now, const uint32_t path[],
+                                 const double weights[], uint32_t n_path, double bytes,
+                                 uint32_t user)
+{
     bool is_alone = true;
     struct fr__hop *hops;
     uint32_t slot;
 
     assert(n_path >= 1 && bytes >= 0 && now >= 0);
-    if (!make_room(m, path, n_path))
+    if (!make_room(m, path, n_path) || (weights && !m->weights && !begin_weights(m)))
         return FR_NONE;
     slot = take_slot(m);
     m->flows[slot] = (struct fr__flow){bytes, now, INFINITY, n_path};
@@ -300,7 +350,9 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
         is_alone = is_alone && q->n == 0;
         hops[h] = (struct fr__hop){path[h], q->n};
         q->entries[q->n++] = (struct fr__entry){slot, h};
-        q->n_open++;
+        if (m->weights)
+            m->weights[(size_t)slot * m->stride + h] = weights ? weights[h] : 1;
+        fr__maxmin_open_more(m, q, weights ? weights[h] : 1);
     }
     if (is_alone)
         start_alone(m, now, slot);
@@ -351,14 +403,15 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
         struct fr__resource *q = &m->resources[hops[h].resource];
 
         drop_entry(m, q, hops[h].pos);
-        q->n_open -= !has_rate;
+        if (!has_rate)
+            fr__maxmin_open_less(m, q, fr__maxmin_weight(m, slot, h));
         if (q->n == 0) {
             make_empty(m, hops[h].resource);
         } else if (q->is_ordered) {
             was_alone = false;
             change(m, hops[h].resource);
         } else if (has_rate) {
-            q->left_Bps += m->shares[slot].rate_Bps;
+            q->left_Bps += fr__maxmin_weight(m, slot, h) * m->shares[slot].rate_Bps;
             q->next++;
         }
     }
@@ -474,6 +527,11 @@ uint32_t fr__maxmin_n_crossing(const struct fr__maxmin *m, uint32_t resource)
 uint32_t fr__maxmin_crossing(const struct fr__maxmin *m, uint32_t resource, uint32_t i)
 {
     return m->resources[resource].entries[i].slot;
+}
+
+double fr__maxmin_weight_on(const struct fr__maxmin *m, uint32_t resource, uint32_t i)
+{
+    return fr__maxmin_weight_of(m, m->resources[resource].entries[i]);
 }
 
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot)

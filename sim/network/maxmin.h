@@ -47,6 +47,15 @@ bool fr__maxmin_reset(struct fr__maxmin *m, bool is_watched);
 uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[], uint32_t n_path,
                         double bytes, uint32_t user);
 
+/* The same for a flow that stands for several: at rate 1 it takes weights[h] of resource path[h].
+ *   weights  [n_path], > 0 and finite; of a resource that several flows cross multiples of 2^-30,
+ *            so that their sums are exact; NULL: 1 each
+ * Rates are max-min fair as if each flow had weight 1: all grow alike until a resource is full. */
+uint32_t fr__maxmin_add_weighted(struct fr__maxmin *m, double now, const uint32_t path[],
+                                 const double weights[], uint32_t n_path, double bytes,
+                                 uint32_t user);
+double fr__maxmin_weight_on(const struct fr__maxmin *m, uint32_t resource, uint32_t i);
+
 /* Takes out a flow that has not ended. Cost: O(n_path). */
 void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot);
 

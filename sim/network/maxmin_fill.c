@@ -67,7 +67,7 @@ enum { OLD_LEVEL, SHARE }; /* why a resource is in the queue */
  * the queue yet. */
 static inline void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
 {
-    double level_Bps = q->left_Bps / q->n_open;
+    double level_Bps = q->left_Bps / fr__maxmin_open(m, q);
     uint32_t why = SHARE;
 
     if (!q->is_past_old && q->level_Bps < level_Bps) {
@@ -95,17 +95,17 @@ static inline void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
         q->is_waiting = true;
         m->loose[m->n_loose++] = (uint32_t)(q - m->resources);
     }
-    if (fr__maxmin_loose_left(q) < m->least_Bps * q->n_open)
-        m->least_Bps = fr__maxmin_loose_share(q);
+    if (fr__maxmin_loose_left(q) < m->least_Bps * fr__maxmin_open(m, q))
+        m->least_Bps = fr__maxmin_loose_share(m, q);
 }
 
 /* ---- reaching ---- */
 
 /* Settles an open flow of a resource: takes its rate from what is left there. */
-static void settle(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps)
+static void settle(struct fr__maxmin *m, struct fr__resource *q, double weight, double rate_Bps)
 {
-    q->left_Bps -= rate_Bps;
-    q->n_open--;
+    q->left_Bps -= weight * rate_Bps;
+    fr__maxmin_open_less(m, q, weight);
     m->n_open--;
 }
 
@@ -129,7 +129,7 @@ static void reach(struct fr__maxmin *m, struct fr__resource *q, double level_Bps
         q->left_Bps = q->left_before_Bps[i];
     }
     q->next = i;
-    q->n_open = q->n - i;
+    fr__maxmin_open_from(m, q, i);
     m->n_open += q->n_open;
 }
 
@@ -139,14 +139,16 @@ static void reach(struct fr__maxmin *m, struct fr__resource *q, double level_Bps
 static void cut_deeper(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos)
 {
     while (q->n_sorted > pos) {
-        uint32_t slot = q->entries[--q->n_sorted].slot;
-        struct fr__share *s = &m->shares[slot];
+        struct fr__entry e = q->entries[--q->n_sorted];
+        struct fr__share *s = &m->shares[e.slot];
 
         if (is_kept(m, s))
             continue;
         if (q->n_sorted == pos || is_reached(m, &m->resources[s->bottleneck])) {
-            q->left_Bps += s->rate_Bps;
-            q->n_open++;
+            double weight = fr__maxmin_weight_of(m, e);
+
+            q->left_Bps += weight * s->rate_Bps;
+            fr__maxmin_open_more(m, q, weight);
             m->n_open++;
         } else {
             s->mark = m->epoch;
@@ -166,13 +168,14 @@ static void tighten(struct fr__maxmin *m, struct fr__resource *q)
     q->is_past_old = true;
     m->active[m->n_active++] = (uint32_t)(q - m->resources);
     q->next = q->n_sorted;
-    q->n_open = q->n - q->n_sorted;
+    fr__maxmin_open_from(m, q, q->n_sorted);
     m->n_open += q->n_open;
     for (uint32_t k = q->next; k < q->n; k++) {
-        const struct fr__share *s = &m->shares[q->entries[k].slot];
+        struct fr__entry e = q->entries[k];
+        const struct fr__share *s = &m->shares[e.slot];
 
         if (is_given_new_rate(m, s))
-            settle(m, q, s->rate_Bps);
+            settle(m, q, fr__maxmin_weight_of(m, e), s->rate_Bps);
     }
 }
 
@@ -203,7 +206,8 @@ static void reach_changed(struct fr__maxmin *m)
 static inline void advance(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
 {
     for (; q->next < q->n; q->next++) {
-        struct fr__share *s = &m->shares[q->entries[q->next].slot];
+        struct fr__entry e = q->entries[q->next];
+        struct fr__share *s = &m->shares[e.slot];
 
         if (is_given_new_rate(m, s))
             continue;
@@ -214,7 +218,7 @@ static inline void advance(struct fr__maxmin *m, struct fr__resource *q, double 
                 continue;
             s->mark = m->epoch;
         }
-        settle(m, q, s->rate_Bps);
+        settle(m, q, fr__maxmin_weight_of(m, e), s->rate_Bps);
     }
 }
 
@@ -230,7 +234,7 @@ static void keep_rate(struct fr__maxmin *m, struct fr__entry e)
         struct fr__resource *q = &m->resources[hops[h].resource];
 
         if (h != e.hop && is_reached(m, q) && hops[h].pos >= q->n_sorted && hops[h].pos < q->next)
-            settle(m, q, s->rate_Bps);
+            settle(m, q, fr__maxmin_weight(m, e.slot, h), s->rate_Bps);
     }
 }
 
@@ -252,7 +256,7 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
                       double rate_Bps, double now)
 {
     struct fr__flow *f = &m->flows[e.slot];
-    const struct fr__hop *hop = fr__maxmin_hops(m, e.slot), *end = hop + f->n_hops;
+    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
     struct fr__share *s = &m->shares[e.slot];
     uint32_t was_free = is_free(m, s), is_new = s->bottleneck == FR_NONE;
     double old_Bps = is_new ? 0 : s->rate_Bps, more_Bps = was_free ? rate_Bps : rate_Bps - old_Bps;
@@ -263,18 +267,20 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
     f->remaining_bytes = left_bytes > 0 ? left_bytes : 0;
     f->since_s = now;
     f->end_s = now + f->remaining_bytes / rate_Bps;
-    for (; hop < end; hop++) {
-        struct fr__resource *q = &m->resources[hop->resource];
+    for (uint32_t h = 0; h < f->n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
+        double weight = fr__maxmin_weight(m, e.slot, h);
         bool is_first;
 
         if (!q->is_ordered) {
-            q->left_Bps -= more_Bps;
-            q->n_open -= was_free;
+            q->left_Bps -= weight * more_Bps;
+            if (was_free)
+                fr__maxmin_open_less(m, q, weight);
             q->next++;
             continue;
         }
-        is_first = open_hop(m, q, hop->pos, from_Bps);
-        settle(m, q, rate_Bps);
+        is_first = open_hop(m, q, hops[h].pos, from_Bps);
+        settle(m, q, weight, rate_Bps);
         if (is_first && q->n_open)
             wait_for_turn(m, q);
     }
@@ -285,22 +291,23 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
 /* The flow is no longer held back at level_Bps and may grow. */
 static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps)
 {
-    const struct fr__hop *hop = fr__maxmin_hops(m, e.slot), *end = hop + m->flows[e.slot].n_hops;
+    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
     double rate_Bps = fr__maxmin_rate_of(m, e);
 
     m->shares[e.slot].mark = m->epoch + 2;
-    for (; hop < end; hop++) {
-        struct fr__resource *q = &m->resources[hop->resource];
+    for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
+        double weight = fr__maxmin_weight(m, e.slot, h);
 
         if (q->is_ordered) {
-            if (open_hop(m, q, hop->pos, level_Bps) && q->n_open)
+            if (open_hop(m, q, hops[h].pos, level_Bps) && q->n_open)
                 wait_for_turn(m, q);
             continue;
         }
         if (q->n_open == 0)
             fr__maxmin_sum_up_if_rough(m, q);
-        q->left_Bps += rate_Bps;
-        q->n_open++;
+        q->left_Bps += weight * rate_Bps;
+        fr__maxmin_open_more(m, q, weight);
         q->next++;
         wait_loosely(m, q);
     }
@@ -324,7 +331,7 @@ static void fill_up(struct fr__maxmin *m, struct fr__resource *q, double rate_Bp
             give_rate(m, e, resource, rate_Bps, now);
     }
     m->n_open -= q->n_open;
-    q->n_open = 0;
+    fr__maxmin_open_none(m, q);
     q->next = q->n;
 }
 
@@ -338,7 +345,7 @@ static void pass_old_level(struct fr__maxmin *m, struct fr__resource *q, double 
     advance(m, q, level_Bps);
     if (q->n_open == 0)
         return;
-    if (q->left_Bps <= (level_Bps + level_Bps * FR__TIE) * q->n_open) {
+    if (q->left_Bps <= (level_Bps + level_Bps * FR__TIE) * fr__maxmin_open(m, q)) {
         fill_up(m, q, level_Bps, now);
         return;
     }
@@ -360,7 +367,7 @@ static void pass_share(struct fr__maxmin *m, struct fr__resource *q, double *lev
     advance(m, q, *level_Bps);
     if (q->n_open == 0)
         return;
-    share_Bps = q->left_Bps / q->n_open;
+    share_Bps = q->left_Bps / fr__maxmin_open(m, q);
     if (share_Bps > *level_Bps + *level_Bps * FR__TIE) {
         wait_for_turn(m, q);
         return;
@@ -387,7 +394,7 @@ static void pass_loose_share(struct fr__maxmin *m, double level_Bps)
             m->loose[i] = m->loose[--m->n_loose];
             continue;
         }
-        share_Bps = fr__maxmin_loose_share(q);
+        share_Bps = fr__maxmin_loose_share(m, q);
         if (share_Bps < least_Bps) {
             next_Bps = least_Bps;
             least_Bps = share_Bps;
@@ -434,7 +441,7 @@ static void tidy(struct fr__maxmin *m, struct fr__resource *q)
         }
         last_Bps = s->rate_Bps;
         q->left_before_Bps[k] = left_Bps;
-        left_Bps -= last_Bps;
+        left_Bps -= fr__maxmin_weight_of(m, q->entries[k]) * last_Bps;
         if (s->bottleneck == resource) {
             end_s = m->flows[slot].end_s < end_s ? m->flows[slot].end_s : end_s;
             level_Bps = level_Bps > 0 ? level_Bps : last_Bps; /* the least, if they differ */

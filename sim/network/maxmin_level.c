@@ -40,6 +40,15 @@ void fr__maxmin_sort(struct fr__maxmin *m, struct fr__resource *q)
         fr__maxmin_hops(m, x[i].slot)[x[i].hop].pos = q->n_sorted + i;
 }
 
+double fr__maxmin_sum_weights(const struct fr__maxmin *m, const struct fr__resource *q, uint32_t i)
+{
+    double sum = 0;
+
+    for (; i < q->n; i++)
+        sum += fr__maxmin_weight_of(m, q->entries[i]);
+    return sum;
+}
+
 /* Sums up a loose resource whose flows are not free to grow. */
 void fr__maxmin_sum_up(const struct fr__maxmin *m, struct fr__resource *q)
 {
@@ -47,7 +56,8 @@ void fr__maxmin_sum_up(const struct fr__maxmin *m, struct fr__resource *q)
     q->left_Bps = q->capacity_Bps;
     for (uint32_t k = 0; k < q->n; k++)
         if (fr__maxmin_rate_of(m, q->entries[k]) < INFINITY)
-            q->left_Bps -= fr__maxmin_rate_of(m, q->entries[k]);
+            q->left_Bps -=
+                fr__maxmin_weight_of(m, q->entries[k]) * fr__maxmin_rate_of(m, q->entries[k]);
 }
 
 /* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
@@ -63,7 +73,7 @@ void fr__maxmin_put_in_order(struct fr__maxmin *m, struct fr__resource *q, doubl
         q->left_before_Bps[k] = left_Bps;
         if (rate_Bps >= below_Bps)
             break;
-        left_Bps -= rate_Bps;
+        left_Bps -= fr__maxmin_weight_of(m, q->entries[k]) * rate_Bps;
     }
     q->n_sorted = k;
     q->left_Bps = left_Bps;
@@ -77,10 +87,13 @@ static double full_level(const struct fr__maxmin *m, const struct fr__resource *
 {
     double left_Bps = q->left_Bps;
     uint32_t i = q->n_sorted;
+    double open = fr__maxmin_weights_from(m, q, i);
 
-    while (i && left_Bps <= fr__maxmin_rate_of(m, q->entries[i - 1]) * (q->n - i))
+    while (i && left_Bps <= fr__maxmin_rate_of(m, q->entries[i - 1]) * open) {
         left_Bps = q->left_before_Bps[--i];
-    return left_Bps / (q->n - i);
+        open += fr__maxmin_weight_of(m, q->entries[i]);
+    }
+    return left_Bps / open;
 }
 
 /* The least level at which an ordered resource changes; *least: of the loose ones, the one with the
@@ -99,8 +112,8 @@ static double first_ordered_level(struct fr__maxmin *m, struct fr__resource **le
             level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
         } else if (q->n_open) {
             fr__maxmin_sum_up_if_rough(m, q);
-            if (fr__maxmin_loose_left(q) < least_Bps * q->n_open) {
-                least_Bps = fr__maxmin_loose_share(q);
+            if (fr__maxmin_loose_left(q) < least_Bps * fr__maxmin_open(m, q)) {
+                least_Bps = fr__maxmin_loose_share(m, q);
                 *least = q;
             }
         }
@@ -116,7 +129,7 @@ double fr__maxmin_first_level(struct fr__maxmin *m)
     double level_Bps = first_ordered_level(m, &q);
 
     for (uint32_t i = 0; q; q = &m->resources[m->changed[i++]]) {
-        if (!q->is_ordered && q->n_open && fr__maxmin_loose_left(q) < level_Bps * q->n_open) {
+        if (!q->is_ordered && q->n_open && fr__maxmin_loose_left(q) < level_Bps * fr__maxmin_open(m, q)) {
             double full_Bps;
 
             fr__maxmin_put_in_order(m, q, INFINITY);

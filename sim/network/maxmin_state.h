@@ -95,6 +95,9 @@ struct fr__maxmin {
     struct fr__flow *flows;
     struct fr__ticket *tickets;
     struct fr__hop *hops; /* [cap_slots][stride] */
+    /* how much of a hop's resource a rate of 1 takes: [cap_slots][stride], and the sum of those of
+     * the open entries: [n_resources]; NULL, both: 1 each, no flow with other weights so far */
+    double *weights, *open_weight;
     struct fr__done *done;
     uint32_t n_slots, cap_slots, stride, free_slot;
     uint32_t n_done, i_done;
@@ -129,6 +132,55 @@ static inline struct fr__hop *fr__maxmin_hops(const struct fr__maxmin *m, uint32
     return m->hops + (size_t)slot * m->stride;
 }
 
+/* ---- weights ---- */
+
+static inline double fr__maxmin_weight(const struct fr__maxmin *m, uint32_t slot, uint32_t hop)
+{
+    return m->weights ? m->weights[(size_t)slot * m->stride + hop] : 1;
+}
+static inline double fr__maxmin_weight_of(const struct fr__maxmin *m, struct fr__entry e)
+{
+    return fr__maxmin_weight(m, e.slot, e.hop);
+}
+/* What the open entries of a resource take when all have a rate of 1: as many as there are. */
+static inline double fr__maxmin_open(const struct fr__maxmin *m, const struct fr__resource *q)
+{
+    return m->weights ? m->open_weight[q - m->resources] : (double)q->n_open;
+}
+/* n more entries of this weight are open, or fewer. */
+static inline void fr__maxmin_open_more(struct fr__maxmin *m, struct fr__resource *q, double weight)
+{
+    q->n_open++;
+    if (m->weights)
+        m->open_weight[q - m->resources] += weight;
+}
+static inline void fr__maxmin_open_less(struct fr__maxmin *m, struct fr__resource *q, double weight)
+{
+    q->n_open--;
+    if (m->weights)
+        m->open_weight[q - m->resources] -= weight;
+}
+static inline void fr__maxmin_open_none(struct fr__maxmin *m, struct fr__resource *q)
+{
+    q->n_open = 0;
+    if (m->weights)
+        m->open_weight[q - m->resources] = 0;
+}
+/* The weights of a resource's entries from i on: as many as there are. */
+double fr__maxmin_sum_weights(const struct fr__maxmin *m, const struct fr__resource *q, uint32_t i);
+static inline double fr__maxmin_weights_from(const struct fr__maxmin *m,
+                                             const struct fr__resource *q, uint32_t i)
+{
+    return m->weights ? fr__maxmin_sum_weights(m, q, i) : (double)(q->n - i);
+}
+/* All entries from i on are open. */
+static inline void fr__maxmin_open_from(struct fr__maxmin *m, struct fr__resource *q, uint32_t i)
+{
+    q->n_open = q->n - i;
+    if (m->weights)
+        m->open_weight[q - m->resources] = fr__maxmin_sum_weights(m, q, i);
+}
+
 static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)
 {
     if (m->is_watched)
@@ -158,9 +210,10 @@ static inline double fr__maxmin_loose_left(const struct fr__resource *q)
 
 /* A lower bound of the level at which a loose resource is full: the one at which it is when all
  * others keep their rates. */
-static inline double fr__maxmin_loose_share(const struct fr__resource *q)
+static inline double fr__maxmin_loose_share(const struct fr__maxmin *m,
+                                            const struct fr__resource *q)
 {
-    return fr__maxmin_loose_left(q) / q->n_open;
+    return fr__maxmin_loose_left(q) / fr__maxmin_open(m, q);
 }
 
 /* Sums up a loose resource whose flows are not free to grow. */

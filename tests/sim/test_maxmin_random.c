@@ -16,9 +16,10 @@ struct random_job {
     uint64_t state;
     uint32_t n_resources, max_path, n_live;
     double capacity_Bps[MAX_RESOURCES];
-    bool is_tree;
+    bool is_tree, is_weighted; /* is_weighted: half of the flows take more or less than their rate */
     struct {
         uint32_t slot, user, n_path, path[MAX_PATH];
+        double weights[MAX_PATH];
         double bytes, rate_Bps; /* of the reference */
     } flow[CROWD];
 };
@@ -32,27 +33,37 @@ static uint32_t below(struct random_job *j, uint32_t n)
     return (uint32_t)((j->state >> 16) % n);
 }
 
+static void add_open(const struct random_job *j, uint32_t f, uint32_t h, double open[],
+                     uint32_t n_open[], int n)
+{
+    open[j->flow[f].path[h]] += n * j->flow[f].weights[h];
+    n_open[j->flow[f].path[h]] += (uint32_t)n;
+}
+
 /* Progressive filling as in Bertsekas & Gallager, without any cleverness. */
 static void fill_from_scratch(struct random_job *j)
 {
     double left[MAX_RESOURCES];
-    uint32_t open[MAX_RESOURCES] = {0};
+    double open[MAX_RESOURCES] = {0};
+    uint32_t n_open[MAX_RESOURCES] = {0};
     bool is_frozen[CROWD] = {false};
 
     memcpy(left, j->capacity_Bps, sizeof(left));
     for (uint32_t f = 0; f < j->n_live; f++)
         for (uint32_t h = 0; h < j->flow[f].n_path; h++)
-            open[j->flow[f].path[h]]++;
+            add_open(j, f, h, open, n_open, 1);
     for (;;) {
         uint32_t full = FR_NONE;
+        double share;
 
         for (uint32_t r = 0; r < j->n_resources; r++)
-            if (open[r] && (full == FR_NONE || left[r] / open[r] < left[full] / open[full]))
+            if (n_open[r] && (full == FR_NONE || left[r] / open[r] < left[full] / open[full]))
                 full = r;
         if (full == FR_NONE)
             return;
-        for (uint32_t f = 0, n = open[full]; f < j->n_live; f++) {
-            double share = left[full] / n;
+        share = left[full] / open[full];
+
+        for (uint32_t f = 0; f < j->n_live; f++) {
             bool crosses = false;
 
             for (uint32_t h = 0; h < j->flow[f].n_path; h++)
@@ -62,9 +73,9 @@ static void fill_from_scratch(struct random_job *j)
             is_frozen[f] = true;
             j->flow[f].rate_Bps = share;
             for (uint32_t h = 0; h < j->flow[f].n_path; h++) {
-                open[j->flow[f].path[h]]--;
+                add_open(j, f, h, open, n_open, -1);
                 if (j->flow[f].path[h] != full)
-                    left[j->flow[f].path[h]] -= share;
+                    left[j->flow[f].path[h]] -= j->flow[f].weights[h] * share;
             }
         }
     }
@@ -79,7 +90,7 @@ static void check_is_max_min(const struct random_job *j, const struct fr__maxmin
         for (uint32_t h = 0; h < j->flow[f].n_path; h++) {
             double rate = fr__maxmin_rate(m, j->flow[f].slot);
 
-            used[j->flow[f].path[h]] += rate;
+            used[j->flow[f].path[h]] += j->flow[f].weights[h] * rate;
             fastest[j->flow[f].path[h]] = fmax(fastest[j->flow[f].path[h]], rate);
         }
     for (uint32_t r = 0; r < j->n_resources; r++)
@@ -128,7 +139,7 @@ static void check_state(const struct fr__maxmin *m)
             const struct fr__share *s = &m->shares[q->entries[k].slot];
             const struct fr__hop *hop = fr__maxmin_hops(m, q->entries[k].slot) + q->entries[k].hop;
 
-            left_Bps -= s->rate_Bps;
+            left_Bps -= fr__maxmin_weight_of(m, q->entries[k]) * s->rate_Bps;
             is_full |= s->bottleneck == r;
             if (s->bottleneck == r)
                 end_s = fmin(end_s, m->flows[q->entries[k].slot].end_s);
@@ -181,6 +192,7 @@ static void start_job(struct random_job *j, uint64_t seed)
     memset(j, 0, sizeof(*j));
     j->state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     j->is_tree = seed % 3 == 0;
+    j->is_weighted = seed % 7 > 3;
     j->n_resources = j->is_tree ? 48 : 1 + below(j, MAX_RESOURCES);
     j->max_path = 1 + below(j, j->n_resources < MAX_PATH ? j->n_resources : MAX_PATH);
     for (uint32_t r = 0; r < j->n_resources; r++) {
@@ -190,6 +202,18 @@ static void start_job(struct random_job *j, uint64_t seed)
     }
 }
 
+/* Multiples of 2^-30, as maxmin.h asks for. */
+static void draw_weights(struct random_job *j, uint32_t f)
+{
+    static const double WEIGHTS[] = {1, 1, 2, 8, 0.25, 3.5};
+    bool is_other = j->is_weighted && below(j, 2) == 0;
+
+    for (uint32_t h = 0; h < j->flow[f].n_path; h++)
+        j->flow[f].weights[h] = !is_other         ? 1
+                                : below(j, 4) > 0 ? WEIGHTS[below(j, 6)]
+                                                  : (1 + below(j, 1 << 20)) * 0x1p-18;
+}
+
 static void add_one(struct random_job *j, struct fr__maxmin *m, double now, uint32_t user)
 {
     uint32_t f = j->n_live++;
@@ -197,8 +221,10 @@ static void add_one(struct random_job *j, struct fr__maxmin *m, double now, uint
     j->flow[f].n_path = draw_path(j, j->flow[f].path);
     j->flow[f].bytes = below(j, 20) == 0 ? 0 : j->capacity_Bps[0] * (1 + below(j, 50));
     j->flow[f].user = user;
+    draw_weights(j, f);
     j->flow[f].slot =
-        fr__maxmin_add(m, now, j->flow[f].path, j->flow[f].n_path, j->flow[f].bytes, user);
+        fr__maxmin_add_weighted(m, now, j->flow[f].path, j->is_weighted ? j->flow[f].weights : NULL,
+                                j->flow[f].n_path, j->flow[f].bytes, user);
     ck_assert_uint_ne(j->flow[f].slot, FR_NONE);
 }
 
