@@ -133,15 +133,16 @@ enum message_owner {
     MESSAGE_OF_TRANSFER,
     MESSAGE_OF_RING,
     MESSAGE_OF_STEP,
-    MESSAGE_OF_FOLD /* of a folded ring: stands for several */
+    MESSAGE_OF_FOLD,      /* of a folded ring: stands for several */
+    MESSAGE_OF_COLLECTIVE /* all messages of a collective as one flow; it has no route */
 };
 
 /* A message that is under way or waits for its channels. */
 struct message {
     double bytes;
     uint32_t route;
-    uint32_t owner;     /* transfer, ring in progress, or step's message of collectives/run.c; of a
-                           free entry: the next free one */
+    uint32_t owner;     /* transfer, ring in progress, step's message of collectives/run.c, or flow
+                           of collectives/flows.c; of a free entry: the next free one */
     uint32_t hop;       /* position in the ring */
     uint8_t owner_kind; /* enum message_owner */
     bool is_ahead;      /* of a step: its latency passes at its receiver, behind its bytes */
@@ -238,15 +239,22 @@ struct network {
     bool is_next_known;   /* nothing has changed since next_s was asked for */
 };
 
-/* What one of the collectives that are alike takes and puts on links (collectives/alike.c). */
+/* What a collective takes alone, and of what: the sum. */
+struct fr__known {
+    double start_s;         /* passes once, before all else, and takes no link */
+    double latency_s;       /* of all rounds, takes no link */
+    double bytes_s;         /* the rest, of which links are full */
+    double n_rounds;        /* one after another, each with its part of both; >= 1 */
+    enum fr_link_kind kind; /* that bounds it */
+};
+
+/* What one of the collectives that are alike takes (collectives/alike.c). */
 enum { N_ALIKE = 8 };
 
 struct alike {
     uint32_t of; /* the collective that it was found for */
-    bool has_time, has_bytes;
-    double time_s;
-    double *link_bytes; /* [n_links] room, kept from run to run */
-    size_t n_links;
+    bool has_time;
+    struct fr__known known;
 };
 
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
@@ -263,6 +271,20 @@ struct collectives {
     uint32_t free_ring, n_folded;   /* n_folded: of the rings in progress */
     struct fr__step_work *steps;    /* schedules in progress; NULL: none so far */
     struct fr__kept_models *models; /* of NCCL, kept from run to run (collectives/chosen.c) */
+    struct fr__loads *loads;        /* what collectives put on links (collectives/load.h) */
+    struct collective_flow *flows;  /* collectives that share their links as one flow */
+    size_t n_flows, cap_flows;
+    uint32_t free_flow;
+};
+
+/* A collective in progress that is one flow; see collectives/flows.c. */
+struct collective_flow {
+    const struct fr__load *load;
+    uint32_t collective; /* of a free one: the next free one */
+    uint32_t parts_left;
+    double start_s;                             /* until the first part, then 0 */
+    double latency_s, bytes, most_Bps, stretch; /* of each part */
+    enum fr_link_kind kind;
 };
 
 struct engine {
@@ -468,6 +490,8 @@ uint32_t fr__message_start(struct engine *e, enum message_owner kind, uint32_t o
  * which are as far as it is. woken_s: when its latency passes. */
 void fr__message_unfold(struct engine *e, uint32_t message, double woken_s, const uint32_t routes[],
                         uint32_t step, uint32_t n);
+/* A message of a collective's flow leaves. */
+void fr__flow_message_start(struct engine *e, uint32_t flow);
 void fr__message_wake(struct engine *e, uint32_t message);
 void fr__transfer_start(struct engine *e, uint32_t transfer);
 void fr__transfer_launched(struct engine *e, uint32_t transfer); /* the same, after its hosts */

@@ -9,6 +9,7 @@
 
 #include "sim/analysis/selfcheck.h"
 #include "sim/analysis/parts.h"
+#include "sim/collectives/load.h"
 #include "sim/engine.h"
 
 #include <math.h>
@@ -192,6 +193,14 @@ static void set_iterations(const struct engine *e, struct fr_run *run)
     run->iteration_s = interval_s;
 }
 
+/* Bps: [n_links] room. */
+static enum fr_status check_links(struct engine *e, const struct fr_run *run, double Bps[])
+{
+    for (uint32_t l = 0; l < e->v->topo->n_links; l++)
+        Bps[l] = fr__link_bw_Bps(&e->network.routes, l);
+    return fr__check_links(e->plan, run, Bps, e->err);
+}
+
 /* Holds the result against what the plan alone says must have happened. */
 static enum fr_status check_result(struct engine *e, struct fr_run *run)
 {
@@ -203,7 +212,8 @@ static enum fr_status check_result(struct engine *e, struct fr_run *run)
             return fr__fail_nomem(e->err);
         FR_TRY(fr__expected_link_bytes(e, expected));
     }
-    return fr__self_check(e->plan, run, expected, e->err);
+    FR_TRY(fr__self_check(e->plan, run, expected, e->err));
+    return expected && !e->network.model->is_end_known ? check_links(e, run, expected) : FR_OK;
 }
 
 static enum fr_status copy_times(struct engine *e, struct fr_run *run)
@@ -268,6 +278,8 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     run->n_devices = e->v->topo->n_devices;
     run->n_links = e->v->topo->n_links;
     run->devices = e->results;
+    if (e->network.link_bytes)
+        fr__loads_spread(e, e->network.link_bytes);
     run->link_bytes = e->network.link_bytes;
     if (fr__counts_memory(e->want))
         FR_TRY(fr__memory_result(e, run));

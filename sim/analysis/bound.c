@@ -8,7 +8,10 @@
  *   path   the longest chain of dependencies, where a compute task counts its time, a message its
  *          time alone on its route, and a collective its own cost or its fastest hop times its
  *          rounds (a rank's own hop may be faster than the ring's slowest), after the last of its
- *          members.
+ *          members;
+ *   links  where the network model shares links, the bytes of any one link over its bandwidth. Of
+ *          messages whose bytes take long to count (all-to-all and chosen algorithms step by step)
+ *          none are counted.
  * Sharing, queueing and interference only add to each, so all hold for every ready order and
  * network model.
  *
@@ -20,6 +23,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/load.h"
 #include "sim/collectives/way.h"
 
 #include <math.h>
@@ -302,21 +306,6 @@ static enum fr_status last_iteration_bound(struct engine *e, struct fr_run *run,
     return FR_OK;
 }
 
-enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run)
-{
-    struct most most;
-    double path_s = 0;
-
-    FR_TRY(most_work(e, NULL, &most));
-    if (e->v->n_iterations < 2)
-        FR_TRY(longest_path(e, &path_s));
-    run->makespan_bound_s = fmax(path_s, fmax(most.work_s, most.launch_s));
-    if (e->v->n_iterations > 1) /* a run that was stopped has not seen the last one */
-        return run->is_stopped ? FR_OK : last_iteration_bound(e, run, most.launch_s);
-    run->lower_bound_s = run->makespan_bound_s;
-    return FR_OK;
-}
-
 static void add_bytes(const struct engine *e, uint32_t route, double n, double bytes[])
 {
     const struct fr__route *k = fr__route_at(e, route);
@@ -326,20 +315,77 @@ static void add_bytes(const struct engine *e, uint32_t route, double n, double b
         bytes[links[l]] += n;
 }
 
-enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
+/* Whether it takes a walk over all messages to count them. */
+static bool is_long_count(const struct engine *e, uint32_t collective)
+{
+    return e->o->way || e->v->collectives[collective].kind == FR_ALL_TO_ALL;
+}
+
+/* is_short: without what takes long. */
+static enum fr_status count_link_bytes(struct engine *e, bool is_short, double bytes[])
 {
     const struct fr_plan_view *v = e->v;
 
     for (uint32_t x = 0; x < v->n_transfers; x++) {
         const struct fr_transfer *k = &v->transfers[x];
+        const struct fr__load *load;
         uint32_t r = fr__route_take(e, v->tasks[k->send].device, v->tasks[k->recv].device);
 
         if (r == FR_NONE)
             return e->status;
-        add_bytes(e, r, k->bytes * k->share, bytes);
+        load = fr__load_of_pair(e, v->tasks[k->send].device, v->tasks[k->recv].device);
+        if (load)
+            fr__load_count(load, k->bytes, bytes);
+        else
+            add_bytes(e, r, k->bytes * k->share, bytes);
         fr__route_release(e, r);
     }
-    for (uint32_t c = 0; c < v->n_collectives; c++)
-        fr__alike_bytes(e, c, bytes);
+    for (uint32_t c = 0; c < v->n_collectives; c++) {
+        uint32_t n = v->member_first[c + 1] - v->member_first[c];
+
+        if (fr__collective_is_known(e, c) || n < 2)
+            fr__count_known(e, c, bytes);
+        else if (!is_short || !is_long_count(e, c))
+            fr__collective_bytes(e, c, bytes);
+    }
+    fr__loads_spread(e, bytes);
     return e->status;
+}
+
+enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
+{
+    return count_link_bytes(e, false, bytes);
+}
+
+/* Of all iterations. */
+static enum fr_status busiest_link(struct engine *e, const struct fr_run *run, double *out_s)
+{
+    size_t n = e->v->topo->n_links;
+    double *bytes;
+
+    if (e->network.model->is_end_known || run->is_stopped)
+        return FR_OK;
+    bytes = fr__arena_alloc(e->scratch, n + 1, sizeof(*bytes));
+    if (!bytes)
+        return fr__engine_fail_nomem(e);
+    FR_TRY(count_link_bytes(e, true, bytes));
+    for (uint32_t l = 0; l < n; l++)
+        *out_s = fmax(*out_s, bytes[l] / fr__link_bw_Bps(&e->network.routes, l));
+    return FR_OK;
+}
+
+enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run)
+{
+    struct most most;
+    double path_s = 0, link_s = 0;
+
+    FR_TRY(most_work(e, NULL, &most));
+    if (e->v->n_iterations < 2)
+        FR_TRY(longest_path(e, &path_s));
+    FR_TRY(busiest_link(e, run, &link_s));
+    run->makespan_bound_s = fmax(fmax(path_s, link_s), fmax(most.work_s, most.launch_s));
+    if (e->v->n_iterations > 1) /* a run that was stopped has not seen the last one */
+        return run->is_stopped ? FR_OK : last_iteration_bound(e, run, most.launch_s);
+    run->lower_bound_s = run->makespan_bound_s;
+    return FR_OK;
 }

@@ -108,6 +108,22 @@ static enum fr_status check_bytes(const struct fr_plan *p, const struct fr_run *
     return FR_OK;
 }
 
+enum fr_status fr__check_links(const struct fr_plan *p, const struct fr_run *run,
+                               const double link_Bps[], struct fr_error *err)
+{
+    const struct fr_topo *topo = fr_plan_view(p)->topo;
+    char name[FR_LINK_NAME];
+
+    for (uint32_t l = 0; l < run->n_links; l++)
+        if (run->link_bytes[l] > link_Bps[l] * run->makespan_s * (1 + TOLERANCE))
+            return fr__fail(err, FR_ECHECK, FR_NOWHERE,
+                            "self-check 'links': link %s carried %.17g bytes in %.9g s, which is "
+                            "%.6g %% of what it can",
+                            fr_topo_link_name(topo, l, name), run->link_bytes[l], run->makespan_s,
+                            100 * run->link_bytes[l] / (link_Bps[l] * run->makespan_s));
+    return FR_OK;
+}
+
 static enum fr_status check_memory(const struct fr_plan *p, const struct fr_run *run,
                                    struct fr_error *err)
 {

@@ -19,4 +19,9 @@
  * Cost: O(tasks + dependencies + links). */
 enum fr_status fr__self_check(const struct fr_plan *p, const struct fr_run *run,
                               const double expected_link_bytes[], struct fr_error *err);
+/* Under a network model that shares links:
+ *   links    no link carried more than its bandwidth in the makespan
+ * link_Bps: [n_links] as fast as the run made them. Cost: O(links). */
+enum fr_status fr__check_links(const struct fr_plan *p, const struct fr_run *run,
+                               const double link_Bps[], struct fr_error *err);
 #endif

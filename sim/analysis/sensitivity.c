@@ -277,10 +277,16 @@ void fr__parts_rates_changed(struct engine *e)
         return;
     changed = model->rate_changes(e->network.state, &n);
     for (uint32_t i = 0; i < n; i++) {
-        struct message_parts *m = &p->messages[changed[i]];
-        double *own_s = of_message(p, changed[i]), *held = held_over(p, changed[i]);
-        double lasted_s = e->now_s - m->since_s;
+        struct message_parts *m;
+        double *own_s, *held, lasted_s;
         struct fr__rate rate;
+
+        if (e->network.messages[changed[i]].owner_kind == MESSAGE_OF_COLLECTIVE)
+            continue; /* has its parts when it ends (collectives/shares.c) */
+        m = &p->messages[changed[i]];
+        own_s = of_message(p, changed[i]);
+        held = held_over(p, changed[i]);
+        lasted_s = e->now_s - m->since_s;
 
         if (m->rate_Bps * lasted_s > 0) {
             for (size_t k = 0; k < p->n; k++)

@@ -16,7 +16,8 @@ struct closed {
     uint32_t collective;
     const struct fr__way *w;
     const struct fr__even *even; /* NULL: each rank is looked at */
-    bool is_next; /* how much later a chunk is than the one before, not what a message takes */
+    bool is_next;     /* how much later a chunk is than the one before, not what a message takes */
+    bool is_no_bytes; /* bytes take no time */
 };
 
 static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
@@ -32,7 +33,7 @@ static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
     if (route == FR_NONE)
         return 0;
     r = fr__route_at(c->e, route);
-    bytes_s = bytes * c->w->wire_factor / r->bw_Bps;
+    bytes_s = c->is_no_bytes ? 0 : bytes * c->w->wire_factor / r->bw_Bps;
     extra_s = fr__way_extra_s(c->e, c->w, r, &kind);
     if (!c->is_next)
         s = r->latency_s + bytes_s + extra_s;
@@ -73,7 +74,7 @@ static double chunks_alone(const struct closed *c, uint32_t n)
 {
     struct fr__way some = *c->w;
     struct fr__schedule *s = &some.schedule;
-    struct closed of = {c->e, c->collective, &some, NULL, c->is_next};
+    struct closed of = {c->e, c->collective, &some, NULL, c->is_next, c->is_no_bytes};
 
     s->bytes *= (double)n / s->n_chunks;
     s->n_chunks = n;
@@ -100,7 +101,7 @@ static double steps_alone(const struct closed *c)
 
 double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w)
 {
-    struct closed c = {e, collective, w, NULL, false};
+    struct closed c = {.e = e, .collective = collective, .w = w};
     double n = w->schedule.n_chunks, fill_s, next_s;
 
     if (n < 2) {
@@ -116,4 +117,24 @@ double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way
     next_s = chunks_alone(&c, 2) - chunks_alone(&c, 1);
     return w->start_s + fill_s +
            fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));
+}
+
+double fr__way_latency(struct engine *e, uint32_t collective, const struct fr__way *w)
+{
+    struct closed c = {.e = e, .collective = collective, .w = w, .is_no_bytes = true};
+    double n = w->schedule.n_chunks, busiest_s = busiest_link_s(e, collective, w);
+    double alone_s = fr__way_alone(e, collective, w), latency_s;
+
+    if (n < 2) {
+        latency_s = steps_alone(&c);
+    } else {
+        latency_s = chunks_alone(&c, 1);
+        c.is_next = true;
+        latency_s += (n - 1) * (chunks_alone(&c, 2) - chunks_alone(&c, 1));
+    }
+    if (isnan(latency_s)) {
+        fr__engine_fail_nomem(e);
+        return 0;
+    }
+    return fmax(fmin(latency_s, alone_s - w->start_s - busiest_s), 0);
 }

@@ -1,10 +1,12 @@
 /* sim/collectives/collective.c - collectives start when all members have arrived, and end.
  *
- * In between either messages go step by step (steps.c), or a known time passes (cost.c).
+ * In between either messages go step by step (steps.c), or all of them as one flow that takes a
+ * known time alone (cost.c, flows.c).
  */
 #include "config.h"
 
 #include "sim/collectives/chosen.h"
+#include "sim/collectives/load.h"
 #include "sim/analysis/parts.h"
 #include "sim/collectives/run.h"
 #include "sim/collectives/way.h"
@@ -22,6 +24,8 @@ enum fr_status fr__collectives_reset(struct engine *e)
     fr__step_work_reset(c->steps);
     c->free_ring = FR_NONE;
     c->n_folded = 0;
+    c->n_flows = 0;
+    c->free_flow = FR_NONE;
     for (uint32_t r = 0; r < c->n_rings; r++) {
         c->rings[r].next_free = c->free_ring;
         c->free_ring = r;
@@ -31,7 +35,9 @@ enum fr_status fr__collectives_reset(struct engine *e)
     c->arrivals = fr__arena_alloc(e->scratch, v->n_collectives, sizeof(*c->arrivals));
     c->rings_left = fr__arena_alloc(e->scratch, n_members, sizeof(*c->rings_left));
     c->ring_set = fr__arena_alloc(e->scratch, v->n_groups, sizeof(const struct fr__ring_set *));
-    return c->arrivals && c->rings_left && c->ring_set ? FR_OK : fr__engine_fail_nomem(e);
+    if (!c->arrivals || !c->rings_left || !c->ring_set)
+        return fr__engine_fail_nomem(e);
+    return fr__loads_reset(e);
 }
 
 void fr__collectives_fini(struct engine *e)
@@ -43,7 +49,8 @@ void fr__collectives_fini(struct engine *e)
         free(c->rings[r].under_way);
     }
     free(c->rings);
-    fr__alike_fini(e);
+    fr__loads_free(c->loads);
+    free(c->flows);
     fr__step_work_free(c->steps);
     fr__chosen_free(c->models);
     fr__rings_fini(&c->found);
@@ -97,8 +104,9 @@ static void start_known(struct engine *e, uint32_t collective, uint32_t n)
 
         stretch = s > stretch ? s : stretch;
     }
-    fr__push_event(e, e->now_s + fr__collective_s(e, collective) * stretch, collective,
-                   EVENT_COLLECTIVE_DONE);
+    if (!fr__flow_start(e, collective, stretch) && e->status == FR_OK)
+        fr__push_event(e, e->now_s + fr__collective_s(e, collective) * stretch, collective,
+                       EVENT_COLLECTIVE_DONE);
 }
 
 void fr__collective_done(struct engine *e, uint32_t collective)
@@ -109,7 +117,7 @@ void fr__collective_done(struct engine *e, uint32_t collective)
     if (e->parts)
         fr__parts_at_collective_done(e, collective);
     if (e->network.link_bytes)
-        fr__alike_bytes(e, collective, e->network.link_bytes);
+        fr__count_known(e, collective, e->network.link_bytes);
     for (uint32_t i = 0; i < n; i++)
         fr__member_done(e, e->v->members[first + i]);
 }

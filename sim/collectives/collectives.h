@@ -16,6 +16,8 @@ void fr__collective_done(struct engine *e, uint32_t collective); /* closed form 
 /* ---- group_rings.c ---- */
 /* The rings of a group; NULL with the failure kept. */
 const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
+/* How many rings a collective may use. */
+size_t fr__most_rings(const struct engine *e);
 
 /* ---- form.c ---- */
 /* The rings of a collective, which run at the same time; 0 for fewer than two ranks, or with the
@@ -41,8 +43,8 @@ static inline uint32_t fr__ring_route(struct engine *e, const struct ring *k, ui
 }
 /* Seconds of one message over a route, alone. */
 double fr__hop_s(const struct engine *e, uint32_t route, double bytes);
-/* Seconds by the closed form, of the slowest ring. */
-double fr__collective_alone(struct engine *e, uint32_t collective);
+/* By the closed form, of the slowest ring. */
+struct fr__known fr__collective_alone(struct engine *e, uint32_t collective);
 /* The same; hands fn the messages that these seconds are made of: n of so many bytes over a
  * route. */
 typedef void fr__hop_fn(struct engine *e, void *user, uint32_t route, double bytes, double n);
@@ -51,11 +53,9 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
 
 /* ---- alike.c ---- */
-/* As fr__collective_alone and fr__collective_bytes, found once for collectives that are alike. */
-double fr__alike_s(struct engine *e, uint32_t collective);
-void fr__alike_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
+/* As fr__collective_alone, found once for collectives that are alike. */
+struct fr__known fr__alike(struct engine *e, uint32_t collective);
 void fr__alike_reset(struct engine *e); /* before a run */
-void fr__alike_fini(struct engine *e);
 
 /* ---- steps.c ---- */
 /* Sends the first messages of a collective whose members have all started. */
@@ -84,7 +84,23 @@ struct own_cost {
 /* Whether the collective takes its own cost. */
 bool fr__collective_has_cost(const struct engine *e, uint32_t collective);
 struct own_cost fr__collective_cost(struct engine *e, uint32_t collective);
-/* Seconds of a collective alone, by its own cost or the closed form. */
-double fr__collective_s(struct engine *e, uint32_t collective);
+/* What a collective takes alone, by its own cost or the closed form, with all groups that do the
+ * same at work. */
+struct fr__known fr__collective_known(struct engine *e, uint32_t collective);
+static inline double fr__collective_s(struct engine *e, uint32_t collective)
+{
+    struct fr__known known = fr__collective_known(e, collective);
+
+    return known.start_s + known.latency_s + known.bytes_s;
+}
+/* Whether it goes by a known time, and not message by message. */
+bool fr__collective_is_known(const struct engine *e, uint32_t collective);
+
+/* ---- flows.c ---- */
+/* Starts a collective of a known time as a flow that shares its links; stretch: >= 1, how much
+ * slower other work on its devices makes it. false: it shares none, and only its time passes. */
+bool fr__flow_start(struct engine *e, uint32_t collective, double stretch);
+/* A message of fr__flow_message_start has arrived. */
+void fr__flow_part_done(struct engine *e, uint32_t flow);
 
 #endif

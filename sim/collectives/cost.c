@@ -1,8 +1,9 @@
 /* sim/collectives/cost.c - the time of a collective that is known when it starts.
  *
  * It is that of the closed form (form.c), or a cost of the collective's own. A collective with a
- * row of the cost table takes that row's time. No traffic changes it, and it takes no link from
- * other traffic. Links are still counted the bytes of the steps. Where links are made faster or
+ * row of the cost table takes that row's time, and longer where others use its links (flows.c).
+ * Links are counted the bytes of the steps. Other groups that do the same at the same time crowd
+ * its links. They slow down its bytes, not its latency. Where links are made faster or
  * slower, the part that grows with the bytes follows a bandwidth. It is the one of the outermost
  * kind of link that the first ring crosses, which is the network where there are several machines.
  * The rest (start, steps) follows the latency of that kind.
@@ -37,13 +38,34 @@ struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
     return own;
 }
 
-double fr__collective_s(struct engine *e, uint32_t collective)
+/* Whether the network model shares links among a collective and the groups that do the same. Then
+ * their crowding comes about by itself (load.h). A load says how many bytes links carry in all.
+ * Where rounds differ, as an all-to-all's do, the slowest message of each round counts too, so the
+ * crowding stands for those. */
+static bool shares_links(const struct engine *e, const struct fr_collective *c)
+{
+    return !e->network.model->is_end_known && c->kind != FR_ALL_TO_ALL && !e->o->way;
+}
+
+struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
+    struct fr__known known;
     struct own_cost own;
 
-    if (!fr__collective_has_cost(e, collective))
-        return fr__alike_s(e, collective) * (c->is_formula && c->crowding > 1 ? c->crowding : 1);
-    own = fr__collective_cost(e, collective);
-    return own.bandwidth_s + own.latency_s;
+    if (fr__collective_has_cost(e, collective)) {
+        own = fr__collective_cost(e, collective);
+        return (struct fr__known){
+            .start_s = own.latency_s, .bytes_s = own.bandwidth_s, .n_rounds = 1, .kind = own.kind};
+    }
+    known = fr__alike(e, collective);
+    if (c->is_formula && c->crowding > 1 && !shares_links(e, c))
+        known.bytes_s *= c->crowding;
+    return known;
+}
+
+bool fr__collective_is_known(const struct engine *e, uint32_t collective)
+{
+    return e->v->collectives[collective].is_formula || e->o->closed_form_collectives ||
+           fr__collective_has_cost(e, collective);
 }

@@ -284,13 +284,40 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
     return most_s;
 }
 
-double fr__collective_alone(struct engine *e, uint32_t collective)
+/* Of messages that take their time one after another. */
+static void add_latency(struct engine *e, void *user, uint32_t route, double bytes, double n)
 {
-    struct fr__way way;
+    struct fr__known *known = user;
+    const struct fr__route *r = fr__route_at(e, route);
 
-    if (fr__way_of(e, collective, &way))
-        return fr__way_alone(e, collective, &way);
-    return fr__collective_hops(e, collective, NULL, NULL);
+    (void)bytes;
+    if (r->n_links == 0)
+        return;
+    known->latency_s += n * r->latency_s;
+    known->n_rounds += n;
+    known->kind = (enum fr_link_kind)r->narrowest;
+}
+
+struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
+{
+    struct fr__known known = {.n_rounds = 0};
+    struct fr__way way;
+    double alone_s;
+
+    if (fr__way_of(e, collective, &way)) {
+        alone_s = fr__way_alone(e, collective, &way);
+        known.start_s = way.start_s - way.own_s;
+        known.latency_s = fr__way_latency(e, collective, &way);
+        known.kind = way.start_kind;
+        known.n_rounds = way.schedule.n_steps;
+    } else {
+        alone_s = fr__collective_hops(e, collective, add_latency, &known);
+    }
+    known.bytes_s = fmax(alone_s - known.start_s - known.latency_s, 0);
+    if (!(known.n_rounds >= 1) ||
+        algorithm_of(e->v->collectives[collective].kind) == ALGORITHM_CHAIN)
+        known.n_rounds = 1;
+    return known;
 }
 
 /* ---- bytes ---- */

@@ -8,6 +8,11 @@
 
 enum { MOST_RINGS = 16 };
 
+size_t fr__most_rings(const struct engine *e)
+{
+    return e->o->rings && e->o->rings < MOST_RINGS ? e->o->rings : MOST_RINGS;
+}
+
 const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group)
 {
     const struct fr__ring_set **set = &e->collectives.ring_set[group];
@@ -19,7 +24,7 @@ const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group)
     if (*set)
         return *set;
     n = fr_plan_group_size(e->plan, group);
-    max_rings = e->o->rings && e->o->rings < MOST_RINGS ? e->o->rings : MOST_RINGS;
+    max_rings = fr__most_rings(e);
     mark = fr__arena_mark(e->scratch);
     devices = fr__arena_take(e->scratch, n, sizeof(*devices));
     for (uint32_t i = 0; devices && i < n; i++)

@@ -65,7 +65,7 @@ bool fr__way_is_even(struct engine *e, uint32_t collective, const struct fr__way
 {
     const struct fr__schedule *s = &w->schedule;
 
-    return s->algorithm->is_even && !s->pair_bytes &&
+    return s->algorithm->is_even && !s->pair_bytes && !w->devices &&
            fr__even_begin(e, e->v->collectives[collective].group, s->per_node, out);
 }
 

@@ -416,8 +416,11 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
 
 /* ---- messages ---- */
 
-static uint32_t device_of(const struct engine *e, uint32_t collective, uint32_t rank)
+static uint32_t device_of(const struct engine *e, uint32_t collective, const struct fr__way *w,
+                          uint32_t rank)
 {
+    if (w->devices)
+        return w->devices[rank];
     return fr_plan_group_device(e->plan, e->v->collectives[collective].group, rank);
 }
 
@@ -456,8 +459,8 @@ static uint32_t switch_route(struct engine *e, uint32_t collective, const struct
 {
     bool is_nvls = w->schedule.algorithm == &fr__nvls_algorithm;
     uint32_t beyond = rank_beyond(e, collective, &w->schedule, rank, is_nvls);
-    uint32_t src = device_of(e, collective, is_up ? rank : beyond);
-    uint32_t dst = device_of(e, collective, is_up ? beyond : rank);
+    uint32_t src = device_of(e, collective, w, is_up ? rank : beyond);
+    uint32_t dst = device_of(e, collective, w, is_up ? beyond : rank);
     uint32_t whole, part = FR_NONE, at;
     enum fr_status st = FR_OK;
 
@@ -503,10 +506,10 @@ uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__w
         return switch_route(e, collective, w, from, true);
     if (from >= w->schedule.n)
         return switch_route(e, collective, w, to, false);
-    relayed = relayed_route(w, from, to);
+    relayed = w->devices ? FR_NONE : relayed_route(w, from, to);
     if (relayed != FR_NONE)
         return relayed;
-    return fr__route_take(e, device_of(e, collective, from), device_of(e, collective, to));
+    return fr__route_take(e, device_of(e, collective, w, from), device_of(e, collective, w, to));
 }
 
 double fr__way_extra_s(const struct engine *e, const struct fr__way *w,

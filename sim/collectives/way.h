@@ -34,7 +34,8 @@ struct fr__way {
     double slow_factor;  /* more than the links say, of bytes */
     double slow_latency; /* more than NCCL's constants and the links say, of latencies */
     const struct fr__ring_set *rings; /* whose relayed hops are taken; NULL: none */
-    double hop_s[FR_N_LINK_KINDS];    /* least latency of a message by its outermost kind of link */
+    const uint32_t *devices; /* [n] of another group that does the same; NULL: the collective's */
+    double hop_s[FR_N_LINK_KINDS]; /* least latency of a message by its outermost kind of link */
 };
 
 /* false: it goes by form.c, or the failure is kept. */
@@ -54,6 +55,9 @@ double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
  * than the busiest link needs. Cost: O(messages), of even collectives (even.h) those of one
  * machine. */
 double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w);
+/* Of that, after start_s, the latency that bytes do not hide: no more than what the busiest link
+ * leaves. */
+double fr__way_latency(struct engine *e, uint32_t collective, const struct fr__way *w);
 
 /* ---- loads.c ---- */
 

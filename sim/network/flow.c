@@ -11,6 +11,8 @@
  *
  *   q = (C e - sum of the others' q) / n,   e: 1 for bandwidth of the link's kind
  *
+ * (with weights w the others' w q, and n the sum of w)
+ *
  * with q the parts of a rate by kind of link, - s_i d rate / d s_i in the terms of
  * sim/analysis/sensitivity.c.
  */
@@ -22,6 +24,7 @@
 #include "sim/network/maxmin.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Parts of the rate of the messages that a link bounds, valid in one epoch. */
 struct level {
@@ -36,9 +39,21 @@ struct flow {
     bool wants_rates;
     uint32_t *slot_of; /* [cap_slots] by message, in the solver */
     size_t cap_slots;
-    struct level *levels; /* [n_links] */
+    struct level *levels; /* [n_resources] */
+    uint8_t *own_kinds;   /* [n_own] kind of link that stands for a flow's own limit */
     uint64_t epoch;       /* epoch of the levels that are valid now */
+    /* of a flow with a load: its links and its own resource */
+    uint32_t *path;
+    double *weights;
+    size_t cap_path, cap_weights;
 };
+
+/* A flow's own limit is a resource of its own, behind the links. Its capacity is 1 and its weight 1
+ * over the limit. */
+static size_t n_own(const struct flow *f)
+{
+    return (f->routes->topo->n_devices + 1) * FR__OWN_FLOWS;
+}
 
 /* ---- life ---- */
 
@@ -51,11 +66,18 @@ static void destroy(void *state)
     fr__maxmin_free(f->solver);
     free(f->slot_of);
     free(f->levels);
+    free(f->own_kinds);
+    free(f->path);
+    free(f->weights);
     free(f);
 }
 
-static double link_Bps(const void *routes, uint32_t link)
+static double link_Bps(const void *of, uint32_t link)
 {
+    const struct fr__routes *routes = of;
+
+    if (link >= routes->topo->n_links)
+        return 1;
     return fr__link_bw_Bps(routes, link);
 }
 
@@ -66,8 +88,8 @@ static void *make(const struct fr__routes *routes)
     if (!f)
         return NULL;
     f->routes = routes;
-    f->solver =
-        fr__maxmin_new((uint32_t)routes->topo->n_links, (struct fr__capacities){link_Bps, routes});
+    f->solver = fr__maxmin_new((uint32_t)(routes->topo->n_links + n_own(f)),
+                               (struct fr__capacities){link_Bps, routes});
     if (!f->solver) {
         destroy(f);
         return NULL;
@@ -78,12 +100,14 @@ static void *make(const struct fr__routes *routes)
 static bool reset(void *state, bool wants_rates)
 {
     struct flow *f = state;
-    size_t n_links = f->routes->topo->n_links;
+    size_t n_links = f->routes->topo->n_links + n_own(f);
 
     f->wants_rates = wants_rates;
     if (wants_rates && !f->levels)
         f->levels = malloc((n_links + 1) * sizeof(*f->levels));
-    if (wants_rates && !f->levels)
+    if (wants_rates && !f->own_kinds)
+        f->own_kinds = malloc(n_own(f));
+    if (wants_rates && (!f->levels || !f->own_kinds))
         return false;
     f->epoch = 1;
     for (size_t l = 0; wants_rates && l < n_links; l++)
@@ -93,10 +117,34 @@ static bool reset(void *state, bool wants_rates)
 
 /* ---- messages ---- */
 
+/* The slot in the solver; FR_NONE: out of memory. */
+static uint32_t add_load(struct flow *f, const struct fr__departure *d, double now_s)
+{
+    const struct fr__load *load = d->load;
+    uint32_t n = load->n;
+    bool has_most = d->most_Bps > 0 && d->own < n_own(f);
+
+    if (!has_most)
+        return fr__maxmin_add_weighted(f->solver, now_s, load->links, load->weights, n,
+                                       d->bytes * d->stretch, d->message);
+    if (!fr__grow(&f->path, &f->cap_path, (size_t)n + 1, sizeof(*f->path)) ||
+        !fr__grow(&f->weights, &f->cap_weights, (size_t)n + 1, sizeof(*f->weights)))
+        return FR_NONE;
+    memcpy(f->path, load->links, n * sizeof(*f->path));
+    memcpy(f->weights, load->weights, n * sizeof(*f->weights));
+    f->path[n] = (uint32_t)f->routes->topo->n_links + d->own;
+    f->weights[n] = 1 / d->most_Bps;
+    if (f->wants_rates)
+        f->own_kinds[d->own] = (uint8_t)d->kind;
+    return fr__maxmin_add_weighted(f->solver, now_s, f->path, f->weights, n + 1,
+                                   d->bytes * d->stretch, d->message);
+}
+
 static enum fr__fate share(struct flow *f, const struct fr__departure *d, double now_s)
 {
-    uint32_t slot = fr__maxmin_add(f->solver, now_s, fr__route_links(f->routes, d->route),
-                                   d->route->n_links, d->bytes * d->stretch, d->message);
+    uint32_t slot = d->load ? add_load(f, d, now_s)
+                            : fr__maxmin_add(f->solver, now_s, fr__route_links(f->routes, d->route),
+                                             d->route->n_links, d->bytes * d->stretch, d->message);
 
     if (slot == FR_NONE)
         return FR__NO_MEMORY;
@@ -168,9 +216,11 @@ enum { MOST_DEEP = 64 };
 static const struct level *level_of(struct flow *f, uint32_t link, unsigned depth)
 {
     struct level *level = &f->levels[link];
-    unsigned kind = f->routes->topo->links[link].kind;
+    size_t n_links = f->routes->topo->n_links;
+    unsigned kind =
+        link < n_links ? f->routes->topo->links[link].kind : f->own_kinds[link - n_links];
     uint32_t n = fr__maxmin_n_crossing(f->solver, link), n_bound = 0;
-    double left_Bps[FR_N_LINK_KINDS] = {0}, rate_Bps = 0;
+    double left_Bps[FR_N_LINK_KINDS] = {0}, rate_Bps = 0, bound = 0;
 
     if (level->epoch == f->epoch)
         return level;
@@ -180,6 +230,7 @@ static const struct level *level_of(struct flow *f, uint32_t link, unsigned dept
         if (fr__maxmin_bottleneck(f->solver, slot) != link)
             continue;
         rate_Bps = fr__maxmin_rate(f->solver, slot);
+        bound += fr__maxmin_weight_on(f->solver, link, i);
         n_bound++;
     }
     *level = (struct level){.epoch = f->epoch}; /* if ties form a circle, its own */
@@ -193,10 +244,11 @@ static const struct level *level_of(struct flow *f, uint32_t link, unsigned dept
 
         if (other != link)
             for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-                left_Bps[k] -= level_of(f, other, depth + 1)->bound_Bps[k];
+                left_Bps[k] -= fr__maxmin_weight_on(f->solver, link, i) *
+                               level_of(f, other, depth + 1)->bound_Bps[k];
     }
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-        level->bound_Bps[k] = left_Bps[k] / n_bound;
+        level->bound_Bps[k] = left_Bps[k] / bound;
     /* the capacity less almost all of it is mostly rounding: keep the sum */
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
         rate_Bps -= level->bound_Bps[k];

@@ -48,7 +48,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
                         double bytes, uint32_t user);
 
 /* The same for a flow that stands for several: at rate 1 it takes weights[h] of resource path[h].
- *   weights  [n_path], > 0 and finite; of a resource that several flows cross multiples of 2^-30,
+ *   weights  [n_path], > 0 and finite; of a resource that several flows cross multiples of 2^-36,
  *            so that their sums are exact; NULL: 1 each
  * Rates are max-min fair as if each flow had weight 1: all grow alike until a resource is full. */
 uint32_t fr__maxmin_add_weighted(struct fr__maxmin *m, double now, const uint32_t path[],

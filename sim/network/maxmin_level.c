@@ -129,7 +129,8 @@ double fr__maxmin_first_level(struct fr__maxmin *m)
     double level_Bps = first_ordered_level(m, &q);
 
     for (uint32_t i = 0; q; q = &m->resources[m->changed[i++]]) {
-        if (!q->is_ordered && q->n_open && fr__maxmin_loose_left(q) < level_Bps * fr__maxmin_open(m, q)) {
+        if (!q->is_ordered && q->n_open &&
+            fr__maxmin_loose_left(q) < level_Bps * fr__maxmin_open(m, q)) {
             double full_Bps;
 
             fr__maxmin_put_in_order(m, q, INFINITY);

@@ -21,6 +21,17 @@
 #include "sim/network/alone.h"
 #include "sim/network/routes.h"
 
+/* What a flow takes of links at a rate of 1 (sim/collectives/load.h). */
+struct fr__load {
+    uint32_t *links; /* [n] */
+    double *weights; /* [n] multiples of 2^-36, > 0 */
+    double *sums;    /* [n] bytes at unit_bytes; weights are these over those, rounded */
+    double unit_bytes;
+    uint32_t n;
+    double full_Bps;  /* the rate at which the first link is full */
+    double alone_Bps; /* the same, of the placed group without those that it stands for */
+};
+
 /* A message at start() or wake(). Messages are numbered densely from 0. A number is used again
  * after its message has arrived. */
 struct fr__departure {
@@ -29,7 +40,15 @@ struct fr__departure {
     double latency_s; /* passes first; includes the extra time of a fitted message */
     double stretch;   /* >= 1: interference with other work on the two devices now */
     uint32_t message;
+    /* A flow that stands for several messages. load: NULL: one over its route; else route may be
+     * NULL. most_Bps: no rate is higher; 0: the links alone say. Then own: < FR__OWN_FLOWS a
+     * device, of no other flow at this time. kind: of link, which bounds it then. */
+    const struct fr__load *load;
+    double most_Bps;
+    uint32_t own;
+    enum fr_link_kind kind;
 };
+enum { FR__OWN_FLOWS = 8 }; /* a device's streams */
 
 enum fr__fate {
     FR__WAKE_AT,   /* *wake_s is set, later than now */

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/load.h"
 #include "sim/collectives/run.h"
 #include "sim/analysis/parts.h"
 #include "sim/engine.h"
@@ -124,14 +125,26 @@ static inline double loaded(const struct engine *e, const struct message *m)
     return m->bytes * e->v->transfers[m->owner].share;
 }
 
+/* A transfer of a folded plan goes with those of all ranks that do the same. */
+static const struct fr__load *load_of(struct engine *e, const struct message *m,
+                                      const struct fr__route *r)
+{
+    if (m->owner_kind != MESSAGE_OF_TRANSFER || !e->v->device_counts)
+        return NULL;
+    return fr__load_of_pair(e, r->src, r->dst);
+}
+
 static inline struct fr__departure departure_of(struct engine *e, uint32_t id,
                                                 const struct message *m, const struct fr__route *r,
                                                 double latency_s)
 {
     enum fr_work_class c = m->owner_kind == MESSAGE_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE;
+    const struct fr__load *load = load_of(e, m, r);
+    bool is_one = load || e->network.model->is_end_known;
 
     return (struct fr__departure){.route = r,
-                                  .bytes = e->network.model->is_end_known ? m->bytes : loaded(e, m),
+                                  .load = load,
+                                  .bytes = is_one ? m->bytes : loaded(e, m),
                                   .latency_s = latency_s,
                                   .stretch = fr__comm_stretch(e, c, r->src, r->dst),
                                   .message = id};
@@ -144,7 +157,7 @@ static inline void follow_fate(struct engine *e, uint32_t id, enum fr__fate fate
     if (fate == FR__WAKE_AT) {
         fr__push_event(e, wake_s, id, EVENT_MESSAGE);
     } else if (fate == FR__UNDER_WAY) {
-        if (e->parts)
+        if (e->parts && e->network.messages[id].owner_kind != MESSAGE_OF_COLLECTIVE)
             fr__parts_at_message_shared(e, id);
     } else if (fate == FR__ARRIVED) {
         message_done(e, id);
@@ -205,6 +218,43 @@ uint32_t fr__message_start(struct engine *e, enum message_owner kind, uint32_t o
     return id;
 }
 
+static void flow_go_on(struct engine *e, uint32_t id, bool is_woken)
+{
+    const struct message *m = &e->network.messages[id];
+    const struct collective_flow *f = &e->collectives.flows[m->owner];
+    const struct fr__departure d = {.load = f->load,
+                                    .bytes = f->bytes,
+                                    .latency_s = f->start_s + f->latency_s,
+                                    .stretch = f->stretch,
+                                    .message = id,
+                                    .most_Bps = f->most_Bps,
+                                    .own = m->owner,
+                                    .kind = f->kind};
+    const struct fr__network_model *model = e->network.model;
+    double wake_s = e->now_s;
+    enum fr__fate fate;
+
+    e->network.is_next_known = false;
+    fate = is_woken ? model->wake(e->network.state, &d, e->now_s, &wake_s)
+                    : model->start(e->network.state, &d, e->now_s, &wake_s);
+    follow_fate(e, id, fate, wake_s);
+}
+
+void fr__flow_message_start(struct engine *e, uint32_t flow)
+{
+    uint32_t id;
+
+    if (e->collectives.n_folded > 0)
+        fr__rings_unfold(e);
+    id = new_message(e);
+    if (id == FR_NONE)
+        return;
+    e->network.n_under_way++;
+    e->network.messages[id] =
+        (struct message){.route = FR_NONE, .owner = flow, .owner_kind = MESSAGE_OF_COLLECTIVE};
+    flow_go_on(e, id, false);
+}
+
 void fr__message_unfold(struct engine *e, uint32_t message, double woken_s, const uint32_t routes[],
                         uint32_t step, uint32_t n)
 {
@@ -260,24 +310,50 @@ static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
         message_go(e, next);
 }
 
+/* Counts what it has moved. */
+static void count_bytes(struct engine *e, const struct message *m, const struct fr__route *r)
+{
+    const uint32_t *links = fr__route_links(&e->network.routes, r);
+    const struct fr__load *load = load_of(e, m, r);
+    double bytes = loaded(e, m), *link_bytes = e->network.link_bytes;
+
+    if (m->owner_kind == MESSAGE_OF_FOLD)
+        return;
+    if (m->owner_kind == MESSAGE_OF_STEP)
+        bytes /= fr__step_slow_factor(e, m->owner);
+    if (load)
+        fr__load_count(load, m->bytes, link_bytes);
+    for (uint32_t i = 0; !load && i < r->n_links; i++)
+        link_bytes[links[i]] += bytes;
+}
+
+static void free_message(struct network *n, uint32_t id)
+{
+    n->n_under_way--;
+    n->messages[id].owner = n->first_free;
+    n->first_free = id;
+}
+
 static void message_done(struct engine *e, uint32_t id)
 {
     struct network *n = &e->network;
     struct message m = n->messages[id];
-    const struct fr__route *r = fr__route_at(e, m.route);
-    const uint32_t *links = fr__route_links(&n->routes, r);
-    uint32_t src = r->src, dst = r->dst;
-    double bytes = loaded(e, &m);
+    const struct fr__route *r;
+    uint32_t src, dst;
 
+    if (m.owner_kind == MESSAGE_OF_COLLECTIVE) {
+        free_message(n, id);
+        fr__flow_part_done(e, m.owner);
+        return;
+    }
+    r = fr__route_at(e, m.route);
+    src = r->src;
+    dst = r->dst;
     if (e->parts)
         fr__parts_at_message_done(e, id);
-    if (m.owner_kind == MESSAGE_OF_STEP)
-        bytes /= fr__step_slow_factor(e, m.owner);
-    for (uint32_t i = 0; n->link_bytes && i < r->n_links && m.owner_kind != MESSAGE_OF_FOLD; i++)
-        n->link_bytes[links[i]] += bytes;
-    n->n_under_way--;
-    n->messages[id].owner = n->first_free;
-    n->first_free = id;
+    if (n->link_bytes)
+        count_bytes(e, &m, r);
+    free_message(n, id);
     if (m.owner_kind == MESSAGE_OF_TRANSFER)
         transfer_done(e, m.owner);
     else if (m.owner_kind == MESSAGE_OF_STEP)
@@ -293,11 +369,16 @@ void fr__message_wake(struct engine *e, uint32_t id)
 {
     const struct fr__network_model *model = e->network.model;
     const struct message *m = &e->network.messages[id];
-    const struct fr__route *r = fr__route_at(e, m->route);
+    const struct fr__route *r;
     struct fr__departure d;
     double wake_s = e->now_s;
     enum fr__fate fate;
 
+    if (m->owner_kind == MESSAGE_OF_COLLECTIVE) {
+        flow_go_on(e, id, true);
+        return;
+    }
+    r = fr__route_at(e, m->route);
     if (model->is_end_known || r->n_links == 0) {
         message_done(e, id);
         return;

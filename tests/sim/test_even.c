@@ -175,7 +175,7 @@ static struct fr_run *run(const struct fr_topo *t, const uint32_t devices[], uin
                                               .stream = FR_STREAM_COMM});
     fixture_finish(p);
     fr_run_options_init(&o);
-    o.network = FR_NETWORK_FLOW;
+    o.network = algorithm ? FR_NETWORK_FLOW : FR_NETWORK_ANALYTIC; /* shifts: by their form */
     o.closed_form_collectives = true;
     o.want = FR_WANT_LINKS;
     if (algorithm) {

@@ -16,7 +16,8 @@ struct random_job {
     uint64_t state;
     uint32_t n_resources, max_path, n_live;
     double capacity_Bps[MAX_RESOURCES];
-    bool is_tree, is_weighted; /* is_weighted: half of the flows take more or less than their rate */
+    bool is_tree,
+        is_weighted; /* is_weighted: half of the flows take more or less than their rate */
     struct {
         uint32_t slot, user, n_path, path[MAX_PATH];
         double weights[MAX_PATH];
@@ -202,7 +203,7 @@ static void start_job(struct random_job *j, uint64_t seed)
     }
 }
 
-/* Multiples of 2^-30, as maxmin.h asks for. */
+/* Multiples of 2^-36, as maxmin.h asks for. */
 static void draw_weights(struct random_job *j, uint32_t f)
 {
     static const double WEIGHTS[] = {1, 1, 2, 8, 0.25, 3.5};

@@ -1,0 +1,600 @@
+/* sim/collectives/load.c - see load.h: loads are made once a run and found again by what they are
+ * of. */
+#include "config.h"
+
+#include "sim/collectives/load.h"
+
+#include "base/hash.h"
+#include "sim/collectives/way.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum shape { SHAPE_RING, SHAPE_CHAIN, SHAPE_SHIFT, SHAPE_STEP, SHAPE_WAY, SHAPE_PAIR };
+
+/* What a load is of. */
+struct key {
+    uint64_t shape;       /* no room between fields: keys are hashed and compared as bytes */
+    uint32_t group, root; /* of a pair: the two devices */
+    uint64_t kind;
+    double bytes; /* of a schedule, which may depend on them; else 0 */
+};
+
+struct made {
+    struct key key;
+    enum shape shape; /* as key, but for schedules that go as form.c says */
+    struct fr__load load;
+    double slow_factor;
+};
+
+struct fr__loads {
+    struct fr__hash_table table; /* of made */
+    struct made **made;          /* [n] each in the arena */
+    size_t n, cap;
+    struct fr__arena *arena; /* of the run */
+    double *sums;            /* [n_links] zeros between uses */
+    size_t n_sums;
+    bool is_folded;
+    uint32_t
+        *class_of; /* folded: [n_links] the link that stands for it; FR_NONE: none crosses it */
+};
+
+/* ---- life ---- */
+
+void fr__loads_free(struct fr__loads *l)
+{
+    if (!l)
+        return;
+    fr__hash_fini(&l->table);
+    fr__arena_free(l->arena);
+    free(l->made);
+    free(l->sums);
+    free(l);
+}
+
+static struct fr__loads *loads_of(struct engine *e)
+{
+    struct fr__loads *l = e->collectives.loads;
+
+    if (l)
+        return l;
+    l = calloc(1, sizeof(*l));
+    if (l)
+        l->arena = fr__arena_new();
+    if (!l || !l->arena) {
+        fr__loads_free(l);
+        fr__engine_fail_nomem(e);
+        return NULL;
+    }
+    return e->collectives.loads = l;
+}
+
+static double *sums_of(struct engine *e, struct fr__loads *l)
+{
+    size_t n = e->v->topo->n_links;
+
+    if (l->n_sums < n + 1) {
+        free(l->sums);
+        l->sums = calloc(n + 1, sizeof(*l->sums));
+        l->n_sums = l->sums ? n + 1 : 0;
+    }
+    if (!l->sums)
+        fr__engine_fail_nomem(e);
+    return l->sums;
+}
+
+/* ---- what a load is of ---- */
+
+/* As form.c has them. */
+static enum shape shape_of(enum fr_collective_kind kind)
+{
+    switch (kind) {
+    case FR_BROADCAST:
+    case FR_REDUCE:
+        return SHAPE_CHAIN;
+    case FR_ALL_TO_ALL:
+        return SHAPE_SHIFT;
+    case FR_RING_STEP:
+        return SHAPE_STEP;
+    default:
+        return SHAPE_RING;
+    }
+}
+
+static struct key key_of(const struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    bool has_way = e->o->way && c->kind != FR_RING_STEP;
+    struct key k = {.shape = has_way ? SHAPE_WAY : shape_of(c->kind), .group = c->group};
+
+    if (has_way || k.shape == SHAPE_CHAIN) {
+        k.kind = c->kind;
+        k.root = c->root;
+    }
+    if (has_way)
+        k.bytes = c->bytes;
+    return k;
+}
+
+static struct made *find(const struct fr__loads *l, const struct key *key, uint64_t hash)
+{
+    size_t at;
+
+    for (uint32_t id = fr__hash_first(&l->table, hash, &at); id != FR_NONE;
+         id = fr__hash_next(&l->table, hash, &at))
+        if (memcmp(&l->made[id]->key, key, sizeof(*key)) == 0)
+            return l->made[id];
+    return NULL;
+}
+
+/* ---- walks over routes ---- */
+
+static void add_route(struct engine *e, uint32_t route, double weight, double sums[])
+{
+    const struct fr__route *r;
+    const uint32_t *links;
+
+    if (route == FR_NONE)
+        return; /* the failure is kept */
+    r = fr__route_at(e, route);
+    links = fr__route_links(&e->network.routes, r);
+    for (uint32_t i = 0; i < r->n_links; i++)
+        sums[links[i]] += weight;
+    fr__route_release(e, route);
+}
+
+static void add_pair(struct engine *e, uint32_t src, uint32_t dst, double weight, double sums[])
+{
+    if (src != dst)
+        add_route(e, fr__route_take(e, src, dst), weight, sums);
+}
+
+/* The rings of one of the groups. Where GPUs pass on what is not theirs its own are searched; else
+ * the ranks go as those of the group that is placed. */
+static const struct fr__ring_set *rings_like(struct engine *e, const struct fr__ring_set *set,
+                                             const uint32_t devices[])
+{
+    const struct fr__ring_set *own = set;
+    size_t most = fr__most_rings(e);
+    enum fr_status st;
+
+    if (set->n_relayed == 0)
+        return set;
+    st = fr__rings_find(&e->collectives.found, &e->network.routes, devices, set->n, most, &own,
+                        e->err);
+    if (st != FR_OK)
+        fr__engine_fail(e, st);
+    return own;
+}
+
+static void add_rings(struct engine *e, uint32_t collective, const uint32_t devices[],
+                      double sums[])
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct fr__ring_set *first = fr__group_rings(e, c->group), *set;
+    bool is_chain = c->kind == FR_BROADCAST || c->kind == FR_REDUCE;
+
+    if (!first)
+        return;
+    set = rings_like(e, first, devices);
+    for (uint32_t r = 0; r < set->n_rings && e->status == FR_OK; r++) {
+        const uint32_t *ranks = set->ranks + (size_t)r * set->n;
+        uint32_t begin = is_chain ? fr__collective_ring(e, collective, r).first : 0;
+        double weight = set->share_frac[r] * set->n_rings;
+
+        for (uint32_t i = 0; i + is_chain < set->n; i++) {
+            uint32_t at = (begin + i) % set->n;
+
+            if (first->n_relayed > 0)
+                add_route(e, set->routes[(size_t)r * set->n + at], weight, sums);
+            else
+                add_pair(e, devices[ranks[at]], devices[ranks[(at + 1) % set->n]], weight, sums);
+        }
+    }
+}
+
+static void add_shift(struct engine *e, const uint32_t devices[], uint32_t n, uint32_t n_rounds,
+                      double sums[])
+{
+    for (uint32_t by = 1; by <= n_rounds && e->status == FR_OK; by++)
+        for (uint32_t i = 0; i < n; i++)
+            add_pair(e, devices[i], devices[(i + by) % n], 1.0 / n_rounds, sums);
+}
+
+/* One of the groups that a group stands for. way: of a schedule. */
+static void add_group(struct engine *e, enum shape shape, uint32_t collective,
+                      const uint32_t devices[], struct fr__way *way, double sums[])
+{
+    uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
+
+    switch (shape) {
+    case SHAPE_SHIFT:
+        add_shift(e, devices, n, n - 1, sums);
+        break;
+    case SHAPE_STEP:
+        add_shift(e, devices, n, 1, sums);
+        break;
+    case SHAPE_WAY:
+        way->devices = devices;
+        fr__way_bytes(e, collective, way, sums);
+        break;
+    default:
+        add_rings(e, collective, devices, sums);
+        break;
+    }
+}
+
+/* ---- making loads ---- */
+
+/* Weights are multiples of 2^-36, so that their sums are exact. */
+static double rounded(double weight)
+{
+    return floor(weight * 0x1p36 + 1e-3) * 0x1p-36;
+}
+
+/* The rate at which the first link is full; INFINITY: there is none. */
+static double full_Bps(const struct engine *e, const double sums[], double unit)
+{
+    double Bps = INFINITY;
+
+    for (uint32_t l = 0; l < e->v->topo->n_links; l++)
+        if (rounded(sums[l] / unit) > 0)
+            Bps = fmin(Bps, fr__link_bw_Bps(&e->network.routes, l) / rounded(sums[l] / unit));
+    return Bps;
+}
+
+static double largest(const double sums[], size_t n)
+{
+    double most = 0;
+
+    for (size_t l = 0; l < n; l++)
+        most = fmax(most, sums[l]);
+    return most;
+}
+
+/* Keeps the sums as weights, and sets them to 0. */
+static void keep_weights(struct engine *e, struct fr__loads *l, struct made *m)
+{
+    double unit = m->load.unit_bytes;
+    size_t n_links = e->v->topo->n_links, n = 0;
+    uint32_t *links;
+    double *weights, *sums;
+
+    for (size_t i = 0; i < n_links; i++)
+        n += rounded(l->sums[i] / unit) > 0;
+    links = fr__arena_take(l->arena, n, sizeof(*links));
+    weights = fr__arena_take(l->arena, n, sizeof(*weights));
+    sums = fr__arena_take(l->arena, n, sizeof(*sums));
+    if (!links || !weights || !sums) {
+        fr__engine_fail_nomem(e);
+        n = 0;
+    }
+    m->load.links = links;
+    m->load.weights = weights;
+    m->load.sums = sums;
+    m->load.full_Bps = full_Bps(e, l->sums, unit);
+    for (size_t i = 0; i < n_links; i++) {
+        double sum = l->sums[i], weight = rounded(sum / unit);
+
+        l->sums[i] = 0;
+        if (!(weight > 0) || m->load.n == n)
+            continue;
+        links[m->load.n] = (uint32_t)i;
+        sums[m->load.n] = sum;
+        weights[m->load.n++] = weight;
+    }
+}
+
+/* Of a plan that is not folded; form.c and even.h know shorter walks of messages between all. */
+static double add_alone(struct engine *e, const struct made *m, uint32_t collective,
+                        struct fr__way *way, double sums[])
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    uint32_t n = fr_plan_group_size(e->plan, c->group), *devices;
+    struct fr__mark mark;
+
+    if (m->shape == SHAPE_SHIFT) {
+        fr__collective_bytes(e, collective, sums);
+        return (n - 1) * floor(c->bytes / n);
+    }
+    if (m->shape == SHAPE_WAY) {
+        fr__way_bytes(e, collective, way, sums);
+        return largest(sums, e->v->topo->n_links);
+    }
+    mark = fr__arena_mark(e->scratch);
+    devices = fr__arena_take(e->scratch, n, sizeof(*devices));
+    for (uint32_t i = 0; devices && i < n; i++)
+        devices[i] = fr_plan_group_device(e->plan, c->group, i);
+    if (devices)
+        add_group(e, m->shape, collective, devices, NULL, sums);
+    else
+        fr__engine_fail_nomem(e);
+    fr__arena_rewind(e->scratch, mark);
+    return 1;
+}
+
+/* Of all groups that the group stands for; the first one's alone comes first. */
+static double add_folded(struct engine *e, struct made *m, uint32_t collective,
+                         const struct fr_plan_fold *fold, struct fr__way *way, double sums[])
+{
+    uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
+    double unit = 1;
+
+    for (uint32_t g = 0; g < fold->n && e->status == FR_OK; g++) {
+        add_group(e, m->shape, collective, fold->devices + (size_t)g * n, way, sums);
+        if (g > 0)
+            continue;
+        if (m->shape == SHAPE_WAY)
+            unit = largest(sums, e->v->topo->n_links);
+        m->load.alone_Bps = full_Bps(e, sums, unit);
+    }
+    return unit;
+}
+
+static void make_load(struct engine *e, struct fr__loads *l, struct made *m, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct fr_plan_fold *fold = fr_plan_group_fold(e->plan, c->group);
+    struct fr__way way;
+    double *sums = sums_of(e, l);
+
+    if (!sums)
+        return;
+    m->slow_factor = 1;
+    m->shape = (enum shape)m->key.shape;
+    if (m->shape == SHAPE_WAY && fr__way_of(e, collective, &way))
+        m->slow_factor = way.slow_factor;
+    else if (m->shape == SHAPE_WAY)
+        m->shape = shape_of(c->kind);
+    if (e->status != FR_OK)
+        return;
+    m->load.unit_bytes = l->is_folded && fold ? add_folded(e, m, collective, fold, &way, sums)
+                                              : add_alone(e, m, collective, &way, sums);
+    if (!(m->load.unit_bytes > 0))
+        m->load.unit_bytes = 1;
+    keep_weights(e, l, m);
+    if (!(l->is_folded && fold))
+        m->load.alone_Bps = m->load.full_Bps;
+}
+
+static struct made *add_made(struct engine *e, struct fr__loads *l, const struct key *key,
+                             uint64_t hash)
+{
+    struct made *m = fr__arena_alloc(l->arena, 1, sizeof(*m));
+
+    if (!m || !fr__grow(&l->made, &l->cap, l->n + 1, sizeof(struct made *)) ||
+        !fr__hash_add(&l->table, hash, (uint32_t)l->n)) {
+        fr__engine_fail_nomem(e);
+        return NULL;
+    }
+    m->key = *key;
+    return l->made[l->n++] = m;
+}
+
+/* NULL: the failure is kept. */
+static struct made *made_of(struct engine *e, uint32_t collective)
+{
+    struct fr__loads *l = e->collectives.loads;
+    struct key key = key_of(e, collective);
+    uint64_t hash = fr__hash_bytes(&key, sizeof(key));
+    struct made *m = find(l, &key, hash);
+
+    if (m)
+        return m;
+    m = add_made(e, l, &key, hash);
+    if (m)
+        make_load(e, l, m, collective);
+    return e->status == FR_OK ? m : NULL;
+}
+
+/* The messages of all ranks of a stage to those of another. */
+static void make_pair(struct engine *e, struct fr__loads *l, struct made *m, uint32_t share)
+{
+    uint32_t src = m->key.group, dst = m->key.root;
+    const struct fr_plan_fold *from = fr_plan_device_fold(e->plan, src);
+    const struct fr_plan_fold *to = fr_plan_device_fold(e->plan, dst);
+    double *sums = sums_of(e, l);
+
+    if (!sums)
+        return;
+    if (from && to && from->n == to->n && from->devices && to->devices)
+        for (uint32_t i = 0; i < from->n; i++)
+            add_pair(e, from->devices[i], to->devices[i], 1, sums);
+    else
+        add_pair(e, src, dst, share, sums);
+    m->load.unit_bytes = 1;
+    keep_weights(e, l, m);
+}
+
+static struct key key_of_pair(uint32_t src, uint32_t dst)
+{
+    return (struct key){.shape = SHAPE_PAIR, .group = src, .root = dst};
+}
+
+static void add_transfer(struct engine *e, struct fr__loads *l, const struct fr_transfer *x)
+{
+    struct key key = key_of_pair(e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
+    uint64_t hash = fr__hash_bytes(&key, sizeof(key));
+    struct made *m;
+
+    if (find(l, &key, hash))
+        return;
+    m = add_made(e, l, &key, hash);
+    if (m)
+        make_pair(e, l, m, x->share);
+}
+
+/* ---- classes ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t with)
+{
+    return fr__hash_id(hash ^ fr__hash_id(with));
+}
+
+static uint64_t bits(double x)
+{
+    uint64_t b;
+
+    memcpy(&b, &x, sizeof(b));
+    return b;
+}
+
+/* What tells a link from others, by all loads: [n_links], the caller's. */
+static uint64_t *tell_apart(struct engine *e, const struct fr__loads *l)
+{
+    size_t n = e->v->topo->n_links;
+    uint64_t *of = malloc((n + 1) * sizeof(*of));
+
+    for (size_t i = 0; of && i < n; i++)
+        of[i] =
+            mix(e->v->topo->links[i].kind, bits(fr__link_bw_Bps(&e->network.routes, (uint32_t)i)));
+    for (size_t k = 0; of && k < l->n; k++) {
+        const struct fr__load *load = &l->made[k]->load;
+
+        for (uint32_t i = 0; i < load->n; i++)
+            of[load->links[i]] = mix(mix(of[load->links[i]], k), bits(load->weights[i]));
+    }
+    if (!of)
+        fr__engine_fail_nomem(e);
+    return of;
+}
+
+/* Keeps of a load the links that stand for others. */
+static void keep_classes(const struct fr__loads *l, struct fr__load *load)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < load->n; i++)
+        if (l->class_of[load->links[i]] == load->links[i]) {
+            load->links[n] = load->links[i];
+            load->sums[n] = load->sums[i];
+            load->weights[n++] = load->weights[i];
+        }
+    load->n = n;
+}
+
+/* A link that no load crosses stands for itself or for others that none crosses. */
+static void find_classes(struct engine *e, struct fr__loads *l)
+{
+    size_t n = e->v->topo->n_links, at;
+    struct fr__hash_table table = {.n = 0};
+    uint64_t *apart = tell_apart(e, l);
+
+    l->class_of = fr__arena_take(l->arena, n, sizeof(*l->class_of));
+    if (!l->class_of)
+        fr__engine_fail_nomem(e);
+    for (uint32_t i = 0; e->status == FR_OK && i < n; i++) {
+        uint32_t id = fr__hash_first(&table, apart[i], &at);
+
+        while (id != FR_NONE && apart[id] != apart[i])
+            id = fr__hash_next(&table, apart[i], &at);
+        l->class_of[i] = id != FR_NONE ? id : i;
+        if (id == FR_NONE && !fr__hash_add(&table, apart[i], i))
+            fr__engine_fail_nomem(e);
+    }
+    for (size_t k = 0; e->status == FR_OK && k < l->n; k++)
+        keep_classes(l, &l->made[k]->load);
+    fr__hash_fini(&table);
+    free(apart);
+}
+
+/* ---- for the others ---- */
+
+enum fr_status fr__loads_reset(struct engine *e)
+{
+    struct fr__loads *l = loads_of(e);
+
+    if (!l)
+        return e->status;
+    fr__hash_fini(&l->table);
+    fr__arena_reset(l->arena);
+    l->n = 0;
+    l->class_of = NULL;
+    l->is_folded = e->v->device_counts != NULL &&
+                   (fr__wants(e, FR_WANT_LINKS) || !e->network.model->is_end_known);
+    if (!l->is_folded)
+        return e->status;
+    for (uint32_t c = 0; c < e->v->n_collectives && e->status == FR_OK; c++)
+        if (fr_plan_group_size(e->plan, e->v->collectives[c].group) > 1)
+            made_of(e, c);
+    for (uint32_t x = 0; x < e->v->n_transfers && e->status == FR_OK; x++)
+        add_transfer(e, l, &e->v->transfers[x]);
+    if (e->status == FR_OK)
+        find_classes(e, l);
+    return e->status;
+}
+
+static double unit_bytes(const struct fr_collective *c, const struct made *m, double n,
+                         double n_rings)
+{
+    switch (m->shape) {
+    case SHAPE_RING:
+        return (c->kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) * floor(c->bytes / n) / n_rings;
+    case SHAPE_CHAIN:
+        return c->bytes / n_rings;
+    case SHAPE_SHIFT:
+        return (n - 1) * floor(c->bytes / n);
+    case SHAPE_WAY:
+        return m->load.unit_bytes;
+    default:
+        return c->bytes;
+    }
+}
+
+struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double bytes_s)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    uint32_t n = fr_plan_group_size(e->plan, c->group);
+    const struct made *m = n > 1 ? made_of(e, collective) : NULL;
+    const struct fr__ring_set *rings = NULL;
+    struct fr__moved moved = {.load = NULL};
+
+    if (!m || m->load.n == 0)
+        return moved;
+    if (m->shape == SHAPE_RING || m->shape == SHAPE_CHAIN)
+        rings = fr__group_rings(e, c->group);
+    moved.load = &m->load;
+    moved.bytes = unit_bytes(c, m, n, rings ? rings->n_rings : 1);
+    moved.held_bytes = moved.bytes * m->slow_factor;
+    if (c->has_cost && moved.held_bytes > bytes_s * m->load.alone_Bps) {
+        moved.held_bytes = bytes_s * m->load.alone_Bps;
+        moved.bytes = moved.held_bytes / m->slow_factor;
+    }
+    return moved;
+}
+
+const struct fr__load *fr__load_of_pair(struct engine *e, uint32_t src, uint32_t dst)
+{
+    const struct fr__loads *l = e->collectives.loads;
+    struct key key = key_of_pair(src, dst);
+    const struct made *m;
+
+    if (!l || !l->is_folded)
+        return NULL;
+    m = find(l, &key, fr__hash_bytes(&key, sizeof(key)));
+    return m && m->load.n > 0 ? &m->load : NULL;
+}
+
+void fr__load_count(const struct fr__load *load, double bytes, double link_bytes[])
+{
+    for (uint32_t i = 0; i < load->n; i++)
+        link_bytes[load->links[i]] += load->sums[i] * (bytes / load->unit_bytes);
+}
+
+void fr__count_known(struct engine *e, uint32_t collective, double link_bytes[])
+{
+    struct fr__moved moved =
+        fr__moved_by(e, collective, fr__collective_known(e, collective).bytes_s);
+
+    if (moved.load)
+        fr__load_count(moved.load, moved.bytes, link_bytes);
+}
+
+void fr__loads_spread(const struct engine *e, double link_bytes[])
+{
+    const struct fr__loads *l = e->collectives.loads;
+
+    for (size_t i = 0; l && l->is_folded && i < e->v->topo->n_links; i++)
+        link_bytes[i] = link_bytes[l->class_of[i]];
+}
