@@ -85,6 +85,7 @@ unit_tests += tests/sim/test_engine
 unit_tests += tests/sim/test_fabric_sharing
 unit_tests += tests/sim/test_even
 unit_tests += tests/sim/test_fold
+unit_tests += tests/sim/test_grid
 unit_tests += tests/sim/test_heap
 unit_tests += tests/sim/test_maxmin
 unit_tests += tests/sim/test_maxmin_random

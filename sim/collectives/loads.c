@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/grid.h"
 #include "sim/collectives/even.h"
 #include "sim/collectives/way.h"
 
@@ -65,7 +66,7 @@ bool fr__way_is_even(struct engine *e, uint32_t collective, const struct fr__way
 {
     const struct fr__schedule *s = &w->schedule;
 
-    return s->algorithm->is_even && !s->pair_bytes &&
+    return s->algorithm->is_even && !s->pair_bytes && fr__grid_is_cyclic(s) &&
            fr__even_begin(e, e->v->collectives[collective].group, s->per_node, out);
 }
 
