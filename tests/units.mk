@@ -187,6 +187,7 @@ unit_tests += tests/results/test_fits
 unit_tests += tests/results/test_layout
 unit_tests += tests/results/test_memory_curve
 unit_tests += tests/results/test_pictures
+unit_tests += tests/results/test_program
 unit_tests += tests/results/test_report
 unit_tests += tests/results/test_table
 unit_tests += tests/results/test_trace tests/results/test_trace_choice

@@ -153,12 +153,16 @@ static enum fr_status check_inputs(const struct options *o, const char *output, 
     return FR_OK;
 }
 
-/* What may be written twice: pipes and devices, such as /dev/null. */
-static bool is_special(const char *path)
+/* What may be written twice: pipes and devices, such as /dev/null, and folders, also one that is
+ * still to be made, whose name has no ending. */
+static bool is_no_file(const char *path)
 {
+    const char *slash = strrchr(path, '/');
     struct stat sb;
 
-    return stat(path, &sb) == 0 && !S_ISREG(sb.st_mode);
+    if (stat(path, &sb) == 0)
+        return !S_ISREG(sb.st_mode);
+    return !strchr(slash ? slash : path, '.');
 }
 
 /* The output against the store and the outputs before it. */
@@ -166,7 +170,7 @@ static enum fr_status check_outputs(const struct options *o, size_t at, struct f
 {
     const char *output = o->files[at];
 
-    if (is_special(output))
+    if (is_no_file(output))
         return FR_OK;
     if (o->store && fr__is_same_file(output, o->store))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,

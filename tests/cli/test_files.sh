@@ -108,6 +108,46 @@ check "a_picture_cut_short_replaces_nothing" limited \
 check "nor_does_a_drawing" limited topo draw dgx1-v100 -o old.svg
 check "the_old_picture_is_there" test "$(cat old.png old.svg | tr '\n' ' ')" = "old old "
 check "and_nothing_beside_it" test -z "$(ls -A | grep '^\.forerun')"
+# A program that draws and ends well without a picture, or does not end, costs no old file.
+# drawer SCRIPT: gnuplot, dot and neato are this
+drawer() {
+    printf '#!/bin/sh\n%s\n' "$1" >bin/gnuplot
+    cp bin/gnuplot bin/dot
+    cp bin/gnuplot bin/neato
+}
+# spared TEXT ARGUMENT... FILE: exit status 1, one line that has the text, and FILE is as it was
+spared() {
+    text=$1
+    shift
+    for file; do :; done
+    echo old >"$file"
+    status=0
+    PATH=$work/bin:$PATH timeout 30 "$forerun" "$@" >out 2>err </dev/null || status=$?
+    test "$status" -eq 1 && test "$(wc -l <err)" -eq 1 && grep -q -e "$text" err &&
+        test "$(cat "$file")" = old
+}
+for format in svg png pdf; do
+    kind=$(echo "$format" | tr a-z A-Z)
+    drawer 'exit 0'
+    check "an_empty_picture_replaces_nothing ($format)" spared "gnuplot ended well but drew nothing" \
+        simulate -w lenet -t dgx1-v100 -s single -o "old.$format"
+    check "nor_does_an_empty_drawing ($format)" spared "ended well but drew nothing" \
+        topo draw dgx1-v100 -o "old.$format"
+    drawer 'echo no picture'
+    check "nor_does_other_text ($format)" spared "no whole $kind" \
+        simulate -w lenet -t dgx1-v100 -s single -o "old.$format"
+    check "nor_as_a_drawing ($format)" spared "no whole $kind" \
+        graph draw lenet -o "old.$format"
+done
+drawer "trap '' INT TERM HUP; sleep 60 & sleep 60"
+echo old >old.png
+for signal in INT TERM; do
+    status=0
+    PATH=$work/bin:$PATH timeout -s $signal -k 10 1 "$forerun" \
+        simulate -w lenet -t dgx1-v100 -s single -o old.png >out 2>err </dev/null || status=$?
+    check "a_deaf_program_makes_nobody_else_deaf ($signal)" grep -q interrupted err
+    check "it_is_not_killed ($signal)" test "$status" -eq 124 -a "$(cat old.png)" = old
+done
 mkdir full
 echo old >full/ops.csv
 check "an_export_that_fails_leaves_the_folder" limited graph export resnet50 full
