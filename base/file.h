@@ -16,6 +16,10 @@ enum fr_status fr__read_file(const char *path, size_t max_bytes, char **out, siz
 enum fr_status fr__file_open(const char *path, FILE **out, uint64_t *len, struct fr_error *err);
 bool fr__is_folder(const char *path);
 bool fr__exists(const char *path);
+/* Whether both paths lead to one file: the same device and number, through symbolic and hard links,
+ * or, where neither exists yet, the same name in the same folder, so that making the one makes the
+ * other. */
+bool fr__is_same_file(const char *a, const char *b);
 /* "FOLDER/FILE" on the heap; NULL: out of memory. */
 char *fr__path_join(const char *folder, const char *file);
 

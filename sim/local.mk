@@ -10,6 +10,7 @@ libsim_la_SOURCES = \
 	sim/collectives/chosen.c sim/collectives/collective.c sim/collectives/collectives.h \
 	sim/collectives/cost.c sim/collectives/crowd.h sim/collectives/crowd.c sim/collectives/even.h \
 	sim/collectives/even.c sim/collectives/fold.c sim/collectives/form.c \
+	sim/collectives/grid.h sim/collectives/grid.c \
 	sim/collectives/group_rings.c sim/collectives/flows.c sim/collectives/load.c \
 	sim/collectives/load.h sim/collectives/loads.c sim/collectives/nccl_model.c \
 	sim/collectives/run.h sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c \

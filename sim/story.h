@@ -7,7 +7,7 @@
 #ifndef FORERUN_STORY_H
 #define FORERUN_STORY_H
 
-#include "plan/plan.h"
+#include "sim/sim.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,15 +33,17 @@ struct fr_collective_story {
     struct fr_collective_message *messages; /* [n_messages] by round, then sender */
 };
 
-/* algorithm: of fr_collective_algorithm_name, of NCCL ("Tree", "NVLS"), or file:PATH; NULL: the
- * usual one for the kind. devices: [n] rank by rank, for the order of a ring. The caller frees
- * *out. FR_EUSAGE: no such algorithm, or not for these ranks; FR_ERANGE: more than
+/* how: its algorithm is of fr_collective_algorithm_name, of NCCL ("Tree", "NVLS"), or file:PATH;
+ * NULL: the usual one for the kind; its version of NCCL finds the chains of a tree; nothing else of
+ * it matters. devices: [n] rank by rank, for the order of a ring, the chains of a tree and the sides
+ * of a torus, which are those that a run takes. The caller frees *out. FR_EUSAGE: no such algorithm, or not for these ranks; FR_ERANGE: more than
  * FR_STORY_MOST_RANKS ranks or FR_STORY_MOST_MESSAGES messages; errors of reading a file;
  * FR_ENOMEM. */
 enum fr_status fr_collective_story_new(struct fr_collective_story **out, const struct fr_topo *t,
                                        const uint32_t devices[], uint32_t n,
                                        enum fr_collective_kind kind, double bytes,
-                                       const char *algorithm, struct fr_error *err);
+                                       const struct fr_collective_options *how,
+                                       struct fr_error *err);
 void fr_collective_story_free(struct fr_collective_story *s);
 
 #ifdef __cplusplus

@@ -9,8 +9,13 @@
 #include "strategies/plugin.h"
 
 #include "base/error.h"
+#include "base/file.h"
+#include "strategies/lower/values.h"
 
 #include <dlfcn.h>
+#ifdef __linux__
+#include <link.h>
+#endif
 #include <string.h>
 
 bool fr__is_plugin(const char *name)
@@ -99,6 +104,88 @@ enum fr_status fr__plugin_check(const struct fr_strategy_plugin *p, const char *
     return check_options(s, path, err);
 }
 
+enum fr_status fr__plugin_refuse(const char *spec, struct fr_loc loc, struct fr_error *err)
+{
+    struct fr__word name;
+    const char *at = spec;
+
+    /* the same reading as in spec.c; what is too long for it is not loaded either */
+    if (fr__word_read(&at, ":", "a strategy's name", FR__MAX_WORD, &name, NULL) != FR_OK ||
+        !fr__is_plugin(name.text))
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, loc,
+                    "strategy '%.100s' is a shared object, and code is loaded only where the "
+                    "command line names it",
+                    name.text);
+}
+
+#ifdef __linux__
+/* Whether [offset, offset + n * size) lies within the file. */
+static bool is_within(uint64_t offset, uint64_t n, uint64_t size, uint64_t file_bytes)
+{
+    return offset <= file_bytes && (size == 0 || n <= (file_bytes - offset) / size);
+}
+
+static bool are_segments_there(FILE *f, const ElfW(Ehdr) * head, uint64_t file_bytes)
+{
+    ElfW(Phdr) segment;
+
+    if (!is_within(head->e_phoff, head->e_phnum, sizeof(segment), file_bytes) ||
+        fseeko(f, (off_t)head->e_phoff, SEEK_SET) != 0)
+        return false;
+    for (unsigned i = 0; i < head->e_phnum; i++)
+        if (fread(&segment, sizeof(segment), 1, f) != 1 ||
+            !is_within(segment.p_offset, 1, segment.p_filesz, file_bytes))
+            return false;
+    return true;
+}
+
+/* Whether the file holds all that its header speaks of. The loader maps segments without looking at
+ * the file's length, and to touch what is behind its end is a bus error. A file of another kind is
+ * left to the loader, which refuses it. */
+static bool is_whole(FILE *f, uint64_t file_bytes)
+{
+    static const unsigned char magic[SELFMAG + 1] = ELFMAG;
+    ElfW(Ehdr) head;
+    size_t n = fread(&head, 1, sizeof(head), f);
+
+    if (n < SELFMAG || memcmp(head.e_ident, magic, SELFMAG) != 0)
+        return true;
+    if (n < sizeof(head))
+        return false;
+    if (head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        head.e_phentsize != sizeof(ElfW(Phdr)))
+        return true;
+    return are_segments_there(f, &head, file_bytes) &&
+           is_within(head.e_shoff, head.e_shnum, head.e_shentsize, file_bytes);
+}
+#else
+static bool is_whole(FILE *f, uint64_t file_bytes)
+{
+    (void)f;
+    return file_bytes > 0;
+}
+#endif
+
+/* Looks at the file before the loader does: it must be a regular file (the loader would wait for a
+ * pipe), and all of it. */
+static enum fr_status check_file(const char *path, struct fr_error *err)
+{
+    uint64_t file_bytes = 0;
+    struct fr_error why;
+    bool is_all;
+    FILE *f;
+
+    if (fr__file_open(path, &f, &file_bytes, &why) != FR_OK)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "strategy '%.200s' cannot be loaded: %s", path,
+                        why.text);
+    is_all = is_whole(f, file_bytes);
+    fclose(f);
+    return is_all ? FR_OK
+                  : fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                             "strategy '%.200s' cannot be loaded: the file is cut short", path);
+}
+
 enum fr_status fr__plugin_load(const struct fr_strategy **out, const char *name,
                                struct fr_error *err)
 {
@@ -109,6 +196,7 @@ enum fr_status fr__plugin_load(const struct fr_strategy **out, const char *name,
     if (!fr__plugin_path(name, path, sizeof(path)))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "the path of a strategy's shared object is too long");
+    FR_TRY(check_file(path, err));
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "strategy '%.200s' cannot be loaded: %.200s",

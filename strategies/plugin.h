@@ -15,6 +15,10 @@ bool fr__plugin_path(const char *spec, char *path, size_t n);
  * interface. *out is valid until the program ends. */
 enum fr_status fr__plugin_load(const struct fr_strategy **out, const char *name,
                                struct fr_error *err);
+/* For a strategy that a file names. Tables and answers travel between people, so they never have
+ * code loaded: that needs the command line, or a program's own call. FR_EUSAGE, at loc: the
+ * strategy is a shared object. Nothing is opened. */
+enum fr_status fr__plugin_refuse(const char *spec, struct fr_loc loc, struct fr_error *err);
 /* What is wrong with a plug-in's description; path is named in the message. For tests. */
 enum fr_status fr__plugin_check(const struct fr_strategy_plugin *p, const char *path,
                                 struct fr_error *err);

@@ -158,6 +158,20 @@ static enum fr_status choose_run(struct fr__making *m, const struct fr_problem *
     return FR_OK;
 }
 
+/* A plan without work takes no time, which would look like the best of answers. */
+static enum fr_status check_content(const struct fr_plan *plan, const struct fr_strategy *strategy,
+                                    struct fr_error *err)
+{
+    const struct fr_plan_view *v = fr_plan_view(plan);
+
+    for (size_t t = 0; t < v->n_tasks; t++)
+        if (v->tasks[t].kind == FR_TASK_COMPUTE)
+            return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "strategy '%.40s' made a plan in which no GPU computes anything (%zu tasks)",
+                    strategy->name, v->n_tasks);
+}
+
 static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *problem,
                                 const struct fr_strategy *strategy, struct fr_error *err)
 {
@@ -172,7 +186,8 @@ static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *p
     FR_TRY(strategy->plan(&asked, m->context, m->plan, err));
     if (m->question->is_brief && strategy->is_trusted)
         fr__plan_trust(m->plan);
-    return fr_plan_finish(m->plan, err);
+    FR_TRY(fr_plan_finish(m->plan, err));
+    return check_content(m->plan, strategy, err);
 }
 
 /* Plans and runs into m, which owns what it gets even on failure. */

@@ -455,6 +455,7 @@ static enum fr_status tell_links(const struct work *w, struct fr_comm_story *s,
 static enum fr_status tell(struct work *w, struct fr_comm_story *s, struct fr_error *err)
 {
     const struct fr_comm_row *row;
+    struct fr_collective_options how = w->options;
     struct fr_error why = {.text = ""};
     enum fr_status st;
 
@@ -464,8 +465,9 @@ static enum fr_status tell(struct work *w, struct fr_comm_story *s, struct fr_er
     FR_TRY(fill(w, 1, err));
     row = &w->table->rows[0];
     FR_TRY(tell_links(w, s, err));
+    how.algorithm = row->algorithm;
     st = fr_collective_story_new(&s->steps, w->topo, w->devices, (uint32_t)w->n, w->table->kind,
-                                 (double)row->bytes, row->algorithm, &why);
+                                 (double)row->bytes, &how, &why);
     if (st == FR_ENOMEM)
         return fr__fail_nomem(err);
     if (st != FR_OK) {

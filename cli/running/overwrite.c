@@ -1,9 +1,10 @@
-/* cli/running/overwrite.c - no output may be a file that the same command reads.
+/* cli/running/overwrite.c - no output may be a file that the same command reads, nor another output.
  *
  * It is separate because it holds for every command: an output is looked for among all other words
  * of the command line, also behind "=", ":" and ",", by the identity of the file, so that links and
  * other ways to write a name are seen. Of folders the files of a workload are looked at, of YAML
- * files those that they name.
+ * files, tables and answers those that they name. Outputs are compared by where they will stand, so
+ * that it does not matter whether they are there yet.
  */
 #include "config.h"
 
@@ -43,36 +44,58 @@ static bool is_in_folder(const struct search *s, const char *folder)
     return false;
 }
 
-/* Whether a word of the text names it, from the text's own folder or from here. */
+/* Whether the n letters at `at`, in the file, name it from the file's own folder or from here. */
+static bool is_path_to(const struct search *s, const char *file, const char *at, size_t n)
+{
+    const char *slash = strrchr(file, '/');
+    int folder = slash && *at != '/' ? (int)(slash - file) + 1 : 0;
+    char path[PATH_MAX];
+
+    return n < 1024 &&
+           ((snprintf(path, sizeof(path), "%.*s%.*s", folder, file, (int)n, at) <
+                 (int)sizeof(path) &&
+             is_it(s, path)) ||
+            (folder > 0 && snprintf(path, sizeof(path), "%.*s", (int)n, at) < (int)sizeof(path) &&
+             is_it(s, path)));
+}
+
+/* Whether a word of the text names it, or what stands in a word behind "=" or ":". */
 static bool is_named(const struct search *s, const char *file, const char *text)
 {
     static const char between[] = " \t\r\n\"',[]{}";
-    const char *slash = strrchr(file, '/');
-    char path[PATH_MAX];
 
     for (const char *at = text; *at; at += strspn(at, between)) {
         size_t n = strcspn(at, between);
-        int folder = slash ? (int)(slash - file) + 1 : 0;
 
-        if (n > 0 && n < 1024 && memchr(at, '.', n) &&
-            snprintf(path, sizeof(path), "%.*s%.*s", *at == '/' ? 0 : folder, file, (int)n, at) <
-                (int)sizeof(path) &&
-            is_it(s, path))
-            return true;
+        for (size_t i = 0; i < n && memchr(at, '.', n); i++)
+            if ((i == 0 || at[i - 1] == '=' || at[i - 1] == ':') &&
+                is_path_to(s, file, at + i, n - i))
+                return true;
         at += n;
     }
+    return false;
+}
+
+/* Whether a file of that name may name others. */
+static bool names_files(const char *path)
+{
+    static const char *const endings[] = {".yaml", ".yml", ".csv", ".json"};
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (n > strlen(endings[i]) && strcmp(path + n - strlen(endings[i]), endings[i]) == 0)
+            return true;
     return false;
 }
 
 static bool is_named_in(const struct search *s, const char *path)
 {
     enum { MOST_BYTES = 1 << 20 };
-    size_t len, n = strlen(path);
+    size_t len;
     char *text;
     bool is_there;
 
-    if (n < 5 || strcmp(path + n - 5, ".yaml") != 0 ||
-        fr__read_file(path, MOST_BYTES, &text, &len, NULL) != FR_OK)
+    if (!names_files(path) || fr__read_file(path, MOST_BYTES, &text, &len, NULL) != FR_OK)
         return false;
     is_there = is_named(s, path, text);
     free(text);
@@ -115,8 +138,8 @@ static bool is_output(const struct options *o, const char *word)
     return false;
 }
 
-static enum fr_status check_one(const struct options *o, const char *output, int argc,
-                                char *const argv[], struct fr_error *err)
+static enum fr_status check_inputs(const struct options *o, const char *output, int argc,
+                                   char *const argv[], struct fr_error *err)
 {
     struct search s = {.output = output};
 
@@ -127,16 +150,44 @@ static enum fr_status check_one(const struct options *o, const char *output, int
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                             "'%s' is an input of this command, so it cannot be its output as well",
                             output);
-    if (o->store && output != o->store && is_it(&s, o->store))
+    return FR_OK;
+}
+
+/* What may be written twice: pipes and devices, such as /dev/null, and folders, also one that is
+ * still to be made, whose name has no ending. */
+static bool is_no_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat sb;
+
+    if (stat(path, &sb) == 0)
+        return !S_ISREG(sb.st_mode);
+    return !strchr(slash ? slash : path, '.');
+}
+
+/* The output against the store and the outputs before it. */
+static enum fr_status check_outputs(const struct options *o, size_t at, struct fr_error *err)
+{
+    const char *output = o->files[at];
+
+    if (is_no_file(output))
+        return FR_OK;
+    if (o->store && fr__is_same_file(output, o->store))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' is the store, so it cannot be another output as well", output);
+    for (size_t i = 0; i < at; i++)
+        if (fr__is_same_file(output, o->files[i]))
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' is the same file as the output '%s'",
+                            output, o->files[i]);
     return FR_OK;
 }
 
 enum fr_status cli_check_overwrite(const struct options *o, int argc, char *const argv[],
                                    struct fr_error *err)
 {
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(check_one(o, o->files[i], argc, argv, err));
-    return o->store ? check_one(o, o->store, argc, argv, err) : FR_OK;
+    for (size_t i = 0; i < o->n_files; i++) {
+        FR_TRY(check_inputs(o, o->files[i], argc, argv, err));
+        FR_TRY(check_outputs(o, i, err));
+    }
+    return o->store ? check_inputs(o, o->store, argc, argv, err) : FR_OK;
 }

@@ -12,8 +12,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { NUMBER = 32 };
 
@@ -306,18 +306,37 @@ enum fr_status cli_graph_check(struct session *s, struct fr_error *err)
     return n == SIZE_MAX ? fr__fail_nomem(err) : FR_OK;
 }
 
+/* Whether a file that the export writes is one that the workload is read from. */
+static bool is_over_itself(const char *workload, const char *folder)
+{
+    static const char *const parts[] = {"workload.yaml", "ops.csv", "edges.csv"};
+    char from[PATH_MAX], to[PATH_MAX];
+
+    if (fr__exists(workload) && fr__is_same_file(workload, folder))
+        return true;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (snprintf(to, sizeof(to), "%s/%s", folder, parts[i]) >= (int)sizeof(to) ||
+            !fr__exists(to))
+            continue;
+        if (fr__is_same_file(workload, to) ||
+            (snprintf(from, sizeof(from), "%s/%s", workload, parts[i]) < (int)sizeof(from) &&
+             fr__is_same_file(from, to)))
+            return true;
+    }
+    return false;
+}
+
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
 {
+    const struct options *o = &s->options;
     struct fr_graph *g;
-    struct stat from, to;
     enum fr_status st;
 
-    if (stat(s->options.arguments[0], &from) == 0 && stat(s->options.arguments[1], &to) == 0 &&
-        from.st_dev == to.st_dev && from.st_ino == to.st_ino)
-        return fr__fail(err, FR_EUSAGE, (struct fr_loc){s->options.arguments[1], 0, 0},
+    if (is_over_itself(o->arguments[0], o->arguments[1]))
+        return fr__fail(err, FR_EUSAGE, (struct fr_loc){o->arguments[1], 0, 0},
                         "is the workload itself; export it to another folder");
     FR_TRY(cli_load_graph(s, &g, err));
-    st = fr_graph_export(g, s->options.arguments[1], err);
+    st = fr_graph_export(g, o->arguments[1], err);
     fr_graph_free(g);
     return st;
 }

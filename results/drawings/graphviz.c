@@ -13,8 +13,14 @@
 #include <string.h>
 
 static const struct ending {
-    const char *ending, *format;
-} endings[] = {{".svg", "-Tsvg"}, {".png", "-Tpng"}, {".pdf", "-Tpdf"}, {".dot", NULL}};
+    const char *ending, *format; /* NULL: the text as it is */
+    enum fr__picture picture;
+} endings[] = {
+    {.ending = ".svg", .format = "-Tsvg", .picture = FR__PICTURE_SVG},
+    {.ending = ".png", .format = "-Tpng", .picture = FR__PICTURE_PNG},
+    {.ending = ".pdf", .format = "-Tpdf", .picture = FR__PICTURE_PDF},
+    {.ending = ".dot", .picture = FR__N_PICTURES},
+};
 
 /* NULL: no drawing has that ending. */
 static const struct ending *find_ending(const char *path)
@@ -47,7 +53,7 @@ static enum fr_status copy(FILE *from, FILE *to, struct fr_error *err)
     return FR_OK;
 }
 
-static enum fr_status render(FILE *dot, bool is_placed, const char *format, FILE *picture,
+static enum fr_status render(FILE *dot, bool is_placed, const struct ending *ending, FILE *picture,
                              const struct fr_context *ctx, struct fr_error *err)
 {
     char neato[] = "neato", as_placed[] = "-n2", dot_name[] = "dot", output[8], dpi[] = "-Gdpi=144";
@@ -57,13 +63,16 @@ static enum fr_status render(FILE *dot, bool is_placed, const char *format, FILE
     argv[n++] = is_placed ? neato : dot_name;
     if (is_placed)
         argv[n++] = as_placed; /* everything stands where its pos says */
-    snprintf(output, sizeof(output), "%s", format);
+    snprintf(output, sizeof(output), "%s", ending->format);
     argv[n++] = output;
-    if (strcmp(format, "-Tpng") == 0)
+    if (ending->picture == FR__PICTURE_PNG)
         argv[n++] = dpi; /* twice the size, for slides */
     argv[n] = NULL;
-    return fr__program_run(argv, dot, picture,
-                           "install graphviz, or write .dot and draw that elsewhere", ctx, err);
+    return fr__program_run(
+        &(struct fr__program){.argv = argv,
+                              .instead = "install graphviz, or write .dot and draw that elsewhere",
+                              .picture = ending->picture},
+        dot, picture, ctx, err);
 }
 
 enum fr_status fr_draw_write(FILE *dot, bool is_placed, const char *path,
@@ -76,7 +85,6 @@ enum fr_status fr_draw_write(FILE *dot, bool is_placed, const char *path,
     FR_TRY(fr_draw_check_path(path, err));
     ending = find_ending(path);
     FR_TRY(fr__open_output(&o, path, err));
-    st = ending->format ? render(dot, is_placed, ending->format, o.f, ctx, err)
-                        : copy(dot, o.f, err);
+    st = ending->format ? render(dot, is_placed, ending, o.f, ctx, err) : copy(dot, o.f, err);
     return fr__close_output(&o, st, ctx, err);
 }

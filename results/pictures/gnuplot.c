@@ -4,8 +4,13 @@
  */
 #include "config.h"
 
+#include "base/error.h"
 #include "results/pictures/gnuplot.h"
 #include "results/parts/program.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
 
 enum fr_status fr__gnuplot_script(FILE **out, struct fr_error *err)
 {
@@ -34,6 +39,26 @@ void fr__gnuplot_string(FILE *script, const char *text, size_t max)
     putc('\'', script);
 }
 
+/* What the script's first line, which sets the terminal, asks for. */
+static enum fr__picture find_picture(FILE *script)
+{
+    static const char *const terminals[FR__N_PICTURES] = {
+        [FR__PICTURE_PNG] = "set terminal pngcairo ",
+        [FR__PICTURE_SVG] = "set terminal svg ",
+        [FR__PICTURE_PDF] = "set terminal pdfcairo ",
+    };
+    char line[64] = "";
+    enum fr__picture p = 0;
+
+    rewind(script);
+    if (!fgets(line, sizeof(line), script))
+        line[0] = '\0';
+    while (p < FR__N_PICTURES && strncmp(line, terminals[p], strlen(terminals[p])) != 0)
+        p++;
+    assert(p < FR__N_PICTURES);
+    return p;
+}
+
 enum fr_status fr__gnuplot_run(FILE *script, FILE *picture, const struct fr_context *ctx,
                                struct fr_error *err)
 {
@@ -41,5 +66,11 @@ enum fr_status fr__gnuplot_run(FILE *script, FILE *picture, const struct fr_cont
     char name[] = "gnuplot", no_files[] = "-d";
     char *const argv[] = {name, no_files, NULL};
 
-    return fr__program_run(argv, script, picture, "write .csv or .trace.json instead", ctx, err);
+    if (fflush(script) != 0 || ferror(script))
+        return fr__fail(err, FR_EIO, FR_NOWHERE, "cannot write the input of gnuplot: %s",
+                        strerror(errno));
+    return fr__program_run(&(struct fr__program){.argv = argv,
+                                                 .instead = "write .csv or .trace.json instead",
+                                                 .picture = find_picture(script)},
+                           script, picture, ctx, err);
 }

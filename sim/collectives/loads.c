@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/grid.h"
 #include "sim/collectives/even.h"
 #include "sim/collectives/way.h"
 
@@ -65,7 +66,11 @@ bool fr__way_is_even(struct engine *e, uint32_t collective, const struct fr__way
 {
     const struct fr__schedule *s = &w->schedule;
 
+<<<<<<< HEAD
     return s->algorithm->is_even && !s->pair_bytes && !w->devices &&
+=======
+    return s->algorithm->is_even && !s->pair_bytes && fr__grid_is_cyclic(s) &&
+>>>>>>> hostile
            fr__even_begin(e, e->v->collectives[collective].group, s->per_node, out);
 }
 

@@ -4,11 +4,16 @@
 #include "config.h"
 
 #include "sim/story.h"
+#include "sim/sim.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "sim/collectives/algorithms/custom_file.h"
 #include "sim/collectives/algorithms/schedule.h"
+#include "sim/collectives/grid.h"
+#include "sim/collectives/nccl/from_topo.h"
+#include "sim/collectives/nccl/tuner.h"
+#include "topo/router.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -265,69 +270,132 @@ static enum fr_status find_ring(const struct fr_topo *t, const uint32_t devices[
     return st;
 }
 
-/* *owned: what the schedule borrows, which the caller frees; also after an error. */
-static enum fr_status make_schedule(struct fr__schedule *s, const struct fr_topo *t,
-                                    const uint32_t devices[], uint32_t **owned,
-                                    struct fr_error *err)
-{
-    enum fr_status st = FR_OK;
-    bool is_ring = s->algorithm == &fr__ring_algorithm || s->algorithm == &fr__chain_algorithm;
+/* A schedule for people, and what it borrows. */
+struct making {
+    struct fr__schedule s;
+    const struct fr_topo *topo;
+    const uint32_t *devices; /* [s.n] */
+    struct fr_router *router;
+    uint32_t *order; /* owned: the ring's ranks, or a chain's, and where each stands */
+};
 
-    s->per_node = ranks_a_machine(t, devices, s->n);
-    s->dims[0] = s->per_node;
-    s->dims[1] = s->n / s->per_node;
-    s->n_dims = s->dims[0] > 1 && s->dims[1] > 1 ? 2 : 0;
+static uint32_t count_hops(void *user, uint32_t from, uint32_t to)
+{
+    const struct making *m = user;
+    uint32_t hops[FR__MAX_HOPS];
+    size_t n = 0;
+
+    if (fr__router_walk(m->router, m->devices[from], m->devices[to], hops, &n, NULL) != FR_OK)
+        return 0;
+    return (uint32_t)n;
+}
+
+/* The ranks of a node, and of a tree the chain of its first channel, both as a run takes them
+ * (way.c): nodes are NVLink domains where one NVSwitch joins several machines, and without a model
+ * of NCCL's the chain goes by number. */
+static enum fr_status set_nodes(struct making *m, unsigned version, struct fr_error *err)
+{
+    struct fr__schedule *s = &m->s;
+    bool is_tree = s->algorithm == &fr__tree_algorithm, has_domains = false;
+    struct fr__nccl_comm comm;
+    struct fr_error why;
+    uint32_t *chains = NULL;
+    enum fr_status st;
+
+    s->per_node = ranks_a_machine(m->topo, m->devices, s->n);
+    for (size_t v = 0; v < m->topo->n_vertices; v++)
+        has_domains |= m->topo->vertices[v].kind == FR_VERTEX_NVSWITCH &&
+                       m->topo->vertices[v].machine == FR_NONE;
+    if (!is_tree && !has_domains)
+        return FR_OK;
+    st = fr__nccl_comm_of(m->topo, m->devices, s->n, version, &comm, &chains, &why);
+    if (st == FR_ENOMEM)
+        return fr__fail_nomem(err);
+    if (st != FR_OK)
+        return FR_OK;
+    if (has_domains)
+        s->per_node = s->n / comm.n_nodes;
+    if (is_tree && comm.tree.n_channels > 0 && s->per_node == s->n / comm.n_nodes) {
+        m->order = calloc(2 * (size_t)s->per_node, sizeof(*m->order));
+        for (uint32_t i = 0; m->order && i < s->per_node; i++) {
+            m->order[i] = chains[i];
+            m->order[s->per_node + chains[i]] = i;
+        }
+        s->order = m->order;
+        s->place = m->order ? m->order + s->per_node : NULL;
+        st = m->order ? FR_OK : fr__fail_nomem(err);
+    }
+    free(chains);
+    return st == FR_ENOMEM ? st : FR_OK;
+}
+
+static enum fr_status make_schedule(struct making *m, const char *version, struct fr_error *err)
+{
+    struct fr__schedule *s = &m->s;
+    bool is_ring = s->algorithm == &fr__ring_algorithm || s->algorithm == &fr__chain_algorithm;
+    unsigned number = fr__nccl_version_parse(version ? version : FR__NCCL_VERSION);
+
+    FR_TRY(set_nodes(m, number, err));
+    FR_TRY(fr_router_new(&m->router, m->topo, err));
+    fr__grid_sides(s, count_hops, m);
     s->n_lanes = s->n_chunks = 1;
     if (is_ring && s->n > 1) {
-        *owned = calloc(2 * (size_t)s->n, sizeof(**owned));
-        if (!*owned)
+        m->order = calloc(2 * (size_t)s->n, sizeof(*m->order));
+        if (!m->order)
             return fr__fail_nomem(err);
-        st = find_ring(t, devices, s->n, *owned, *owned + s->n, err);
-        s->order = *owned;
-        s->place = *owned + s->n;
+        FR_TRY(find_ring(m->topo, m->devices, s->n, m->order, m->order + s->n, err));
+        s->order = m->order;
+        s->place = m->order + s->n;
     }
-    return st == FR_OK ? fr__schedule_make(s, err) : st;
+    return fr__schedule_make(s, err);
+}
+
+/* By name, or from a file: *custom is then the caller's to free. */
+static enum fr_status find_algorithm(struct making *m, const char *name, struct fr__custom **custom,
+                                     struct fr_error *err)
+{
+    if (name && strncmp(name, FILE_PREFIX, sizeof(FILE_PREFIX) - 1) == 0) {
+        FR_TRY(fr__custom_load(custom, name + sizeof(FILE_PREFIX) - 1, err));
+        m->s.algorithm = &fr__custom_algorithm;
+        m->s.custom = *custom;
+        return FR_OK;
+    }
+    m->s.algorithm = named(name, m->s.kind);
+    return m->s.algorithm
+               ? FR_OK
+               : fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no algorithm of collectives '%s'", name);
 }
 
 enum fr_status fr_collective_story_new(struct fr_collective_story **out, const struct fr_topo *t,
                                        const uint32_t devices[], uint32_t n,
                                        enum fr_collective_kind kind, double bytes,
-                                       const char *algorithm, struct fr_error *err)
+                                       const struct fr_collective_options *how,
+                                       struct fr_error *err)
 {
-    struct fr__schedule s = {.kind = kind, .n = n, .bytes = bytes};
-    struct fr_collective_story *story;
+    struct making m = {.s = {.kind = kind, .n = n, .bytes = bytes}, .topo = t, .devices = devices};
+    struct fr_collective_story *story = NULL;
     struct fr__custom *custom = NULL;
-    uint32_t *order = NULL;
-    enum fr_status st = FR_OK;
+    enum fr_status st;
 
     if (n > FR_STORY_MOST_RANKS)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "more than %d ranks", FR_STORY_MOST_RANKS);
-    if (algorithm && strncmp(algorithm, FILE_PREFIX, sizeof(FILE_PREFIX) - 1) == 0) {
-        FR_TRY(fr__custom_load(&custom, algorithm + sizeof(FILE_PREFIX) - 1, err));
-        s.algorithm = &fr__custom_algorithm;
-        s.custom = custom;
-    } else {
-        s.algorithm = named(algorithm, kind);
-    }
-    story = calloc(1, sizeof(*story));
-    if (!story)
+    FR_TRY(find_algorithm(&m, how->algorithm, &custom, err));
+    st = make_schedule(&m, how->nccl_version, err);
+    if (st == FR_OK && !(story = calloc(1, sizeof(*story))))
         st = fr__fail_nomem(err);
-    else if (!s.algorithm)
-        st = fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no algorithm of collectives '%s'", algorithm);
-    if (st == FR_OK)
-        st = make_schedule(&s, t, devices, &order, err);
     if (st == FR_OK) {
-        *story = (struct fr_collective_story){.algorithm = s.algorithm->name,
-                                              .summary = s.algorithm->summary,
-                                              .source = s.algorithm->source,
+        *story = (struct fr_collective_story){.algorithm = m.s.algorithm->name,
+                                              .summary = m.s.algorithm->summary,
+                                              .source = m.s.algorithm->source,
                                               .n_ranks = n,
-                                              .n_switches = s.n_entities - n,
-                                              .n_pieces = s.n_pieces,
-                                              .n_lanes = s.n_entities > n ? s.n_lanes : 1};
-        st = tell_schedule(story, &s, err);
+                                              .n_switches = m.s.n_entities - n,
+                                              .n_pieces = m.s.n_pieces,
+                                              .n_lanes = m.s.n_entities > n ? m.s.n_lanes : 1};
+        st = tell_schedule(story, &m.s, err);
     }
     fr__custom_free(custom);
-    free(order);
+    fr_router_free(m.router);
+    free(m.order);
     if (st == FR_OK)
         *out = story;
     else

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "sim/collectives/chosen.h"
+#include "sim/collectives/grid.h"
 #include "sim/collectives/nccl/measured.h"
 #include "sim/collectives/way.h"
 
@@ -67,7 +68,7 @@ static enum fr_status set_protocol(struct fr_collective_way *w,
     if (o->protocol && w->protocol == FR__NCCL_N_PROTOCOLS)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "no protocol '%s'; known are LL, LL128 and Simple", o->protocol);
-    w->version = fr__nccl_version_parse(o->nccl_version ? o->nccl_version : "2.30");
+    w->version = fr__nccl_version_parse(o->nccl_version ? o->nccl_version : FR__NCCL_VERSION);
     if (w->version == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.18 and later",
                         o->nccl_version);
@@ -378,6 +379,25 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
     return r;
 }
 
+struct ranks {
+    struct engine *e;
+    uint32_t group;
+};
+
+static uint32_t count_hops(void *user, uint32_t from, uint32_t to)
+{
+    const struct ranks *r = user;
+    uint32_t src = fr_plan_group_device(r->e->plan, r->group, from);
+    uint32_t dst = fr_plan_group_device(r->e->plan, r->group, to);
+    uint32_t route = fr__route_take(r->e, src, dst), n;
+
+    if (route == FR_NONE)
+        return 0; /* the failure is kept */
+    n = fr__route_at(r->e, route)->n_links;
+    fr__route_release(r->e, route);
+    return n;
+}
+
 bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
@@ -399,9 +419,7 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     s->root = c->kind == FR_BROADCAST || c->kind == FR_REDUCE ? c->root : 0;
     s->per_node = machines ? n / machines : 1;
     s->custom = e->o->way->custom;
-    s->dims[0] = s->per_node;
-    s->dims[1] = n / s->per_node;
-    s->n_dims = s->per_node > 1 && s->dims[1] > 1 ? 2 : 0;
+    fr__grid_sides(s, count_hops, &(struct ranks){e, c->group});
     if ((a == &fr__ring_algorithm || a == &fr__chain_algorithm) && !set_rings(e, c, out))
         return false;
     if (a == &fr__tree_algorithm)

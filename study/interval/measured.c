@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "strategies/plugin.h"
 #include "study/interval/measured.h"
 
 #include "base/csv.h"
@@ -83,6 +84,7 @@ static enum fr_status read_strategy(const struct fr__cell *cell, uint64_t n_gpus
     if (n >= sizeof(step->strategy))
         return fr__fail(err, FR_ERANGE, cell->loc, "'strategy' has more than %zu letters",
                         sizeof(step->strategy) - 1);
+    FR_TRY(fr__plugin_refuse(cell->text, cell->loc, err));
     memcpy(step->strategy, cell->text, n + 1);
     return FR_OK;
 }
@@ -153,6 +155,14 @@ static enum fr_status read_time(const char *text, const char *what, struct fr__m
     if (colon)
         memcpy(step->strategy, colon + 1, strlen(colon + 1) + 1);
     return FR_OK;
+}
+
+const char *fr__measured_strategy(const char *text)
+{
+    const char *at = text && !is_table(text) ? strchr(text, '@') : NULL;
+    const char *colon = at ? strchr(at, ':') : NULL;
+
+    return colon ? colon + 1 : NULL;
 }
 
 bool fr_measured_is_implicit(const char *text)

@@ -42,6 +42,9 @@ enum fr_status fr__measured_read(struct fr__measured *out, const char *text,
 enum fr_status fr__measured_read_text(struct fr__measured *out, const char *text, size_t len,
                                       const char *name, const struct fr__measured_of *of,
                                       struct fr_error *err);
+/* The strategy that "412ms@8:dp" names, within text; NULL: none, or text is a table or NULL. */
+const char *fr__measured_strategy(const char *text);
+
 /* Whether text can be read at all, without opening a file. FR_EPARSE, FR_ERANGE. */
 enum fr_status fr__measured_check(const char *text, const char *what, struct fr_error *err);
 

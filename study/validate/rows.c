@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include "study/validate/rows.h"
+#include "strategies/plugin.h"
+#include "study/from_file.h"
 
 #include "base/csv.h"
 #include "base/error.h"
@@ -174,6 +176,8 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
         if (!x.row.why_not)
             return fr__fail_nomem(err);
     }
+    FR_TRY(fr__plugin_refuse(x.row.strategy, cells[STRATEGY].loc, err));
+    FR_TRY(fr__question_from_file(&x.question, cells[OPTIONS].loc, err));
     if (!fr__grow(&m->list, &m->cap, m->n + 1, sizeof(x)))
         return fr__fail_nomem(err);
     m->list[m->n++] = x;

@@ -330,6 +330,46 @@ START_TEST(a_full_disk_is_an_error_at_the_latest_on_commit)
 }
 END_TEST
 
+START_TEST(two_names_of_one_file_are_known_also_before_it_is_there)
+{
+    static const struct {
+        const char *a, *b;
+        bool is_same;
+    } cases[] = {
+        {"new.csv", "./new.csv", true},
+        {"new.csv", "in/../new.csv", true},
+        {"in/new.csv", "link/new.csv", true},
+        {"in/new.csv", "in//new.csv", true},
+        {"dangling", "new.csv", true}, /* to write through the link makes new.csv */
+        {"in/dangling", "new.csv", true},
+        {"new.csv", "other.csv", false},
+        {"new.csv", "in/new.csv", false},
+        {"old.csv", "new.csv", false},
+        {"old.csv", "hard.csv", true},
+        {"old.csv", "soft.csv", true},
+        {"in/../soft.csv", "./hard.csv", true},
+        {"no/new.csv", "no/new.csv", false}, /* nothing can stand there */
+        {"loop", "loop", false},
+        {"", "", false},
+    };
+
+    put_file("old.csv", "old");
+    ck_assert_int_eq(mkdir("in", 0777), 0);
+    ck_assert_int_eq(symlink("in", "link"), 0);
+    ck_assert_int_eq(symlink("new.csv", "dangling"), 0);
+    ck_assert_int_eq(symlink("../dangling", "in/dangling"), 0);
+    ck_assert_int_eq(symlink("loop", "loop"), 0);
+    ck_assert_int_eq(symlink("old.csv", "soft.csv"), 0);
+    ck_assert_int_eq(link("old.csv", "hard.csv"), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ck_assert_msg(fr__is_same_file(cases[i].a, cases[i].b) == cases[i].is_same, "%s, %s",
+                      cases[i].a, cases[i].b);
+        ck_assert(fr__is_same_file(cases[i].b, cases[i].a) == cases[i].is_same);
+    }
+    ck_assert_int_eq(unlink("in/dangling"), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("file");
@@ -352,5 +392,6 @@ int main(void)
     tcase_add_test(tc, a_device_is_written_in_place);
     tcase_add_test(tc, standard_output_in_a_file_is_appended_to);
     tcase_add_test(tc, a_full_disk_is_an_error_at_the_latest_on_commit);
+    tcase_add_test(tc, two_names_of_one_file_are_known_also_before_it_is_there);
     return run_case(tc, "file");
 }

@@ -24,6 +24,15 @@ check "nor_through_a_link" refused "is an input" \
 check "nor_under_another_name" refused "is an input" \
     simulate -w w -t dgx1-v100 -g 2 -s dp -ohard.csv
 check "a_workload_is_not_exported_over_itself" refused "is the workload itself" graph export w ./w
+mkdir t
+printf 'task,time,after\na,1s,\nb,2s,a\n' >t/ops.csv
+file=t/ops.csv
+check "nor_is_a_file_by_the_folder_that_holds_it" refused "is the workload itself" \
+    graph export t/ops.csv t
+mkdir l
+ln -s ../w/ops.csv l/ops.csv
+file=w/ops.csv
+check "nor_through_a_link_in_the_other_folder" refused "is the workload itself" graph export w l
 printf 'source,system,src,dst,link,bytes,bandwidth_GBps,latency_us\n' >k.csv
 file=k.csv
 check "data_of_a_fit_are_no_output" refused "is an input" \
@@ -41,6 +50,43 @@ printf '%s\n' '{collectives: "mine.yaml"}' >>own.yaml
 : >mine.yaml
 file=mine.yaml
 check "nor_is_a_file_that_it_names" refused "is an input" topo export own.yaml -o mine.yaml
+
+# Outputs are compared by where they will stand: none of them is there yet.
+# clash TEXT ARGUMENT...: exit status 2, one line, and nothing is made
+clash() {
+    text=$1
+    shift
+    rm -rf apart
+    mkdir apart apart/in
+    ln -s real.csv apart/link.csv
+    ln -s . apart/here
+    status=0
+    (cd apart && timeout 60 "$forerun" "$@" >../out 2>../err </dev/null) || status=$?
+    fails 2 "$text" && test "$(ls -A apart | tr '\n' ' ')" = "here in link.csv " &&
+        test -z "$(ls -A apart/in)"
+}
+grid="-q -w lenet -t dgx1-v100 -B 16 -s single"
+space="-q -w gpt2-small -t dgx1-v100 -b 8"
+for pair in "q.csv q.csv" "q.csv ./q.csv" "q.csv in/../q.csv" "q.csv here/q.csv" "link.csv real.csv" \
+    "real.csv link.csv" "here/link.csv real.csv" "in/q.csv ./in//q.csv"; do
+    store=${pair% *} file=${pair#* }
+    check "a_new_store_is_no_other_output ($pair)" clash "is the store" \
+        sweep $grid --store "$store" -o "$file"
+    check "nor_of_a_search ($pair)" clash "is the store" \
+        search $space --store "$store" -o "$file"
+done
+check "two_outputs_are_two_files" clash "is the same file as the output 'in/a.json'" \
+    simulate -w lenet -t dgx1-v100 -s single -o in/a.json -o here/in/a.json
+check "also_through_a_link" clash "is the same file" \
+    simulate -w lenet -t dgx1-v100 -s single -o link.csv -o real.csv
+run sweep $grid --store new.csv -o other.csv
+check "a_store_and_a_table_may_be_new_together" test "$status" -eq 0 -a -s new.csv -a -s other.csv
+cp other.csv table.csv
+echo 'id,workload,topology,gpus,strategy,global_batch,precision,options,iteration_s,peak_bytes,notes' >rows.csv
+echo 'a,w,dgx1-v100,1,single,16,fp32,--measured=table.csv,0.1,,' >>rows.csv
+file=table.csv
+check "a_file_that_a_table_s_row_names_is_no_output" refused "is an input" \
+    validate rows.csv -o table.csv
 
 # A disk that is full: files may not grow beyond 8 KiB, and a program that draws says nothing.
 mkdir bin
@@ -62,6 +108,46 @@ check "a_picture_cut_short_replaces_nothing" limited \
 check "nor_does_a_drawing" limited topo draw dgx1-v100 -o old.svg
 check "the_old_picture_is_there" test "$(cat old.png old.svg | tr '\n' ' ')" = "old old "
 check "and_nothing_beside_it" test -z "$(ls -A | grep '^\.forerun')"
+# A program that draws and ends well without a picture, or does not end, costs no old file.
+# drawer SCRIPT: gnuplot, dot and neato are this
+drawer() {
+    printf '#!/bin/sh\n%s\n' "$1" >bin/gnuplot
+    cp bin/gnuplot bin/dot
+    cp bin/gnuplot bin/neato
+}
+# spared TEXT ARGUMENT... FILE: exit status 1, one line that has the text, and FILE is as it was
+spared() {
+    text=$1
+    shift
+    for file; do :; done
+    echo old >"$file"
+    status=0
+    PATH=$work/bin:$PATH timeout 30 "$forerun" "$@" >out 2>err </dev/null || status=$?
+    test "$status" -eq 1 && test "$(wc -l <err)" -eq 1 && grep -q -e "$text" err &&
+        test "$(cat "$file")" = old
+}
+for format in svg png pdf; do
+    kind=$(echo "$format" | tr a-z A-Z)
+    drawer 'exit 0'
+    check "an_empty_picture_replaces_nothing ($format)" spared "gnuplot ended well but drew nothing" \
+        simulate -w lenet -t dgx1-v100 -s single -o "old.$format"
+    check "nor_does_an_empty_drawing ($format)" spared "ended well but drew nothing" \
+        topo draw dgx1-v100 -o "old.$format"
+    drawer 'echo no picture'
+    check "nor_does_other_text ($format)" spared "no whole $kind" \
+        simulate -w lenet -t dgx1-v100 -s single -o "old.$format"
+    check "nor_as_a_drawing ($format)" spared "no whole $kind" \
+        graph draw lenet -o "old.$format"
+done
+drawer "trap '' INT TERM HUP; sleep 60 & sleep 60"
+echo old >old.png
+for signal in INT TERM; do
+    status=0
+    PATH=$work/bin:$PATH timeout -s $signal -k 10 1 "$forerun" \
+        simulate -w lenet -t dgx1-v100 -s single -o old.png >out 2>err </dev/null || status=$?
+    check "a_deaf_program_makes_nobody_else_deaf ($signal)" grep -q interrupted err
+    check "it_is_not_killed ($signal)" test "$status" -eq 124 -a "$(cat old.png)" = old
+done
 mkdir full
 echo old >full/ops.csv
 check "an_export_that_fails_leaves_the_folder" limited graph export resnet50 full

@@ -19,7 +19,9 @@ static struct fr_collective_story *story_of(const char *topology, uint32_t n,
     for (uint32_t i = 0; i < 64; i++)
         devices[i] = i;
     ck_assert_msg(fr_topo_load(&t, topology, &err) == FR_OK, "%s", err.text);
-    ck_assert_msg(fr_collective_story_new(&s, t, devices, n, kind, bytes, algorithm, &err) == FR_OK,
+    ck_assert_msg(fr_collective_story_new(&s, t, devices, n, kind, bytes,
+                                          &(struct fr_collective_options){.algorithm = algorithm},
+                                          &err) == FR_OK,
                   "%s", err.text);
     fr_topo_free(t);
     return s;
@@ -81,9 +83,10 @@ START_TEST(every_algorithm_that_takes_four_ranks_can_be_told)
     for (size_t i = 0; fr_collective_algorithm_name(i); i++)
         for (unsigned kind = 0; kind < FR_N_COLLECTIVE_KINDS; kind++) {
             struct fr_collective_story *s = NULL;
-            enum fr_status st =
-                fr_collective_story_new(&s, t, devices, 4, (enum fr_collective_kind)kind, 4096,
-                                        fr_collective_algorithm_name(i), &err);
+            enum fr_status st = fr_collective_story_new(
+                &s, t, devices, 4, (enum fr_collective_kind)kind, 4096,
+                &(struct fr_collective_options){.algorithm = fr_collective_algorithm_name(i)},
+                &err);
 
             ck_assert_msg(st == FR_OK || st == FR_EUSAGE, "%s", err.text);
             if (st != FR_OK)
@@ -101,6 +104,94 @@ START_TEST(every_algorithm_that_takes_four_ranks_can_be_told)
 }
 END_TEST
 
+/* NCCL's search finds chains over NVLink, and a run takes them: on a DGX-1 0 1 2 3 7 6 5 4, not by
+ * number, where GPUs 3 and 4 have no NVLink. So each message inside a machine crosses one link, and
+ * one that the run of that tree has used. */
+START_TEST(the_chain_of_a_tree_is_that_of_the_run)
+{
+    static const char *const topologies[] = {"dgx1-v100", "2x dgx1-v100 via ib:100Gbps",
+                                             "4x dgx1-p100 via ib:100Gbps"};
+
+    for (size_t i = 0; i < sizeof(topologies) / sizeof(topologies[0]); i++) {
+        struct fr_topo *t = NULL;
+        struct fr_router *router = NULL;
+        struct fr_collective_story *s;
+        struct fr_error err = {.text = ""};
+        unsigned n_inside = 0;
+
+        ck_assert_msg(fr_topo_load(&t, topologies[i], &err) == FR_OK, "%s", err.text);
+        ck_assert_int_eq(fr_router_new(&router, t, &err), FR_OK);
+        s = story_of(topologies[i], (uint32_t)t->n_gpus, FR_ALL_REDUCE, 1 << 20, "tree");
+        for (size_t k = 0; k < s->n_messages; k++) {
+            const struct fr_collective_message *m = &s->messages[k];
+            const uint32_t *links;
+            size_t n_links = 0;
+
+            if (t->devices[m->from].machine != t->devices[m->to].machine)
+                continue;
+            n_inside++;
+            ck_assert_int_eq(fr_router_path(router, m->from, m->to, &links, &n_links, &err), FR_OK);
+            ck_assert_msg(n_links == 1 && t->links[links[0]].kind == FR_LINK_NVLINK,
+                          "%s: %u > %u crosses %zu links", topologies[i], m->from, m->to, n_links);
+        }
+        ck_assert_uint_eq(n_inside, 2 * 7 * t->n_machines);
+        fr_collective_story_free(s);
+        fr_router_free(router);
+        fr_topo_free(t);
+    }
+}
+END_TEST
+
+/* Thakur et al. 2005, section 4.5: with q the largest power of two <= n, 2 log2 q rounds, and three
+ * more where n > q; the busiest rank sends 2 (q - 1)/q S, and of a pair half of S and the result.
+ * All of them send (q 2 (q - 1)/q + r 2.5) S: of each of r pairs two halves, half of the sums, and
+ * the result. */
+START_TEST(rabenseifners_rounds_and_bytes_are_the_papers)
+{
+    for (uint32_t n = 2; n <= 33; n++) {
+        struct fr_collective_story *s =
+            story_of("33x gh200-quad", n, FR_ALL_REDUCE, 1024, "rabenseifner");
+        uint32_t l = 0;
+        double q, r;
+
+        while (2u << l <= n)
+            l++;
+        q = (double)(1u << l);
+        r = n - q;
+        ck_assert_uint_eq(s->n_rounds, 2 * l + (r > 0 ? 3 : 0));
+        ck_assert_double_eq_tol(s->most_sent_bytes, 1024 * (2 * (q - 1) / q + (r > 0 ? 1.5 : 0)),
+                                1e-9);
+        ck_assert_double_eq_tol(s->sent_bytes, 1024 * (2 * (q - 1) + 2.5 * r), 1e-9);
+        fr_collective_story_free(s);
+    }
+}
+END_TEST
+
+/* Section 4.5 again: the data are halved and the distance doubled, so that half of the data goes to
+ * the next rank and the least to the farthest. Over 4 machines of 4 ranks what crosses machines is
+ * 2 (1/8 + 1/16) S a rank; halving-doubling, which begins at the farthest, sends 2 (1/2 + 1/4) S. */
+START_TEST(rabenseifner_sends_most_to_the_nearest)
+{
+    const struct {
+        const char *algorithm;
+        double across;
+    } cases[] = {{"rabenseifner", 2 * (1 / 8.0 + 1 / 16.0)},
+                 {"halving-doubling", 2 * (1 / 2.0 + 1 / 4.0)}};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct fr_collective_story *s =
+            story_of("4x gh200-quad", 16, FR_ALL_REDUCE, 4096, cases[i].algorithm);
+        double across = 0;
+
+        for (size_t k = 0; k < s->n_messages; k++)
+            if (s->messages[k].from / 4 != s->messages[k].to / 4)
+                across += s->messages[k].bytes;
+        ck_assert_double_eq_tol(across, 16 * 4096 * cases[i].across, 1e-9);
+        fr_collective_story_free(s);
+    }
+}
+END_TEST
+
 START_TEST(too_many_ranks_and_unknown_algorithms_are_refused)
 {
     struct fr_collective_story *s = NULL;
@@ -111,12 +202,18 @@ START_TEST(too_many_ranks_and_unknown_algorithms_are_refused)
     for (uint32_t i = 0; i < 72; i++)
         devices[i] = i;
     ck_assert_int_eq(fr_topo_load(&t, "9x hgx-h100", &err), FR_OK);
-    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 72, FR_ALL_REDUCE, 64, "ring", &err),
+    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 72, FR_ALL_REDUCE, 64,
+                                             &(struct fr_collective_options){.algorithm = "ring"},
+                                             &err),
                      FR_ERANGE);
     ck_assert_str_eq(err.text, "more than 64 ranks");
-    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_REDUCE, 64, "spiral", &err),
+    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_REDUCE, 64,
+                                             &(struct fr_collective_options){.algorithm = "spiral"},
+                                             &err),
                      FR_EUSAGE);
-    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_TO_ALL, 64, "tree", &err),
+    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_TO_ALL, 64,
+                                             &(struct fr_collective_options){.algorithm = "tree"},
+                                             &err),
                      FR_EUSAGE);
     ck_assert(s == NULL);
     fr_topo_free(t);
@@ -130,6 +227,9 @@ int main(void)
     tcase_add_test(tc, a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other);
     tcase_add_test(tc, rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself);
     tcase_add_test(tc, every_algorithm_that_takes_four_ranks_can_be_told);
+    tcase_add_test(tc, the_chain_of_a_tree_is_that_of_the_run);
+    tcase_add_test(tc, rabenseifners_rounds_and_bytes_are_the_papers);
+    tcase_add_test(tc, rabenseifner_sends_most_to_the_nearest);
     tcase_add_test(tc, too_many_ranks_and_unknown_algorithms_are_refused);
     return run_case(tc, "sim/story");
 }

@@ -8,6 +8,7 @@
  * Equal sides a, N = a^D:
  *   t = 2 D (a - 1) a' + 2 (N - 1)/N S b / (2 D),   a' the latency of a hop;
  * with other sides each step takes as long as the slowest part. One dimension: a ring both ways.
+ * The sides are those of the links (sim/collectives/grid.h), and a machine's ranks one more.
  */
 #include "config.h"
 
@@ -152,6 +153,7 @@ const struct fr__algorithm fr__bucket_algorithm = {
     .kinds = FR__FOR_ALL_REDUCE | FR__FOR_ALL_GATHER | FR__FOR_REDUCE_SCATTER,
     .is_rendezvous = true,
     .is_even = true,
+    .is_on_grid = true,
     .refuse = refuse,
     .shape = shape,
     .step = step,

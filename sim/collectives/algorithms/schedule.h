@@ -21,7 +21,8 @@
 
 #include "plan/plan.h"
 
-enum { FR__MOST_DIMS = 3, FR__MOST_AHEAD = 8 };
+/* Sides: a machine's ranks, and the most that a fabric has (topo/load/fabric.h). */
+enum { FR__MOST_DIMS = 7, FR__MOST_AHEAD = 8 };
 
 struct fr__step {
     uint32_t n_sends, n_recvs;
@@ -55,6 +56,7 @@ struct fr__algorithm {
     /* In each step the ranks of a machine do what those of the first do, with all machines moved on
      * by as many places, or, of a power of two, renumbered by xor. */
     bool is_even;
+    bool is_on_grid; /* goes along the sides of the torus or mesh in which the ranks stand */
     /* Why the schedule's ranks are not for this algorithm, a sentence; NULL: they are. May be
      * NULL. */
     const char *(*refuse)(const struct fr__schedule *s);

@@ -44,6 +44,8 @@ struct fr__nccl_model {
 
 /* The supported versions, oldest first; 0 past the end. */
 unsigned fr__nccl_version_at(size_t i);
+#define FR__NCCL_VERSION "2.30" /* where nobody says which */
+
 /* The version whose constants a text "2.21" or "2.21.5" has; 0: before 2.18, or no version. */
 unsigned fr__nccl_version_parse(const char *text);
 
