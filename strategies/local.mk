@@ -46,7 +46,8 @@ libstrategies_la_SOURCES = \
 	strategies/partition/balance.h strategies/partition/balance.c strategies/partition/best.h \
 	strategies/partition/best.c strategies/partition/chain.h strategies/partition/chain.c \
 	strategies/partition/choose.h strategies/partition/choose.c strategies/partition/timed.h \
-	strategies/partition/timed.c \
+	strategies/partition/timed.c strategies/partition/ranks.h strategies/partition/ranks.c \
+	strategies/partition/ranks_search.h strategies/partition/ranks_search.c \
 	strategies/pipedream/async.c strategies/pipedream/bound.c strategies/pipedream/cluster.h \
 	strategies/pipedream/cluster.c strategies/pipedream/cuts.c strategies/pipedream/level.c \
 	strategies/pipedream/lists.h strategies/pipedream/lists.c strategies/pipedream/options.c \

@@ -133,6 +133,7 @@ unit_tests += tests/strategies/test_mesh
 unit_tests += tests/strategies/test_options
 unit_tests += tests/strategies/fastt/test_os_dpos
 unit_tests += tests/strategies/test_partition
+unit_tests += tests/strategies/test_partition_ranks
 unit_tests += tests/strategies/pipedream/test_pipedream
 unit_tests += tests/strategies/pipedream/test_pipedream_async
 unit_tests += tests/strategies/pipedream/test_pipedream_run

@@ -61,17 +61,42 @@ double fr__cut_cost_s(const struct fr__chain *c, const struct fr__cut_aim *a,
     return fr__cut_total_s(a, load_s, sum_s);
 }
 
+double fr__cut_held_bytes(const struct fr__chain *c, size_t s, size_t begin, size_t end)
+{
+    double live_bytes = c->live_bytes[end] - c->live_bytes[begin];
+
+    if (c->enter_bytes)
+        live_bytes += c->enter_bytes[begin] - c->leave_bytes[end];
+    return c->fixed_bytes[end] - c->fixed_bytes[begin] + c->in_flight[s] * live_bytes;
+}
+
+double fr__cut_burst_bytes(const struct fr__chain *c, size_t begin, size_t end)
+{
+    double most_bytes = 0;
+
+    if (!c->burst_bytes)
+        return 0;
+    for (size_t x = begin; x < end; x++)
+        most_bytes = fmax(most_bytes, c->burst_bytes[x] - c->live_bytes[end]);
+    return most_bytes;
+}
+
 double fr__cut_excess_bytes(const struct fr__chain *c, const uint32_t first[], double scratch[])
 {
     double worst = -INFINITY;
 
-    for (size_t r = 0; r < c->n_ranks; r++)
-        scratch[r] = -c->capacity_bytes[r];
-    for (size_t s = 0; s < c->n_stages; s++)
-        scratch[c->rank_of[s]] +=
-            c->fixed_bytes[first[s + 1]] - c->fixed_bytes[first[s]] +
-            c->in_flight[s] * (c->live_bytes[first[s + 1]] - c->live_bytes[first[s]]);
-    for (size_t r = 0; r < c->n_ranks; r++)
+    for (size_t r = 0; r < c->n_ranks; r++) {
+        double burst_bytes = 0;
+
+        scratch[r] = (c->more_bytes ? c->more_bytes[r] : 0) - c->capacity_bytes[r];
+        for (size_t s = 0; s < c->n_stages; s++) {
+            if (c->rank_of[s] != r)
+                continue;
+            scratch[r] += fr__cut_held_bytes(c, s, first[s], first[s + 1]);
+            burst_bytes = fmax(burst_bytes, fr__cut_burst_bytes(c, first[s], first[s + 1]));
+        }
+        scratch[r] += burst_bytes;
         worst = fmax(worst, scratch[r]);
+    }
     return worst;
 }

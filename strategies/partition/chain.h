@@ -39,8 +39,16 @@ struct fr__chain {
     const double *const *back_s;     /* [n_stages][n + 1] out of it, back to stage s - 1 */
     const double *fixed_bytes;       /* [n + 1] of the first items */
     const double *live_bytes;        /* [n + 1] of one micro-batch that is live */
-    const double *in_flight;         /* [n_stages] micro-batches that are live at most */
-    const double *capacity_bytes;    /* [n_ranks] */
+    const double *in_flight;      /* [n_stages] micro-batches that are live at most; of a rank with
+                              * several stages: when it holds most of them together */
+    const double *capacity_bytes; /* [n_ranks] */
+    /* What a stage of items i .. j - 1 holds beside the sums of its items; NULL: nothing. */
+    const double *enter_bytes; /* [n + 1] of a live micro-batch: it keeps what comes in at i */
+    const double *leave_bytes; /* [n + 1] so: it does not keep what only stages from j on read */
+    /* [n + 1] once, while a pass runs in item x: the most that is there then beyond the kept
+     * tensors of items after x, and those of the first x + 1 items: see fr__cut_burst_bytes */
+    const double *burst_bytes;
+    const double *more_bytes; /* [n_ranks] beyond all that, as measured; NULL: nothing */
 };
 
 enum fr__cut_rule { FR__CUT_PERIOD, FR__CUT_PHASES, FR__CUT_TURNS };
@@ -70,6 +78,12 @@ double fr__cut_total_s(const struct fr__cut_aim *a, const double load_s[FR__CUT_
 /* The whole of a cut: first[n_stages + 1]. */
 double fr__cut_cost_s(const struct fr__chain *c, const struct fr__cut_aim *a,
                       const uint32_t first[]);
+/* What stage s of items begin .. end - 1 holds all the time, and for its live micro-batches. */
+double fr__cut_held_bytes(const struct fr__chain *c, size_t s, size_t begin, size_t end);
+/* What there is beyond that while one of its passes runs: the micro-batch of that pass is counted
+ * as live, so all its items' tensors are in the sum, but some are not made yet or gone again.
+ * max over x of burst_bytes[x] - live_bytes[end], at least 0. O(end - begin). */
+double fr__cut_burst_bytes(const struct fr__chain *c, size_t begin, size_t end);
 /* Bytes by which the fullest rank is over its capacity; no more than 0: the cut fits. The stages of
  * a rank share its memory. scratch: [n_ranks]. */
 double fr__cut_excess_bytes(const struct fr__chain *c, const uint32_t first[], double scratch[]);

@@ -4,14 +4,15 @@
 #include "strategies/partition/choose.h"
 
 #include "base/error.h"
-#include "strategies/partition/balance.h"
+#include "strategies/partition/ranks.h"
 #include "strategies/partition/timed.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ACTIONS = 1000000 };
+enum { MOST_ACTIONS = 1000000, MOST_SEEN = 256 };
+static const double NEARLY = 1.1; /* a choice of ours: stages of a rank differ by more than this */
 static const double BETTER = 1 - 1e-6;
 
 struct choosing {
@@ -21,7 +22,7 @@ struct choosing {
     struct fr__timed_stage *stages;
     double *tail_s;       /* [n_ranks] */
     double *excess_bytes; /* [n_ranks] */
-    uint32_t *first, *trial, *given, *other;
+    uint32_t *first, *trial, *given;
     double best_s;
     size_t n_tried, n_before; /* n_before: when the search began */
 };
@@ -244,38 +245,13 @@ static enum fr_status search(struct choosing *x, struct fr_error *err)
     return FR_OK;
 }
 
-/* Ranks with several stages: from where they are as even as they get, too. The better of both ways
- * down stays. */
-static enum fr_status search_balanced(struct choosing *x, struct fr_error *err)
-{
-    const struct fr__chain *c = x->in->chain;
-    size_t bytes = (c->n_stages + 1) * sizeof(*x->first);
-    double before_s = x->best_s;
-
-    memcpy(x->other, x->first, bytes);
-    FR_TRY(fr__cut_balance(c, x->first, err));
-    if (fr__cut_excess_bytes(c, x->first, x->excess_bytes) > 0)
-        x->best_s = INFINITY;
-    else
-        FR_TRY(price(x, x->first, &x->best_s, err));
-    x->n_before = x->n_tried;
-    if (!isinf(x->best_s))
-        FR_TRY(search(x, err));
-    if (x->best_s >= before_s) {
-        x->best_s = before_s;
-        memcpy(x->first, x->other, bytes);
-    }
-    return FR_OK;
-}
-
 /* From the cut that is the best so far. given: the caller's. */
 static enum fr_status improve(struct choosing *x, const uint32_t given[], struct fr__choice *out,
                               struct fr_error *err)
 {
+    x->n_before = x->n_tried;
     out->tried_all = can_try_all(x);
     FR_TRY(out->tried_all ? try_all(x, err) : search(x, err));
-    if (!out->tried_all && x->in->chain->n_stages > x->in->chain->n_ranks)
-        FR_TRY(search_balanced(x, err));
     out->by = FR__CHOSEN_REPLAY;
     if (x->best_s >= out->given_s * (1 - x->in->least_gain_frac)) {
         out->by = FR__CHOSEN_GIVEN;
@@ -285,17 +261,98 @@ static enum fr_status improve(struct choosing *x, const uint32_t given[], struct
     return FR_OK;
 }
 
+/* ---- several stages a rank ---- */
+
+struct seen {
+    uint32_t *cuts; /* [cap][n_stages + 1] */
+    double *most_s; /* [cap] of the busiest rank */
+    size_t n, cap, width;
+};
+
+static void see(void *user, const uint32_t first[], double most_s)
+{
+    struct seen *k = user;
+
+    if (k->n == k->cap) /* the latest takes the last place */
+        k->n--;
+    memcpy(k->cuts + k->n * k->width, first, k->width * sizeof(*first));
+    k->most_s[k->n++] = most_s;
+}
+
+/* Of the cuts whose busiest rank has nearly as little to do as can be, the one that ends first by
+ * the schedule: with equal ranks stages may still be unlike. */
+static enum fr_status take_seen(struct choosing *x, const struct seen *k, double least_s,
+                                struct fr_error *err)
+{
+    double best_s = INFINITY, now_s;
+
+    for (size_t i = 0; i < k->n; i++) {
+        const uint32_t *cut = k->cuts + i * k->width;
+
+        if (k->most_s[i] > least_s * NEARLY || (i > 0 && !has_work(x)))
+            continue;
+        FR_TRY(price(x, cut, &now_s, err));
+        if (now_s < best_s * BETTER) {
+            best_s = now_s;
+            memcpy(x->first, cut, k->width * sizeof(*cut));
+        }
+    }
+    return FR_OK;
+}
+
+/* The cut whose busiest rank has least to do takes the place of the caller's, for which each stage
+ * was looked at alone. */
+static enum fr_status take_ranks(struct choosing *x, struct seen *k, struct fr__choice *out,
+                                 struct fr_error *err)
+{
+    const struct fr__chain *c = x->in->chain;
+    const struct fr__ranks_visitor visitor = {see, k};
+    double given_bytes = fr__cut_excess_bytes(c, x->first, x->excess_bytes);
+    struct fr__ranks_cut ranks;
+
+    FR_TRY(fr__cut_ranks(c, &visitor, x->trial, &ranks, err));
+    out->best = (struct fr__best_cut){ranks.most_s, ranks.bound_s, ranks.is_exact};
+    if (!isinf(ranks.most_s) || fr__cut_excess_bytes(c, x->trial, x->excess_bytes) < given_bytes)
+        memcpy(x->first, x->trial, (c->n_stages + 1) * sizeof(*x->first));
+    return take_seen(x, k, ranks.most_s, err);
+}
+
+static enum fr_status propose_ranks(struct choosing *x, struct fr__choice *out,
+                                    struct fr_error *err)
+{
+    struct seen k = {.cap = MOST_SEEN, .width = x->in->chain->n_stages + 1};
+    enum fr_status st;
+
+    k.cuts = calloc(k.cap * k.width, sizeof(*k.cuts));
+    k.most_s = calloc(k.cap, sizeof(*k.most_s));
+    st = k.cuts && k.most_s ? take_ranks(x, &k, out, err) : fr__fail_nomem(err);
+    free(k.cuts);
+    free(k.most_s);
+    return st;
+}
+
+/* The best cut by the rule, where each rank has one stage. */
+static enum fr_status propose(struct choosing *x, struct fr__choice *out, struct fr_error *err)
+{
+    const struct fr__chain *c = x->in->chain;
+
+    if (c->n_stages > c->n_ranks)
+        return propose_ranks(x, out, err);
+    return fr__cut_best(c, &x->aim, x->trial, &out->best, err);
+}
+
 static enum fr_status choose(struct choosing *x, struct fr__choice *out, struct fr_error *err)
 {
     const struct fr__chain *c = x->in->chain;
-    bool fits = fr__cut_excess_bytes(c, x->first, x->excess_bytes) <= 0, is_better = false;
+    bool fits, is_better = false;
 
-    memcpy(x->given, x->first, (c->n_stages + 1) * sizeof(*x->given));
     out->rule = x->aim.rule;
-    FR_TRY(fr__cut_best(c, &x->aim, x->trial, &out->best, err));
+    FR_TRY(propose(x, out, err));
+    fits = fr__cut_excess_bytes(c, x->first, x->excess_bytes) <= 0;
+    memcpy(x->given, x->first, (c->n_stages + 1) * sizeof(*x->given));
     FR_TRY(price(x, x->first, &out->given_s, err));
     x->best_s = fits ? out->given_s : INFINITY;
-    if (!isinf(out->best.cost_s))
+    if (!isinf(out->best.cost_s) && c->n_stages == c->n_ranks)
         FR_TRY(try(x, BETTER, &is_better, err));
     out->by = is_better ? FR__CHOSEN_FORM : FR__CHOSEN_GIVEN;
     if (!fits)
@@ -319,7 +376,6 @@ static void release(struct choosing *x)
     free(x->excess_bytes);
     free(x->trial);
     free(x->given);
-    free(x->other);
 }
 
 static enum fr_status begin(struct choosing *x, struct fr_error *err)
@@ -332,10 +388,7 @@ static enum fr_status begin(struct choosing *x, struct fr_error *err)
     x->excess_bytes = calloc(c->n_ranks, sizeof(*x->excess_bytes));
     x->trial = calloc(c->n_stages + 1, sizeof(*x->trial));
     x->given = calloc(c->n_stages + 1, sizeof(*x->given));
-    x->other = calloc(c->n_stages + 1, sizeof(*x->other));
-    if (!x->given || !x->other)
-        return fr__fail_nomem(err);
-    if (!x->stages || !x->tail_s || !x->excess_bytes || !x->trial)
+    if (!x->stages || !x->tail_s || !x->excess_bytes || !x->trial || !x->given)
         return fr__fail_nomem(err);
     if (x->aim.rule != FR__CUT_PERIOD)
         FR_TRY(fr__timed_new(&x->timed, x->in->schedule, err));

@@ -6,7 +6,8 @@
  * answer is the answer. Others have none. Of these the schedule is replayed, with transfers, for
  * the cut that the caller has, the dynamic program's, and then cuts in which one stage border or
  * several neighbours move by an item, as long as that helps; or all cuts, where they are few. With
- * several stages a rank this balances ranks, not stages, which no program over stages does. */
+ * several stages a rank the caller's cut gives way to the one whose busiest rank has least to do
+ * (ranks.h). */
 #ifndef FR_STRATEGIES_PARTITION_CHOOSE_H
 #define FR_STRATEGIES_PARTITION_CHOOSE_H
 
@@ -32,7 +33,7 @@ enum fr__chosen_by {
 struct fr__choice {
     enum fr__chosen_by by;
     enum fr__cut_rule rule;
-    struct fr__best_cut best; /* of the dynamic program */
+    struct fr__best_cut best; /* of the dynamic program; of ranks with several stages, of ranks.h */
     double given_s;           /* what the caller's cut takes */
     double planned_s; /* what the chosen one takes, of the same kind: an iteration, updates and
                                  transfers counted */

@@ -83,6 +83,19 @@ static enum fr_status check_cell(const struct fr__passes *p, const struct fr_sch
     return FR_OK;
 }
 
+/* A rank without a pass would hold a device that idles: its number was skipped, or only
+ * communication is left of it. */
+static enum fr_status check_rank(const struct fr_schedule *s, uint32_t rank, struct fr_error *err)
+{
+    for (size_t i = s->first[rank]; i < s->first[rank + 1]; i++)
+        if (fr_action_computes(&s->actions[i]))
+            return FR_OK;
+    return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                    "schedule '%s' has no pass on rank %u: ranks count up from 0, and each runs at "
+                    "least one forward and its backward",
+                    s->name, rank);
+}
+
 static uint32_t *new_cells(size_t n)
 {
     uint32_t *cells = malloc((n + 1) * sizeof(*cells));
@@ -117,6 +130,8 @@ enum fr_status fr__passes_init(struct fr__passes *p, const struct fr_schedule *s
     for (uint32_t stage = 0; stage < s->n_stages; stage++)
         for (uint32_t micro = 0; micro < s->n_micros; micro++)
             FR_TRY(check_cell(p, s, stage, micro, err));
+    for (uint32_t r = 0; r < s->n_ranks; r++)
+        FR_TRY(check_rank(s, r, err));
     return FR_OK;
 }
 

@@ -173,8 +173,9 @@ enum fr_status fr_schedule_get(struct fr_schedule **out, const struct fr_schedul
                                struct fr_error *err);
 void fr_schedule_free(struct fr_schedule *s);
 
-/* Whether every stage runs each micro-batch once, forward and backward, on one rank, and all waits
- * end. FR_EPARSE: what is missing or twice, or the circle of waits. FR_ENOMEM. */
+/* Whether every stage runs each micro-batch once, forward and backward, on one rank, every rank has
+ * a pass, and all waits end. FR_EPARSE: what is missing or twice, or the circle of waits.
+ * FR_ENOMEM. */
 enum fr_status fr_schedule_check(const struct fr_schedule *s, struct fr_error *err);
 
 /* Whether a pass is of a later stage of its rank, or of the second direction: pictures show it

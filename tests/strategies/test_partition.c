@@ -64,18 +64,18 @@ static void draw(struct random_chain *x, uint64_t *r, bool is_uneven, bool is_ti
         x->in_flight[s] = (double)(k - s);
         x->capacity_bytes[s] = is_tight ? 15 + (double)below(r, 4) * 10 : 1000;
     }
-    x->c = (struct fr__chain){n,
-                              k,
-                              k,
-                              x->rank_of,
-                              x->forward,
-                              x->backward,
-                              x->send,
-                              x->back,
-                              x->fixed_bytes,
-                              x->live_bytes,
-                              x->in_flight,
-                              x->capacity_bytes};
+    x->c = (struct fr__chain){.n = n,
+                              .n_stages = k,
+                              .n_ranks = k,
+                              .rank_of = x->rank_of,
+                              .forward_s = x->forward,
+                              .backward_s = x->backward,
+                              .send_s = x->send,
+                              .back_s = x->back,
+                              .fixed_bytes = x->fixed_bytes,
+                              .live_bytes = x->live_bytes,
+                              .in_flight = x->in_flight,
+                              .capacity_bytes = x->capacity_bytes};
 }
 
 /* Every cut from stage s on. */
@@ -149,7 +149,18 @@ START_TEST(a_chain_by_hand_is_cut_where_it_should_be)
     static const uint32_t rank_of[] = {0, 1};
     static const double in_flight[] = {3, 3}, capacity[] = {1, 1};
     const struct fr__cut_aim a = {.rule = FR__CUT_PHASES, .n_micros = 3};
-    struct fr__chain c = {4, 2, 2, rank_of, f, b, free_s, free_s, none, none, in_flight, capacity};
+    struct fr__chain c = {.n = 4,
+                          .n_stages = 2,
+                          .n_ranks = 2,
+                          .rank_of = rank_of,
+                          .forward_s = f,
+                          .backward_s = b,
+                          .send_s = free_s,
+                          .back_s = free_s,
+                          .fixed_bytes = none,
+                          .live_bytes = none,
+                          .in_flight = in_flight,
+                          .capacity_bytes = capacity};
     struct fr__best_cut out;
     struct fr_error err;
     uint32_t first[3];
@@ -326,7 +337,18 @@ START_TEST(ranks_are_balanced_not_stages)
     const double *const f[] = {f_s, f_s, f_s, f_s}, *const n[] = {none, none, none, none};
     static const uint32_t rank_of[] = {0, 1, 0, 1};
     static const double in_flight[] = {1, 1, 1, 1}, capacity[] = {1, 1};
-    const struct fr__chain c = {8, 4, 2, rank_of, f, n, n, n, none, none, in_flight, capacity};
+    const struct fr__chain c = {.n = 8,
+                                .n_stages = 4,
+                                .n_ranks = 2,
+                                .rank_of = rank_of,
+                                .forward_s = f,
+                                .backward_s = n,
+                                .send_s = n,
+                                .back_s = n,
+                                .fixed_bytes = none,
+                                .live_bytes = none,
+                                .in_flight = in_flight,
+                                .capacity_bytes = capacity};
     uint32_t first[] = {0, 1, 2, 3, 8};
     struct fr_error err;
 

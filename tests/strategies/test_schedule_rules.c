@@ -371,6 +371,22 @@ START_TEST(what_is_missing_or_twice_is_named)
 }
 END_TEST
 
+/* Communication alone, and ranks whose numbers are left out, would hold devices that idle. */
+START_TEST(a_rank_without_a_pass_is_named)
+{
+    check_text("rank,index,action\n0,0,0UNSHARD\n", FR_EPARSE,
+               "schedule 'own.csv' has no pass on rank 0: ranks count up from 0, and each runs at "
+               "least one forward and its backward");
+    check_text("rank,index,action\n0,0,0F0\n0,1,0B0\n5,0,1F0\n5,1,1B0\n", FR_EPARSE,
+               "schedule 'own.csv' has no pass on rank 1: ranks count up from 0, and each runs at "
+               "least one forward and its backward");
+    check_text("rank,index,action\n0,0,0F0\n0,1,0B0\n1,0,0UNSHARD\n1,1,0RESHARD\n", FR_EPARSE,
+               "schedule 'own.csv' has no pass on rank 1: ranks count up from 0, and each runs at "
+               "least one forward and its backward");
+    check_text("rank,index,action\n0,0,0UNSHARD\n0,1,0F0\n0,2,0B0\n", FR_OK, "");
+}
+END_TEST
+
 START_TEST(a_circle_of_waits_is_named)
 {
     check_text("rank,index,action\n0,0,0F0\n0,1,0B0\n0,2,0F1\n0,3,0B1\n"
@@ -460,6 +476,7 @@ int main(void)
     tcase_add_test(t, asynchronous_pipelines_keep_the_versions_of_their_papers);
     tcase_add_test(t, a_file_is_a_schedule);
     tcase_add_test(t, what_is_missing_or_twice_is_named);
+    tcase_add_test(t, a_rank_without_a_pass_is_named);
     tcase_add_test(t, a_circle_of_waits_is_named);
     tcase_add_test(t, a_malformed_file_is_refused_at_its_place);
     tcase_add_test(t, sizes_that_a_rule_cannot_serve_are_refused);
