@@ -66,11 +66,7 @@ bool fr__way_is_even(struct engine *e, uint32_t collective, const struct fr__way
 {
     const struct fr__schedule *s = &w->schedule;
 
-<<<<<<< HEAD
-    return s->algorithm->is_even && !s->pair_bytes && !w->devices &&
-=======
-    return s->algorithm->is_even && !s->pair_bytes && fr__grid_is_cyclic(s) &&
->>>>>>> hostile
+    return s->algorithm->is_even && !s->pair_bytes && !w->devices && fr__grid_is_cyclic(s) &&
            fr__even_begin(e, e->v->collectives[collective].group, s->per_node, out);
 }
 
