@@ -54,3 +54,4 @@ include tests/hostile/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/oracles/local.mk
+include tests/hunt/local.mk

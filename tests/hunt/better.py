@@ -1,0 +1,79 @@
+"""tests/hunt/better.py - more bandwidth, more memory and faster GPUs do not make a step longer, a
+slower GPU does not make it shorter, and twice the batch takes at least as long and as much memory.
+
+Where plans depend on what they run on, or ready tasks compete, more may be worse by Graham's
+anomalies; exceptions.py says where, how much is let pass, and why.
+"""
+import dataclasses
+import re
+
+from exceptions import SEGMENT_BYTES, tolerance
+from question import Drawn, Plain, Stock
+
+
+def not_longer(ask, name, q, better, figure="iteration_s"):
+    """The figure of the better question is not above that of q, but for anomalies. Where one of the
+    two does not fit, plans may be others, and times say nothing."""
+    was, now = ask.simulate(q), ask.simulate(better)
+    if (was["oom"] or now["oom"]) and figure == "iteration_s":
+        return
+    allowed = tolerance(name, q)
+    slack = SEGMENT_BYTES if figure == "peak_bytes" else 0
+    if now[figure] > was[figure] * (1 + allowed) + slack:
+        ask.violate(name, f"{figure} {was[figure]:.9g}, and {now[figure]:.9g} of the second, which is "
+                    f"{100 * (now[figure] / was[figure] - 1):.3g} % more ({100 * allowed:.2g} % are "
+                    "let pass)", [ask.shown(q), ask.shown(better)], q)
+
+
+def faster(rate):
+    """25Gbps as 50Gbps, 1GB/s as 2GB/s."""
+    return re.sub(r"\d+(?=[GM]b|[GM]B)", lambda m: str(2 * int(m.group())), rate, count=1)
+
+
+def bandwidth(ask, q, rng):
+    c = q.cluster
+    if isinstance(c, Drawn):
+        what = rng.choice([{"link_GBps": 2 * c.link_GBps}, {"nic_GBps": 2 * c.nic_GBps},
+                           {"link_GBps": 2 * c.link_GBps, "nic_GBps": 2 * c.nic_GBps},
+                           {"nic_us": c.nic_us / 2, "link_us": c.link_us / 2}])
+        better = q.but(cluster=dataclasses.replace(c, **what))
+    elif getattr(c, "via", None) and faster(c.via) != c.via:
+        better = q.but(cluster=dataclasses.replace(c, via=faster(c.via)))
+    elif isinstance(c, Stock) and c.count > 1:
+        q, better = q.put(degrade="n*.nic*=0.5"), q
+    else:
+        return
+    not_longer(ask, "more-bandwidth-is-not-slower", q, better)
+
+
+def memory(ask, q, _rng):
+    if isinstance(q.cluster, Drawn):
+        larger = dataclasses.replace(q.cluster, memory_GiB=2 * q.cluster.memory_GiB)
+        not_longer(ask, "more-memory-is-not-slower", q, q.but(cluster=larger))
+
+
+def gpus(ask, q, _rng):
+    c = q.cluster
+    if isinstance(c, Drawn):
+        fast = dataclasses.replace(c, tflops=2 * c.tflops, memory_GBps=2 * c.memory_GBps,
+                                   launch_us=c.launch_us / 2)
+        not_longer(ask, "faster-gpus-are-not-slower", q, q.but(cluster=fast))
+
+
+def slow_gpu(ask, q, rng):
+    if isinstance(q.cluster, Plain):
+        name = "m1"
+    else:
+        name = rng.choice(["n0.gpu0", "n*.gpu*"])
+    not_longer(ask, "a-slow-gpu-is-not-faster", q.put(slow=f"{name}=1.5"), q)
+
+
+def batch(ask, q, _rng):
+    if q.is_tasks() or not q.option("-b"):
+        return
+    double = q.put(batch=2 * int(q.option("-b")))
+    not_longer(ask, "twice-the-batch-takes-as-long", double, q)
+    not_longer(ask, "twice-the-batch-takes-as-much-memory", double, q, "peak_bytes")
+
+
+CHECKS = {bandwidth: 5, memory: 1, gpus: 3, slow_gpu: 3, batch: 3}

@@ -1,0 +1,67 @@
+"""tests/hunt/exceptions.py - where a rule is let pass by a part or altogether, and why that is right.
+
+Each has its reason. What no reason covers is a violation, however small.
+"""
+import collections
+import math
+
+ROUNDING = 1e-9
+Exception_ = collections.namedtuple("Exception_", "rules applies part reason")
+
+# Their plans are made from what they believe of times and links; nobody proved them monotone.
+PLANNERS = ("heft", "cpop", "mcp", "etf", "fifo", "critical-path", "random", "dpos", "os-dpos",
+            "pipedream", "exact")
+BETTER = ("more-bandwidth-is-not-slower", "more-memory-is-not-slower", "faster-gpus-are-not-slower",
+          "a-slow-gpu-is-not-faster", "twice-the-batch-takes-as-long")
+
+
+def believes(q):
+    """exact is exact where the engine runs what it planned, on links that share nothing."""
+    as_planned = q.option("--order") == "strict" and q.option("--network") == "analytic"
+    return q.strategy.name in PLANNERS and not (q.strategy.name == "exact" and as_planned)
+
+
+def pipelined(q):
+    return q.strategy.name in ("pp", "mp") or int(q.strategy.get("pp", 1)) > 1
+
+
+def random_times(q):
+    return q.option("--jitter") or q.option("--order") in ("random", "tic", "tac")
+
+
+EXCEPTIONS = (
+    Exception_(BETTER, believes, math.inf,
+               "list schedulers and planners place by beliefs: Graham, SIAM J. Appl. Math. 17(2), "
+               "1969; doc/scheduling.md has three examples"),
+    Exception_(BETTER, lambda q: True, 0.005,
+               "what is ready first runs first, so that something faster may start another op "
+               "before the one that others wait for: Graham's anomalies, doc/scheduling.md"),
+    Exception_(BETTER, random_times, 0.05,
+               "a task draws its time by its number, and a plan with another cut or bucket numbers "
+               "them otherwise; orders of transfers hang on the times of ops"),
+    Exception_(BETTER, pipelined, 0.02,
+               "stages are cut by a replay that leaves out shared links and interference (\"not "
+               "planned\" in the answer): doc/manual.md, section 8"),
+    Exception_(("the-cut-is-the-best-cut",), lambda q: True, 0.02,
+               "as above: the replay knows no shared links, the run does"),
+    Exception_(("twice-the-batch-takes-as-much-memory",), lambda q: True, 0.05,
+               "a cut or placement may be another; one micro-batch keeps its outputs, several do "
+               "not: doc/manual.md, section 5"),
+)
+
+
+def tolerance(rule, q):
+    """The part by which the figure may be worse: the largest of what applies."""
+    return max([ROUNDING] + [e.part for e in EXCEPTIONS if rule in e.rules and e.applies(q)])
+
+
+# Bytes, where a rule speaks of memory: a segment of PyTorch's allocator is up to 20 MiB, and is
+# reserved whole; doc/manual.md, section 5.
+SEGMENT_BYTES = 24 << 20
+
+
+def most_of_peak(q):
+    """How far above its peak rate a GPU may compute. Convolutions of 3 x 3 in fp32 go by Winograd's
+    F(2x2, 3x3), with 2.25 times fewer multiplications than are counted (Lavin, Gray, CVPR 2016)."""
+    fp32 = q.option("--precision") in (None, "fp32", "tf32")
+    return 2.25 if fp32 and q.workload.get("hidden") is None else 1.0
