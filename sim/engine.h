@@ -263,9 +263,10 @@ struct collective_flow {
     const struct fr__load *load;
     uint32_t collective; /* of a free one: the next free one */
     uint32_t parts_left;
-    double start_s;                             /* until the first part, then 0 */
+    double before_s;                            /* passes before the next part */
     double latency_s, bytes, most_Bps, stretch; /* of each part */
     enum fr_link_kind kind;
+    bool is_behind;
 };
 
 struct engine {

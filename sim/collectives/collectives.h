@@ -50,6 +50,7 @@ struct fr__known {
     double bytes_s;         /* the rest, of which links are full */
     double n_rounds;        /* one after another, each with its part of both; >= 1 */
     enum fr_link_kind kind; /* that bounds it */
+    bool is_behind;         /* a round's latency passes behind its bytes, not before (run.c) */
 };
 
 /* By the closed form, of the slowest ring. */

@@ -106,8 +106,9 @@ static struct key key_of(struct engine *e, uint32_t collective, struct fr__way *
     const struct fr_collective *c = &e->v->collectives[collective];
     struct key k = {.shape = shape_of(c->kind), .group = c->group};
 
-    way->slow_factor = 1;
-    if (fr__way_of(e, collective, way) && way->schedule.algorithm != &fr__ring_algorithm) {
+    if (!fr__way_of(e, collective, way)) {
+        way->wire_factor = way->slow_factor = 1;
+    } else if (way->schedule.algorithm != &fr__ring_algorithm) {
         k.shape = SHAPE_WAY;
         k.algorithm = (uint64_t)(uintptr_t)way->schedule.algorithm;
         k.n_lanes = way->schedule.n_lanes;
@@ -407,6 +408,8 @@ static void set_load(struct engine *e, uint32_t collective, struct alike *a)
         rings = fr__group_rings(e, c->group);
     a->load = &m->load;
     a->bytes = unit_bytes(c, m, fr_plan_group_size(e->plan, c->group), rings ? rings->n_rings : 1);
+    if (key.shape != SHAPE_WAY) /* as fr__way_bytes counts already */
+        a->bytes *= way.wire_factor / way.slow_factor;
     a->held_bytes = a->bytes * way.slow_factor;
 }
 
