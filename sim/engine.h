@@ -239,31 +239,12 @@ struct network {
     bool is_next_known;   /* nothing has changed since next_s was asked for */
 };
 
-/* What a collective takes alone, and of what: the sum. */
-struct fr__known {
-    double start_s;         /* passes once, before all else, and takes no link */
-    double latency_s;       /* of all rounds, takes no link */
-    double bytes_s;         /* the rest, of which links are full */
-    double n_rounds;        /* one after another, each with its part of both; >= 1 */
-    enum fr_link_kind kind; /* that bounds it */
-};
-
-/* What one of the collectives that are alike takes (collectives/alike.c). */
-enum { N_ALIKE = 8 };
-
-struct alike {
-    uint32_t of; /* the collective that it was found for */
-    bool has_time;
-    struct fr__known known;
-};
-
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
  * n_rings. */
 struct collectives {
-    struct alike alike[N_ALIKE];
-    uint32_t n_alike, next_alike;
-    struct arrivals *arrivals; /* [n_collectives] */
-    uint32_t *rings_left;      /* [members of all collectives] rings still to end at that rank */
+    struct fr__alike_table *alike; /* collectives that are alike (collectives/alike.c) */
+    struct arrivals *arrivals;     /* [n_collectives] */
+    uint32_t *rings_left; /* [members of all collectives] rings still to end at that rank */
     const struct fr__ring_set **ring_set; /* [n_groups] looked up when first asked for */
     struct fr__rings found;
     struct ring_state *rings;
@@ -282,9 +263,10 @@ struct collective_flow {
     const struct fr__load *load;
     uint32_t collective; /* of a free one: the next free one */
     uint32_t parts_left;
-    double start_s;                             /* until the first part, then 0 */
+    double before_s;                            /* passes before the next part */
     double latency_s, bytes, most_Bps, stretch; /* of each part */
     enum fr_link_kind kind;
+    bool is_behind;
 };
 
 struct engine {

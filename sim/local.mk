@@ -7,7 +7,8 @@ libsim_la_SOURCES = \
 	sim/analysis/selfcheck.h sim/analysis/selfcheck.c sim/analysis/sensitivity.c \
 	sim/analysis/totals.c \
 	sim/collectives/alike.c sim/collectives/alone.c sim/collectives/chosen.h \
-	sim/collectives/chosen.c sim/collectives/collective.c sim/collectives/collectives.h \
+	sim/collectives/chosen.c sim/collectives/classes.c sim/collectives/collective.c \
+	sim/collectives/collectives.h \
 	sim/collectives/cost.c sim/collectives/crowd.h sim/collectives/crowd.c sim/collectives/even.h \
 	sim/collectives/even.c sim/collectives/fold.c sim/collectives/form.c \
 	sim/collectives/grid.h sim/collectives/grid.c \

@@ -1,51 +1,91 @@
-/* sim/collectives/alike.c - collectives that take a formula's time and are alike.
+/* sim/collectives/alike.c - collectives that take a known time and are alike.
  *
  * A model whose parameters are sharded gathers each layer once or twice, always among the same
- * ranks and mostly as many bytes. What one such message takes costs a walk over all messages of its
- * algorithm: n^2 of a ring of n ranks. So the last few are kept, and a collective of the same kind,
- * ranks, root and bytes takes over what was found. Results are the same to the last bit.
+ * ranks and mostly as many bytes. What one such message takes, and puts on each link, costs a walk
+ * over all messages of its algorithm: n^2 of a ring of n ranks. So it is found once a run for all
+ * collectives of the same kind, ranks, root and bytes.
  */
 #include "config.h"
 
-#include "sim/engine.h"
+#include "base/hash.h"
+#include "sim/collectives/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fr__alike_table {
+    struct fr__hash_table table;
+    struct alike *at; /* [n] */
+    size_t n, cap;
+    uint32_t *of; /* [n_collectives] its entry + 1; 0: not asked for yet */
+};
+
+void fr__alike_table_free(struct fr__alike_table *t)
+{
+    if (!t)
+        return;
+    fr__hash_fini(&t->table);
+    free(t->at);
+    free(t);
+}
+
+enum fr_status fr__alike_reset(struct engine *e)
+{
+    struct fr__alike_table *t = e->collectives.alike;
+
+    if (!t)
+        t = e->collectives.alike = calloc(1, sizeof(*t));
+    if (!t)
+        return fr__engine_fail_nomem(e);
+    fr__hash_fini(&t->table);
+    t->n = 0;
+    t->of = fr__arena_alloc(e->scratch, e->v->n_collectives, sizeof(*t->of));
+    return t->of ? FR_OK : fr__engine_fail_nomem(e);
+}
 
 static bool is_same(const struct fr_collective *a, const struct fr_collective *b)
 {
     return a->kind == b->kind && a->group == b->group && a->root == b->root && a->bytes == b->bytes;
 }
 
-/* The entry of a collective; of one that is not kept, the oldest entry takes its place. */
-static struct alike *entry_of(struct engine *e, uint32_t collective)
+static uint64_t hash_of(const struct fr_collective *c)
 {
-    struct collectives *c = &e->collectives;
-    struct alike *a;
+    uint64_t bytes;
 
-    for (uint32_t i = 0; i < c->n_alike; i++)
-        if (is_same(&e->v->collectives[c->alike[i].of], &e->v->collectives[collective]))
-            return &c->alike[i];
-    a = &c->alike[c->next_alike];
-    c->next_alike = (c->next_alike + 1) % N_ALIKE;
-    if (c->n_alike < N_ALIKE)
-        c->n_alike++;
-    a->of = collective;
-    a->has_time = false;
-    return a;
+    memcpy(&bytes, &c->bytes, sizeof(bytes));
+    return fr__hash_id(bytes ^ fr__hash_id((uint64_t)c->group << 32 ^ c->root) ^ c->kind);
 }
 
-struct fr__known fr__alike(struct engine *e, uint32_t collective)
+/* The number of the entry; FR_NONE: out of memory. */
+static uint32_t find(struct engine *e, struct fr__alike_table *t, uint32_t collective)
 {
-    struct alike *a;
+    const struct fr_collective *c = &e->v->collectives[collective];
+    uint64_t hash = hash_of(c);
+    size_t at;
 
-    if (!fr__collective_is_known(e, collective))
-        return fr__collective_alone(e, collective);
-    a = entry_of(e, collective);
-    if (!a->has_time)
-        a->known = fr__collective_alone(e, collective);
-    a->has_time = true;
-    return a->known;
+    for (uint32_t id = fr__hash_first(&t->table, hash, &at); id != FR_NONE;
+         id = fr__hash_next(&t->table, hash, &at))
+        if (is_same(&e->v->collectives[t->at[id].of], c))
+            return id;
+    if (!fr__grow(&t->at, &t->cap, t->n + 1, sizeof(*t->at)) ||
+        !fr__hash_add(&t->table, hash, (uint32_t)t->n))
+        return FR_NONE;
+    t->at[t->n] = (struct alike){.of = collective};
+    return (uint32_t)t->n++;
 }
 
-void fr__alike_reset(struct engine *e)
+struct alike *fr__alike(struct engine *e, uint32_t collective)
 {
-    e->collectives.n_alike = e->collectives.next_alike = 0;
+    struct fr__alike_table *t = e->collectives.alike;
+    uint32_t id = t->of[collective];
+
+    if (id == 0) {
+        id = find(e, t, collective);
+        if (id == FR_NONE) {
+            fr__engine_fail_nomem(e);
+            return NULL;
+        }
+        t->of[collective] = ++id;
+    }
+    return &t->at[id - 1];
 }

@@ -20,7 +20,6 @@ enum fr_status fr__collectives_reset(struct engine *e)
     size_t n_members = v->n_collectives ? v->member_first[v->n_collectives] : 0;
 
     fr__rings_reset(&c->found);
-    fr__alike_reset(e);
     fr__step_work_reset(c->steps);
     c->free_ring = FR_NONE;
     c->n_folded = 0;
@@ -37,6 +36,7 @@ enum fr_status fr__collectives_reset(struct engine *e)
     c->ring_set = fr__arena_alloc(e->scratch, v->n_groups, sizeof(const struct fr__ring_set *));
     if (!c->arrivals || !c->rings_left || !c->ring_set)
         return fr__engine_fail_nomem(e);
+    FR_TRY(fr__alike_reset(e));
     return fr__loads_reset(e);
 }
 
@@ -49,6 +49,7 @@ void fr__collectives_fini(struct engine *e)
         free(c->rings[r].under_way);
     }
     free(c->rings);
+    fr__alike_table_free(c->alike);
     fr__loads_free(c->loads);
     free(c->flows);
     fr__step_work_free(c->steps);

@@ -43,6 +43,16 @@ static inline uint32_t fr__ring_route(struct engine *e, const struct ring *k, ui
 }
 /* Seconds of one message over a route, alone. */
 double fr__hop_s(const struct engine *e, uint32_t route, double bytes);
+/* What a collective takes alone, and of what: the sum. */
+struct fr__known {
+    double start_s;         /* passes once, before all else, and takes no link */
+    double latency_s;       /* of all rounds, takes no link */
+    double bytes_s;         /* the rest, of which links are full */
+    double n_rounds;        /* one after another, each with its part of both; >= 1 */
+    enum fr_link_kind kind; /* that bounds it */
+    bool is_behind;         /* a round's latency passes behind its bytes, not before (run.c) */
+};
+
 /* By the closed form, of the slowest ring. */
 struct fr__known fr__collective_alone(struct engine *e, uint32_t collective);
 /* The same; hands fn the messages that these seconds are made of: n of so many bytes over a
@@ -53,9 +63,19 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
 
 /* ---- alike.c ---- */
-/* As fr__collective_alone, found once for collectives that are alike. */
-struct fr__known fr__alike(struct engine *e, uint32_t collective);
-void fr__alike_reset(struct engine *e); /* before a run */
+/* What collectives that are alike have in common, valid until the next call; NULL: the failure is
+ * kept. */
+struct fr__load;
+struct alike {
+    uint32_t of; /* the collective that it was found for */
+    bool has_known, has_load;
+    struct fr__known known;
+    const struct fr__load *load; /* load.h; as in struct fr__moved */
+    double bytes, held_bytes;
+};
+struct alike *fr__alike(struct engine *e, uint32_t collective);
+enum fr_status fr__alike_reset(struct engine *e); /* before a run */
+void fr__alike_table_free(struct fr__alike_table *t);
 
 /* ---- steps.c ---- */
 /* Sends the first messages of a collective whose members have all started. */

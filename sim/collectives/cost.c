@@ -51,6 +51,7 @@ struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__known known;
+    struct alike *alike;
     struct own_cost own;
 
     if (fr__collective_has_cost(e, collective)) {
@@ -58,7 +59,16 @@ struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
         return (struct fr__known){
             .start_s = own.latency_s, .bytes_s = own.bandwidth_s, .n_rounds = 1, .kind = own.kind};
     }
-    known = fr__alike(e, collective);
+    alike = fr__alike(e, collective);
+    if (!alike)
+        return (struct fr__known){.n_rounds = 1};
+    if (!alike->has_known) {
+        known = fr__collective_alone(e, collective);
+        alike = fr__alike(e, collective);
+        alike->known = known;
+        alike->has_known = true;
+    }
+    known = alike->known;
     if (c->is_formula && c->crowding > 1 && !shares_links(e, c))
         known.bytes_s *= c->crowding;
     return known;

@@ -39,6 +39,7 @@ bool fr__flow_start(struct engine *e, uint32_t collective, double stretch)
 {
     struct fr__known known;
     struct fr__moved moved;
+    struct collective_flow flow;
     double n_parts;
     uint32_t id;
 
@@ -52,16 +53,19 @@ bool fr__flow_start(struct engine *e, uint32_t collective, double stretch)
     if (id == FR_NONE)
         return true;
     n_parts = known.latency_s > 0 ? fmin(fmax(known.n_rounds, 1), MOST_PARTS) : 1;
-    e->collectives.flows[id] =
-        (struct collective_flow){.load = moved.load,
-                                 .collective = collective,
-                                 .parts_left = (uint32_t)n_parts,
-                                 .start_s = known.start_s,
-                                 .latency_s = known.latency_s / n_parts,
-                                 .bytes = moved.held_bytes / n_parts,
-                                 .most_Bps = moved.held_bytes / known.bytes_s,
-                                 .stretch = stretch,
-                                 .kind = known.kind};
+    flow = (struct collective_flow){.load = moved.load,
+                                    .collective = collective,
+                                    .parts_left = (uint32_t)n_parts,
+                                    .before_s = known.start_s,
+                                    .latency_s = known.latency_s / n_parts,
+                                    .bytes = moved.held_bytes / n_parts,
+                                    .most_Bps = moved.held_bytes / known.bytes_s,
+                                    .stretch = stretch,
+                                    .kind = known.kind,
+                                    .is_behind = known.is_behind};
+    if (!flow.is_behind)
+        flow.before_s += flow.latency_s;
+    e->collectives.flows[id] = flow;
     fr__flow_message_start(e, id);
     return true;
 }
@@ -70,13 +74,17 @@ void fr__flow_part_done(struct engine *e, uint32_t flow)
 {
     struct collective_flow *f = &e->collectives.flows[flow];
     uint32_t collective = f->collective;
+    double behind_s = f->is_behind ? f->latency_s * f->stretch : 0;
 
-    f->start_s = 0;
+    f->before_s = f->latency_s;
     if (--f->parts_left > 0) {
         fr__flow_message_start(e, flow);
         return;
     }
     f->collective = e->collectives.free_flow;
     e->collectives.free_flow = flow;
-    fr__collective_done(e, collective);
+    if (behind_s > 0)
+        fr__push_event(e, e->now_s + behind_s, collective, EVENT_COLLECTIVE_DONE);
+    else
+        fr__collective_done(e, collective);
 }

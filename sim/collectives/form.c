@@ -306,9 +306,10 @@ struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
 
     if (fr__way_of(e, collective, &way)) {
         alone_s = fr__way_alone(e, collective, &way);
-        known.start_s = way.start_s - way.own_s;
+        known.start_s = way.start_s;
         known.latency_s = fr__way_latency(e, collective, &way);
         known.kind = way.start_kind;
+        known.is_behind = way.schedule.n_ahead > 0;
         known.n_rounds = way.schedule.n_steps;
     } else {
         alone_s = fr__collective_hops(e, collective, add_latency, &known);

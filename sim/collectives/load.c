@@ -17,15 +17,14 @@ enum shape { SHAPE_RING, SHAPE_CHAIN, SHAPE_SHIFT, SHAPE_STEP, SHAPE_WAY, SHAPE_
 struct key {
     uint64_t shape;       /* no room between fields: keys are hashed and compared as bytes */
     uint32_t group, root; /* of a pair: the two devices */
-    uint64_t kind;
-    double bytes; /* of a schedule, which may depend on them; else 0 */
+    /* of a schedule; else 0. Its messages share the bytes in the same way however many there are. */
+    uint64_t kind, algorithm, n_lanes;
 };
 
 struct made {
     struct key key;
-    enum shape shape; /* as key, but for schedules that go as form.c says */
     struct fr__load load;
-    double slow_factor;
+    double of_bytes; /* of a schedule: the collective's bytes that it was made for */
 };
 
 struct fr__loads {
@@ -36,8 +35,7 @@ struct fr__loads {
     double *sums;            /* [n_links] zeros between uses */
     size_t n_sums;
     bool is_folded;
-    uint32_t
-        *class_of; /* folded: [n_links] the link that stands for it; FR_NONE: none crosses it */
+    uint32_t *class_of; /* folded: [n_links] the link that stands for it */
 };
 
 /* ---- life ---- */
@@ -102,18 +100,23 @@ static enum shape shape_of(enum fr_collective_kind kind)
     }
 }
 
-static struct key key_of(const struct engine *e, uint32_t collective)
+/* *way: the schedule, where the shape is that. */
+static struct key key_of(struct engine *e, uint32_t collective, struct fr__way *way)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    bool has_way = e->o->way && c->kind != FR_RING_STEP;
-    struct key k = {.shape = has_way ? SHAPE_WAY : shape_of(c->kind), .group = c->group};
+    struct key k = {.shape = shape_of(c->kind), .group = c->group};
 
-    if (has_way || k.shape == SHAPE_CHAIN) {
+    if (!fr__way_of(e, collective, way)) {
+        way->wire_factor = way->slow_factor = 1;
+    } else if (way->schedule.algorithm != &fr__ring_algorithm) {
+        k.shape = SHAPE_WAY;
+        k.algorithm = (uint64_t)(uintptr_t)way->schedule.algorithm;
+        k.n_lanes = way->schedule.n_lanes;
+    }
+    if (k.shape == SHAPE_WAY || k.shape == SHAPE_CHAIN) {
         k.kind = c->kind;
         k.root = c->root;
     }
-    if (has_way)
-        k.bytes = c->bytes;
     return k;
 }
 
@@ -294,11 +297,11 @@ static double add_alone(struct engine *e, const struct made *m, uint32_t collect
     uint32_t n = fr_plan_group_size(e->plan, c->group), *devices;
     struct fr__mark mark;
 
-    if (m->shape == SHAPE_SHIFT) {
+    if (m->key.shape == SHAPE_SHIFT) {
         fr__collective_bytes(e, collective, sums);
         return (n - 1) * floor(c->bytes / n);
     }
-    if (m->shape == SHAPE_WAY) {
+    if (m->key.shape == SHAPE_WAY) {
         fr__way_bytes(e, collective, way, sums);
         return largest(sums, e->v->topo->n_links);
     }
@@ -307,7 +310,7 @@ static double add_alone(struct engine *e, const struct made *m, uint32_t collect
     for (uint32_t i = 0; devices && i < n; i++)
         devices[i] = fr_plan_group_device(e->plan, c->group, i);
     if (devices)
-        add_group(e, m->shape, collective, devices, NULL, sums);
+        add_group(e, (enum shape)m->key.shape, collective, devices, NULL, sums);
     else
         fr__engine_fail_nomem(e);
     fr__arena_rewind(e->scratch, mark);
@@ -322,39 +325,33 @@ static double add_folded(struct engine *e, struct made *m, uint32_t collective,
     double unit = 1;
 
     for (uint32_t g = 0; g < fold->n && e->status == FR_OK; g++) {
-        add_group(e, m->shape, collective, fold->devices + (size_t)g * n, way, sums);
+        add_group(e, (enum shape)m->key.shape, collective, fold->devices + (size_t)g * n, way,
+                  sums);
         if (g > 0)
             continue;
-        if (m->shape == SHAPE_WAY)
+        if (m->key.shape == SHAPE_WAY)
             unit = largest(sums, e->v->topo->n_links);
         m->load.alone_Bps = full_Bps(e, sums, unit);
     }
     return unit;
 }
 
-static void make_load(struct engine *e, struct fr__loads *l, struct made *m, uint32_t collective)
+static void make_load(struct engine *e, struct fr__loads *l, struct made *m, uint32_t collective,
+                      struct fr__way *way)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    const struct fr_plan_fold *fold = fr_plan_group_fold(e->plan, c->group);
-    struct fr__way way;
+    const struct fr_plan_fold *fold = l->is_folded ? fr_plan_group_fold(e->plan, c->group) : NULL;
     double *sums = sums_of(e, l);
 
     if (!sums)
         return;
-    m->slow_factor = 1;
-    m->shape = (enum shape)m->key.shape;
-    if (m->shape == SHAPE_WAY && fr__way_of(e, collective, &way))
-        m->slow_factor = way.slow_factor;
-    else if (m->shape == SHAPE_WAY)
-        m->shape = shape_of(c->kind);
-    if (e->status != FR_OK)
-        return;
-    m->load.unit_bytes = l->is_folded && fold ? add_folded(e, m, collective, fold, &way, sums)
-                                              : add_alone(e, m, collective, &way, sums);
+    m->of_bytes = c->bytes;
+    m->load.unit_bytes = fold ? add_folded(e, m, collective, fold, way, sums)
+                              : add_alone(e, m, collective, way, sums);
     if (!(m->load.unit_bytes > 0))
         m->load.unit_bytes = 1;
     keep_weights(e, l, m);
-    if (!(l->is_folded && fold))
+    if (!fold)
         m->load.alone_Bps = m->load.full_Bps;
 }
 
@@ -372,20 +369,61 @@ static struct made *add_made(struct engine *e, struct fr__loads *l, const struct
     return l->made[l->n++] = m;
 }
 
-/* NULL: the failure is kept. */
-static struct made *made_of(struct engine *e, uint32_t collective)
+static double unit_bytes(const struct fr_collective *c, const struct made *m, double n,
+                         double n_rings)
 {
+    switch (m->key.shape) {
+    case SHAPE_RING:
+        return (c->kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) * floor(c->bytes / n) / n_rings;
+    case SHAPE_CHAIN:
+        return c->bytes / n_rings;
+    case SHAPE_SHIFT:
+        return (n - 1) * floor(c->bytes / n);
+    case SHAPE_WAY:
+        return m->load.unit_bytes * (c->bytes / m->of_bytes);
+    default:
+        return c->bytes;
+    }
+}
+
+/* Finds or makes the load of a collective and what it moves of it. */
+static void set_load(struct engine *e, uint32_t collective, struct alike *a)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__loads *l = e->collectives.loads;
-    struct key key = key_of(e, collective);
+    const struct fr__ring_set *rings = NULL;
+    struct fr__way way;
+    struct key key = key_of(e, collective, &way);
     uint64_t hash = fr__hash_bytes(&key, sizeof(key));
     struct made *m = find(l, &key, hash);
 
-    if (m)
-        return m;
-    m = add_made(e, l, &key, hash);
-    if (m)
-        make_load(e, l, m, collective);
-    return e->status == FR_OK ? m : NULL;
+    if (!m) {
+        m = add_made(e, l, &key, hash);
+        if (m)
+            make_load(e, l, m, collective, &way);
+    }
+    if (!m || e->status != FR_OK)
+        return;
+    if (key.shape == SHAPE_RING || key.shape == SHAPE_CHAIN)
+        rings = fr__group_rings(e, c->group);
+    a->load = &m->load;
+    a->bytes = unit_bytes(c, m, fr_plan_group_size(e->plan, c->group), rings ? rings->n_rings : 1);
+    if (key.shape != SHAPE_WAY) /* as fr__way_bytes counts already */
+        a->bytes *= way.wire_factor / way.slow_factor;
+    a->held_bytes = a->bytes * way.slow_factor;
+}
+
+/* NULL: it moves nothing, or the failure is kept. */
+static const struct alike *with_load(struct engine *e, uint32_t collective)
+{
+    uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
+    struct alike *a = n > 1 ? fr__alike(e, collective) : NULL;
+
+    if (a && !a->has_load) {
+        a->has_load = true;
+        set_load(e, collective, a);
+    }
+    return a && a->load && a->load->n > 0 ? a : NULL;
 }
 
 /* The messages of all ranks of a stage to those of another. */
@@ -425,81 +463,21 @@ static void add_transfer(struct engine *e, struct fr__loads *l, const struct fr_
         make_pair(e, l, m, x->share);
 }
 
-/* ---- classes ---- */
-
-static uint64_t mix(uint64_t hash, uint64_t with)
-{
-    return fr__hash_id(hash ^ fr__hash_id(with));
-}
-
-static uint64_t bits(double x)
-{
-    uint64_t b;
-
-    memcpy(&b, &x, sizeof(b));
-    return b;
-}
-
-/* What tells a link from others, by all loads: [n_links], the caller's. */
-static uint64_t *tell_apart(struct engine *e, const struct fr__loads *l)
-{
-    size_t n = e->v->topo->n_links;
-    uint64_t *of = malloc((n + 1) * sizeof(*of));
-
-    for (size_t i = 0; of && i < n; i++)
-        of[i] =
-            mix(e->v->topo->links[i].kind, bits(fr__link_bw_Bps(&e->network.routes, (uint32_t)i)));
-    for (size_t k = 0; of && k < l->n; k++) {
-        const struct fr__load *load = &l->made[k]->load;
-
-        for (uint32_t i = 0; i < load->n; i++)
-            of[load->links[i]] = mix(mix(of[load->links[i]], k), bits(load->weights[i]));
-    }
-    if (!of)
-        fr__engine_fail_nomem(e);
-    return of;
-}
-
-/* Keeps of a load the links that stand for others. */
-static void keep_classes(const struct fr__loads *l, struct fr__load *load)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < load->n; i++)
-        if (l->class_of[load->links[i]] == load->links[i]) {
-            load->links[n] = load->links[i];
-            load->sums[n] = load->sums[i];
-            load->weights[n++] = load->weights[i];
-        }
-    load->n = n;
-}
-
-/* A link that no load crosses stands for itself or for others that none crosses. */
-static void find_classes(struct engine *e, struct fr__loads *l)
-{
-    size_t n = e->v->topo->n_links, at;
-    struct fr__hash_table table = {.n = 0};
-    uint64_t *apart = tell_apart(e, l);
-
-    l->class_of = fr__arena_take(l->arena, n, sizeof(*l->class_of));
-    if (!l->class_of)
-        fr__engine_fail_nomem(e);
-    for (uint32_t i = 0; e->status == FR_OK && i < n; i++) {
-        uint32_t id = fr__hash_first(&table, apart[i], &at);
-
-        while (id != FR_NONE && apart[id] != apart[i])
-            id = fr__hash_next(&table, apart[i], &at);
-        l->class_of[i] = id != FR_NONE ? id : i;
-        if (id == FR_NONE && !fr__hash_add(&table, apart[i], i))
-            fr__engine_fail_nomem(e);
-    }
-    for (size_t k = 0; e->status == FR_OK && k < l->n; k++)
-        keep_classes(l, &l->made[k]->load);
-    fr__hash_fini(&table);
-    free(apart);
-}
-
 /* ---- for the others ---- */
+
+static void set_classes(struct engine *e, struct fr__loads *l)
+{
+    struct fr__load **loads = fr__arena_take(l->arena, l->n, sizeof(struct fr__load *));
+
+    l->class_of = fr__arena_take(l->arena, e->v->topo->n_links, sizeof(*l->class_of));
+    if (!loads || !l->class_of) {
+        fr__engine_fail_nomem(e);
+        return;
+    }
+    for (size_t k = 0; k < l->n; k++)
+        loads[k] = &l->made[k]->load;
+    fr__link_classes(e, loads, l->n, l->class_of);
+}
 
 enum fr_status fr__loads_reset(struct engine *e)
 {
@@ -516,50 +494,27 @@ enum fr_status fr__loads_reset(struct engine *e)
     if (!l->is_folded)
         return e->status;
     for (uint32_t c = 0; c < e->v->n_collectives && e->status == FR_OK; c++)
-        if (fr_plan_group_size(e->plan, e->v->collectives[c].group) > 1)
-            made_of(e, c);
+        with_load(e, c);
     for (uint32_t x = 0; x < e->v->n_transfers && e->status == FR_OK; x++)
         add_transfer(e, l, &e->v->transfers[x]);
     if (e->status == FR_OK)
-        find_classes(e, l);
+        set_classes(e, l);
     return e->status;
-}
-
-static double unit_bytes(const struct fr_collective *c, const struct made *m, double n,
-                         double n_rings)
-{
-    switch (m->shape) {
-    case SHAPE_RING:
-        return (c->kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) * floor(c->bytes / n) / n_rings;
-    case SHAPE_CHAIN:
-        return c->bytes / n_rings;
-    case SHAPE_SHIFT:
-        return (n - 1) * floor(c->bytes / n);
-    case SHAPE_WAY:
-        return m->load.unit_bytes;
-    default:
-        return c->bytes;
-    }
 }
 
 struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double bytes_s)
 {
-    const struct fr_collective *c = &e->v->collectives[collective];
-    uint32_t n = fr_plan_group_size(e->plan, c->group);
-    const struct made *m = n > 1 ? made_of(e, collective) : NULL;
-    const struct fr__ring_set *rings = NULL;
+    const struct alike *a = with_load(e, collective);
     struct fr__moved moved = {.load = NULL};
+    double could_bytes;
 
-    if (!m || m->load.n == 0)
+    if (!a)
         return moved;
-    if (m->shape == SHAPE_RING || m->shape == SHAPE_CHAIN)
-        rings = fr__group_rings(e, c->group);
-    moved.load = &m->load;
-    moved.bytes = unit_bytes(c, m, n, rings ? rings->n_rings : 1);
-    moved.held_bytes = moved.bytes * m->slow_factor;
-    if (c->has_cost && moved.held_bytes > bytes_s * m->load.alone_Bps) {
-        moved.held_bytes = bytes_s * m->load.alone_Bps;
-        moved.bytes = moved.held_bytes / m->slow_factor;
+    moved = (struct fr__moved){a->load, a->bytes, a->held_bytes};
+    could_bytes = bytes_s * a->load->alone_Bps;
+    if (e->v->collectives[collective].has_cost && moved.held_bytes > could_bytes) {
+        moved.bytes *= could_bytes / moved.held_bytes;
+        moved.held_bytes = could_bytes;
     }
     return moved;
 }

@@ -50,4 +50,11 @@ void fr__load_count(const struct fr__load *load, double bytes, double link_bytes
 /* Gives all links of a class the bytes of the one that stands for them. */
 void fr__loads_spread(const struct engine *e, double link_bytes[]);
 
+/* ---- classes.c ---- */
+
+/* Finds the first link that carries the same as each link, class_of [n_links], and keeps of each
+ * load those links alone. The failure is kept. Cost: O(links + entries of all loads). */
+void fr__link_classes(struct engine *e, struct fr__load *const loads[], size_t n_loads,
+                      uint32_t class_of[]);
+
 #endif

@@ -224,7 +224,7 @@ static void flow_go_on(struct engine *e, uint32_t id, bool is_woken)
     const struct collective_flow *f = &e->collectives.flows[m->owner];
     const struct fr__departure d = {.load = f->load,
                                     .bytes = f->bytes,
-                                    .latency_s = f->start_s + f->latency_s,
+                                    .latency_s = f->before_s,
                                     .stretch = f->stretch,
                                     .message = id,
                                     .most_Bps = f->most_Bps,
