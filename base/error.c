@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdarg.h>
@@ -19,20 +19,6 @@ const char *fr_version(void)
     return PACKAGE_VERSION;
 }
 
-/* The bytes that the next character of s takes in a message: as it is, or as \xNN. *is_raw says
- * which; the return value is how many bytes of s it is. */
-static size_t next_character(const char *s, size_t n, bool *is_raw)
-{
-    size_t len = fr__utf8_length(s, n);
-    unsigned char first = (unsigned char)s[0];
-    bool is_control = len == 1 && (first < 0x20 || first == 0x7f);
-    /* C1 controls (U+0080 to U+009F) move a terminal's cursor as well */
-    bool is_c1 = len == 2 && first == 0xc2 && (unsigned char)s[1] < 0xa0;
-
-    *is_raw = len > 0 && !is_control && !is_c1;
-    return *is_raw ? len : 1;
-}
-
 /* What does not fit is cut at a character and ends in "...". */
 static void copy_printable(char *out, size_t out_size, const char *s, size_t n)
 {
@@ -40,18 +26,14 @@ static void copy_printable(char *out, size_t out_size, const char *s, size_t n)
     size_t used = 0, fits = 0; /* fits: where the dots can go */
 
     while (n > 0) {
-        bool is_raw;
-        size_t len = next_character(s, n, &is_raw);
-        size_t need = is_raw ? len : 4;
+        char text[FR__PRINTABLE];
+        size_t len, need = fr__printable(s, n, text, &len);
 
         if (used + need + 1 > out_size) {
             memcpy(out + fits, dots, sizeof(dots));
             return;
         }
-        if (is_raw)
-            memcpy(out + used, s, len);
-        else
-            snprintf(out + used, need + 1, "\\x%02x", (unsigned)(unsigned char)s[0]);
+        memcpy(out + used, text, need);
         used += need;
         if (used + sizeof(dots) <= out_size)
             fits = used;

@@ -20,8 +20,8 @@
 
 #define FR_NOWHERE ((struct fr_loc){NULL, 0, 0})
 
-/* Fills *err (may be NULL) and returns code. Control characters and bytes that are not UTF-8 in the
- * finished sentence become \xNN, so that no input reaches a terminal raw. */
+/* Fills *err (may be NULL) and returns code. The finished sentence is printable (base/printable.h),
+ * so that no input reaches a terminal raw. */
 enum fr_status fr__fail(struct fr_error *err, enum fr_status code, struct fr_loc loc,
                         const char *fmt, ...) FR_PRINTF(4, 5);
 

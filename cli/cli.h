@@ -263,6 +263,21 @@ void cli_free_words(char **words);
 
 /* ---- colour.c ---- */
 
+/* ---- terminal.c ---- */
+
+/* The process' streams, and what stands in for them. */
+struct cli_terminal {
+    void *filters;
+    FILE *out, *err;
+};
+/* From here on what a terminal would act on is written to standard output and standard error as
+ * \x0d or \u202e. */
+void cli_terminal_begin(struct cli_terminal *t);
+/* Puts the process' own streams back, after the last output. */
+void cli_terminal_end(struct cli_terminal *t);
+/* Writes a text of our own around that, behind what was printed to the usual stream. FR_EIO. */
+enum fr_status cli_terminal_raw(FILE *usual, int fd, const char *text, struct fr_error *err);
+
 /* Whether a terminal there shows colours and the user wants them (NO_COLOR). */
 bool cli_has_colour(int file);
 /* The text with its first line, titles and words of good and bad news marked. */
@@ -276,7 +291,7 @@ struct cli_page {
     bool is_coloured;
 };
 FILE *cli_page_open(struct cli_page *p);
-enum fr_status cli_page_close(struct cli_page *p, struct fr_error *err); /* FR_ENOMEM */
+enum fr_status cli_page_close(struct cli_page *p, struct fr_error *err); /* FR_ENOMEM, FR_EIO */
 
 /* ---- help.c ---- */
 

@@ -7,7 +7,7 @@ libcli_la_SOURCES = cli/cli.h cli/main.c cli/options/answer.c cli/options/comm.c
 	cli/options/man.c cli/options/options.c cli/options/parse.c cli/options/schedule.c \
 	cli/options/search.c cli/options/sweep.c cli/running/colour.c cli/running/draw.c cli/running/examples.c \
 	cli/running/mpi.c cli/running/mpi.h cli/running/output.c cli/running/overwrite.c \
-	cli/running/progress.c cli/running/signals.c cli/verbs/calibrate.c cli/verbs/calibrate_system.c \
+	cli/running/progress.c cli/running/signals.c cli/running/terminal.c cli/verbs/calibrate.c cli/verbs/calibrate_system.c \
 	cli/verbs/comm.c cli/verbs/compare.c cli/verbs/diff.c cli/verbs/explain.c cli/verbs/graph.c \
 	cli/verbs/graph_draw.c cli/verbs/layers.c cli/verbs/learn.c cli/verbs/recipe.c \
 	cli/verbs/reproduce.c cli/verbs/schedule.c cli/verbs/search.c cli/verbs/simulate.c \

@@ -5,5 +5,11 @@
 
 int main(int argc, char *argv[])
 {
-    return cli_main(argc, argv);
+    struct cli_terminal terminal;
+    int status;
+
+    cli_terminal_begin(&terminal);
+    status = cli_main(argc, argv);
+    cli_terminal_end(&terminal);
+    return status;
 }

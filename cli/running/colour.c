@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/running/mpi.h"
@@ -95,13 +96,52 @@ FILE *cli_page_open(struct cli_page *p)
     return p->is_coloured ? p->f : stdout;
 }
 
+/* The text as a terminal may show it. */
+static void put_printable(FILE *f, const char *text)
+{
+    size_t n = strlen(text), used = 1;
+
+    for (size_t at = 0; at < n; at += used) {
+        char out[FR__PRINTABLE] = {text[at]};
+
+        used = 1;
+        if (text[at] != '\n' && text[at] != '\t')
+            (void)fr__printable(text + at, n - at, out, &used);
+        fputs(out, f);
+    }
+}
+
+/* Cleans the page, then colours it, since colours are what a terminal acts on. */
+static enum fr_status put_page(const char *text, struct fr_error *err)
+{
+    char *clean = NULL, *coloured = NULL;
+    size_t n;
+    FILE *f = fr__text_open(&clean, &n);
+    enum fr_status st = FR_OK;
+
+    if (f)
+        put_printable(f, text);
+    if (!f || !fr__text_close(f, &clean) || !(f = fr__text_open(&coloured, &n))) {
+        free(clean);
+        return fr__fail_nomem(err);
+    }
+    cli_put_coloured(f, clean);
+    st = fr__text_close(f, &coloured) ? cli_terminal_raw(stdout, STDOUT_FILENO, coloured, err)
+                                      : fr__fail_nomem(err);
+    free(clean);
+    free(coloured);
+    return st;
+}
+
 enum fr_status cli_page_close(struct cli_page *p, struct fr_error *err)
 {
+    enum fr_status st;
+
     if (!p->is_coloured)
         return FR_OK;
     if (!fr__text_close(p->f, &p->text))
         return fr__fail_nomem(err);
-    cli_put_coloured(stdout, p->text);
+    st = put_page(p->text, err);
     free(p->text);
-    return FR_OK;
+    return st;
 }

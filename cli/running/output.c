@@ -104,9 +104,11 @@ void cli_say_error(const struct fr_error *err)
 {
     char text[sizeof(err->file) + sizeof(err->text) + 32];
 
-    fprintf(stderr,
-            cli_has_colour(STDERR_FILENO) ? "\033[1;31mforerun:\033[0m %s\n" : "forerun: %s\n",
-            fr_error_string(err, text, sizeof(text)));
+    if (cli_has_colour(STDERR_FILENO))
+        (void)cli_terminal_raw(stderr, STDERR_FILENO, "\033[1;31mforerun:\033[0m ", NULL);
+    else
+        fputs("forerun: ", stderr);
+    fprintf(stderr, "%s\n", fr_error_string(err, text, sizeof(text)));
 }
 
 enum fr_status cli_file_done(struct session *s, enum fr_status st, struct fr_error *err)

@@ -12,6 +12,8 @@
 static const double FIRST_AFTER_S = 1.0; /* shorter work needs no line */
 static const double AGAIN_AFTER_S = 0.1;
 
+static const char BEGIN_LINE[] = "\r\033[K"; /* to its first column, and empty */
+
 static double now_s(void)
 {
     struct timespec t;
@@ -57,7 +59,8 @@ void cli_progress(void *progress, const char *what, uint64_t done, uint64_t tota
         return;
     p->shown_s = t_s;
     p->is_shown = true;
-    fprintf(stderr, "\r\033[K%s%s%s", p->prefix ? p->prefix : "", p->prefix ? ": " : "", what);
+    (void)cli_terminal_raw(stderr, STDERR_FILENO, BEGIN_LINE, NULL);
+    fprintf(stderr, "%s%s%s", p->prefix ? p->prefix : "", p->prefix ? ": " : "", what);
     if (total > 0)
         fprintf(stderr, " %" PRIu64 " of %" PRIu64, done, total);
     else
@@ -70,6 +73,6 @@ void cli_progress(void *progress, const char *what, uint64_t done, uint64_t tota
 void cli_progress_end(struct progress *p)
 {
     if (p->is_shown)
-        fputs("\r\033[K", stderr);
+        (void)cli_terminal_raw(stderr, STDERR_FILENO, BEGIN_LINE, NULL);
     p->is_shown = false;
 }

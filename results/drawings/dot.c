@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "results/drawings/dot.h"
 
 #include <string.h>
@@ -14,22 +14,19 @@ void fr__dot_text(FILE *f, const char *text, size_t max)
     size_t left = strlen(text), n = 0;
 
     for (size_t len; left > 0; text += len, left -= len) {
-        len = fr__utf8_length(text, left);
+        char out[FR__PRINTABLE];
+        size_t length = fr__printable(text, left, out, &len);
+
         if (n++ == max) {
             fputs("...", f);
             return;
         }
-        if (len == 0 || (unsigned char)*text < 0x20 || *text == 0x7f) {
-            putc('?', f);
-            len = 1;
-        } else if (*text == '"' || *text == '\\') {
-            putc('\\', f);
-            putc(*text, f);
-        } else if (*text == '&') {
+        if (*text == '&')
             fputs("&amp;", f); /* labels decode entities */
-        } else {
-            fwrite(text, 1, len, f);
-        }
+        else if (*out == '"' || *out == '\\')
+            fprintf(f, "\\%.*s", (int)length, out);
+        else
+            fwrite(out, 1, length, f);
     }
 }
 

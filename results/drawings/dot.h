@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* text inside a quoted string, cut with "..." after max characters. Quotes, backslashes and
- * ampersands are escaped; control characters and bytes that are not UTF-8 become '?'. */
+ * ampersands are escaped; what may not be shown is as base/printable.h has it. */
 void fr__dot_text(FILE *f, const char *text, size_t max);
 
 /* Inches with three decimals, from points of 1/72 inch. */

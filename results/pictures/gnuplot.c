@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "results/pictures/gnuplot.h"
 #include "results/parts/program.h"
 
@@ -17,24 +18,28 @@ enum fr_status fr__gnuplot_script(FILE **out, struct fr_error *err)
     return fr__program_file(out, err);
 }
 
+/* Text as it may be shown, so that no picture holds what XML forbids. gnuplot writes the text of an
+ * SVG as CDATA sections without looking at it: what would end one gets a blank. */
 void fr__gnuplot_string(FILE *script, const char *text, size_t max)
 {
-    size_t n = 0;
+    size_t left = strlen(text), used, n = 0, n_brackets = 0;
 
     putc('\'', script);
-    for (const char *s = text; *s; s++) {
-        unsigned char c = (unsigned char)*s;
+    for (const char *s = text; left > 0; s += used, left -= used) {
+        char out[FR__PRINTABLE];
+        size_t length = fr__printable(s, left, out, &used);
 
-        if ((c & 0xc0) != 0x80 && n++ == max) {
+        if (n++ == max) {
             fputs("...", script);
             break;
         }
-        if (c < 0x20 || c == 0x7f)
-            putc('?', script);
-        else if (c == '\'')
+        if (*s == '>' && n_brackets >= 2)
+            putc(' ', script);
+        n_brackets = *s == ']' ? n_brackets + 1 : 0;
+        if (*s == '\'')
             fputs("''", script); /* the only escape inside single quotes */
         else
-            putc(c, script);
+            fwrite(out, 1, length, script);
     }
     putc('\'', script);
 }

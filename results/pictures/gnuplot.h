@@ -17,6 +17,7 @@ enum fr_status fr__gnuplot_script(FILE **out, struct fr_error *err);
 enum fr_status fr__gnuplot_run(FILE *script, FILE *picture, const struct fr_context *ctx,
                                struct fr_error *err);
 
-/* text as a string constant: quoted, control characters replaced, cut after max characters. */
+/* text as a string constant: quoted, as it may be shown (base/printable.h), and with nothing that ends
+ * a CDATA section; cut after max characters. */
 void fr__gnuplot_string(FILE *script, const char *text, size_t max);
 #endif

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "results/text/table.h"
+#include "base/printable.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -167,15 +168,21 @@ void fr__table_print(FILE *f, const struct fr__table *t)
 
 void fr__table_text(char cell[FR__TABLE_CELL], const char *text)
 {
-    size_t n = strlen(text), room = FR__TABLE_CELL - 1;
-    bool is_cut = n > room;
+    static const char dots[] = "...";
+    size_t n = strlen(text), at = 0, fits = 0, used;
 
-    if (is_cut) {
-        n = room - 3;
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-            n--; /* not in the middle of a character */
+    for (; n > 0; text += used, n -= used) {
+        char out[FR__PRINTABLE];
+        size_t need = fr__printable(text, n, out, &used);
+
+        if (at + need + 1 > FR__TABLE_CELL) {
+            memcpy(cell + fits, dots, sizeof(dots));
+            return;
+        }
+        memcpy(cell + at, out, need);
+        at += need;
+        if (at + sizeof(dots) <= FR__TABLE_CELL)
+            fits = at;
     }
-    for (size_t i = 0; i < n; i++)
-        cell[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
-    memcpy(cell + n, is_cut ? "..." : "", is_cut ? 4 : 1);
+    cell[at] = '\0';
 }

@@ -34,7 +34,8 @@ void fr__table_print(FILE *f, const struct fr__table *t);
  * those take over half of a line, rows are numbered and the parts below have the numbers alone. */
 void fr__table_print_within(FILE *f, const struct fr__table *t, size_t width, size_t n_keys);
 
-/* Text from outside into a cell: control characters become '?', what is too long ends in "...". */
+/* Text from outside into a cell as it may be shown (base/printable.h); what is too long ends in
+ * "...". */
 void fr__table_text(char cell[FR__TABLE_CELL], const char *text);
 
 #endif

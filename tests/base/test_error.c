@@ -42,12 +42,25 @@ END_TEST
 /* ESC starts a terminal's commands; so does U+009B (c2 9b). */
 START_TEST(no_input_reaches_the_terminal_raw)
 {
+    /* each character that Unicode Standard Annex 9 gives a direction without a shape, and the two
+     * that end lines */
+    static const char *const hidden[][2] = {
+        {"\u061c", "\\u061c"}, {"\u200e", "\\u200e"}, {"\u200f", "\\u200f"}, {"\u202a", "\\u202a"},
+        {"\u202e", "\\u202e"}, {"\u2066", "\\u2066"}, {"\u2069", "\\u2069"}, {"\u2028", "\\u2028"},
+        {"\u2029", "\\u2029"}, {"\u2027", "\u2027"},  {"\u202f", "\u202f"},  {"\u206a", "\u206a"},
+        {"\u00a0", "\u00a0"},
+    };
     struct fr_error err;
+
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+        fr__fail(&err, FR_EPARSE, FR_NOWHERE, "%s", hidden[i][0]);
+        ck_assert_str_eq(err.text, hidden[i][1]);
+    }
 
     fr__fail(&err, FR_EPARSE, (struct fr_loc){"a\x1b[2J", 1, 1}, "%s",
              "\x01\n\x7f\xff\xc2\x9b\xe2\x82 \xc3\xa9\xf0\x9f\x98\x80");
     ck_assert_str_eq(err.file, "a\\x1b[2J");
-    ck_assert_str_eq(err.text, "\\x01\\x0a\\x7f\\xff\\xc2\\x9b\\xe2\\x82 \xc3\xa9\xf0\x9f\x98\x80");
+    ck_assert_str_eq(err.text, "\\x01\\x0a\\x7f\\xff\\u009b\\xe2\\x82 \xc3\xa9\xf0\x9f\x98\x80");
 }
 END_TEST
 

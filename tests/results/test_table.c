@@ -113,7 +113,9 @@ START_TEST(control_characters_never_reach_the_terminal)
     char cell[FR__TABLE_CELL];
 
     fr__table_text(cell, "a\033[2Jb\nc\x7f");
-    ck_assert_str_eq(cell, "a?[2Jb?c?");
+    ck_assert_str_eq(cell, "a\\x1b[2Jb\\x0ac\\x7f");
+    fr__table_text(cell, "a\u202eb\xc2\x9b\r");
+    ck_assert_str_eq(cell, "a\\u202eb\\u009b\\x0d");
 }
 END_TEST
 
