@@ -32,7 +32,8 @@ struct fr__making {
     struct fr_plan *unordered;
     struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;
-    struct fr_decisions *decisions; /* or NULL */
+    struct fr_decisions *decisions;  /* or NULL */
+    struct fr_cut_memory cut_memory; /* what was believed of the cut, and a note of it */
 };
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,
