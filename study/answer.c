@@ -353,6 +353,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_plan_free(m.plan);
     }
     fr__tools_give(s, m.tools);
+    free(m.cut_memory.believed_bytes);
     fr_collective_way_free(m.way);
     fr_plan_free(m.unordered);
     free(m.ahead_s);

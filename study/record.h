@@ -32,8 +32,9 @@ struct fr__making {
     struct fr_plan *unordered;
     struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;
-    struct fr_decisions *decisions;  /* or NULL */
-    struct fr_cut_memory cut_memory; /* what was believed of the cut, and a note of it */
+    struct fr_decisions *decisions; /* or NULL */
+    /* what was believed of the cut, and a note of it; its bytes belong to the making */
+    struct fr_cut_memory cut_memory;
 };
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,

@@ -37,8 +37,6 @@ void fr__recut_fini(struct fr__recut *r)
 {
     drop(&r->best);
     free(r->more_bytes);
-    free(r->m->cut_memory.believed_bytes);
-    r->m->cut_memory.believed_bytes = NULL;
     r->m->cut_memory.more_bytes = NULL;
 }
 

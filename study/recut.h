@@ -23,7 +23,8 @@ struct fr__recut {
     char first[128]; /* what the first cut held, "" */
 };
 
-/* Room for what is believed and measured, in m and *r. fini may follow a failure. FR_ENOMEM. */
+/* Room for what is believed, in m, which keeps it, and for what is measured. fini may follow a
+ * failure. FR_ENOMEM. */
 enum fr_status fr__recut_init(struct fr__recut *r, struct fr__making *m, struct fr_error *err);
 void fr__recut_fini(struct fr__recut *r);
 /* After a run of m: whether its plan was believed to fit, did not, and shall be made again. Then m
