@@ -58,6 +58,7 @@ libstrategies_la_SOURCES = \
 	strategies/pipeline/pipeline.h strategies/pipeline/pipeline.c strategies/pipeline/place.c \
 	strategies/pipeline/stages.h strategies/pipeline/stages.c strategies/pipeline/stages_cut.c \
 	strategies/pipeline/stages_given.h strategies/pipeline/stages_given.c \
+	strategies/pipeline/stages_memory.h strategies/pipeline/stages_memory.c \
 	strategies/pipeline/stages_price.h strategies/pipeline/stages_price.c \
 	strategies/pipeline/times.h strategies/pipeline/times.c \
 	strategies/placement/file.h strategies/placement/file.c strategies/placement/placement.c \

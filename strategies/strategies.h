@@ -68,6 +68,7 @@ static inline const char *fr_option_text(const struct fr_option_values *v, size_
 
 struct fr_cost_memo;
 struct fr__kept_params;
+struct fr_cut_memory;
 
 struct fr_problem {
     const struct fr_topo *topo;
@@ -98,6 +99,18 @@ struct fr_problem {
     /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks
      * that its operations became; NULL: not wanted */
     struct fr_decisions **decisions;
+    struct fr_cut_memory *memory; /* NULL: nobody measures */
+};
+
+/* Between a strategy that cuts a model where memory allows, and who runs its plan and measures. */
+struct fr_cut_memory {
+    /* In, [n_devices of the topology]: what a GPU held more than was believed when the plan was
+     * run before; NULL: it was not. */
+    const double *more_bytes;
+    /* Out, likewise: what a GPU is believed to hold at most, its context included; 0: nothing was
+     * chosen by it. With what was measured before. */
+    double *believed_bytes;
+    char note[320]; /* out: what memory, or the number of layers, did to the cut; "": nothing */
 };
 
 struct fr_profile;    /* workloads/profile.h */

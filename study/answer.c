@@ -5,6 +5,7 @@
 #include "plan/internal.h"
 #include "study/interference.h"
 #include "study/host.h"
+#include "study/recut.h"
 #include "study/recipes.h"
 #include "study/lending.h"
 #include "study/record.h"
@@ -179,6 +180,8 @@ static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *p
 
     asked.run = &m->options;
     asked.simulation = m->simulation;
+    asked.decisions = &m->decisions;
+    asked.memory = &m->cut_memory;
     m->plan = fr_plan_new(problem->topo, problem->graph);
     if (!m->plan)
         return fr__fail_nomem(err);
@@ -197,19 +200,35 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     const struct fr_question *q = m->question;
     double wall_s = clock_s(CLOCK_MONOTONIC), cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
 
-    FR_TRY(choose_run(m, problem, err));
     FR_TRY(make_plan(m, problem, strategy, err));
     if (q->is_overfull)
         FR_TRY(check_room(m, err));
     FR_TRY(put_in_order(m, err));
     if (q->iterations > 1)
         FR_TRY(unroll(m, q->iterations, err));
-    m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
+    m->plan_cpu_s += q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     if (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS)
         m->options.closed_form_collectives = true;
     FR_TRY(fr__host_run(m, err));
-    m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
+    m->wall_s += q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
     return FR_OK;
+}
+
+/* Until the plan holds no more than it was made for, or no cut is believed to. */
+static enum fr_status plan_within_memory(struct fr__making *m, const struct fr_problem *problem,
+                                         const struct fr_strategy *strategy, struct fr_error *err)
+{
+    struct fr__recut recut;
+    enum fr_status st;
+
+    FR_TRY(choose_run(m, problem, err));
+    st = fr__recut_init(&recut, m, err);
+    if (st == FR_OK)
+        do
+            st = plan_and_run(m, problem, strategy, err);
+        while (st == FR_OK && fr__recut_again(&recut));
+    fr__recut_fini(&recut);
+    return st;
 }
 
 /* A question names its GPUs or counts them, not both. */
@@ -325,7 +344,6 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     m.question = q = &made;
     FR_TRY(fr__problem_make(&problem, &m.devices, s, q, err));
     problem.options = &values;
-    problem.decisions = &m.decisions;
     problem.prefers_folding = q->is_overfull != NULL;
     m.n_devices = problem.n_devices;
     m.global_batch = problem.global_batch;
@@ -340,7 +358,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         m.simulation = m.tools->simulation;
         problem.memo = m.tools->memo;
         problem.params = m.tools->params;
-        st = plan_and_run(&m, &problem, strategy, err);
+        st = plan_within_memory(&m, &problem, strategy, err);
     }
     if (st == FR_OK)
         st = fr__record_make(&m, out, err);
@@ -350,6 +368,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_plan_free(m.plan);
     }
     fr__tools_give(s, m.tools);
+    free(m.cut_memory.believed_bytes);
     fr_collective_way_free(m.way);
     fr_plan_free(m.unordered);
     free(m.ahead_s);

@@ -58,6 +58,8 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
 
     d->name = t->devices[device].name;
     d->device = device;
+    if (m->cut_memory.believed_bytes)
+        d->believed_bytes = m->cut_memory.believed_bytes[device];
     d->count = 1;
     if (fr_plan_view(m->plan)->device_counts && fr_plan_view(m->plan)->device_counts[device] > 0)
         d->count = fr_plan_view(m->plan)->device_counts[device];

@@ -33,6 +33,8 @@ struct fr__making {
     struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;
     struct fr_decisions *decisions; /* or NULL */
+    /* what was believed of the cut, and a note of it; its bytes belong to the making */
+    struct fr_cut_memory cut_memory;
 };
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,

@@ -180,6 +180,9 @@ struct fr_record_device {
     double critical_s;
     uint64_t peak_allocated_bytes, peak_reserved_bytes, peak_bytes;
     uint64_t capacity_bytes;
+    /* What the strategy that cut the model into stages went by, context included, with what runs of
+     * earlier cuts showed; 0: it chose no cut by memory. */
+    double believed_bytes;
     uint64_t memory_bytes[FR_N_BUFFER_KINDS]; /* at the moment of the peak */
 };
 

@@ -90,7 +90,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 2, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 3, sizeof(*list));
     const uint32_t *racks;
     char text[256];
 
@@ -112,6 +112,11 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     if (r->input_wait_s > 0) {
         say_input(text, sizeof(text), r, m);
         list[r->n_warnings] = fr__arena_strdup(arena, text);
+        if (!list[r->n_warnings++])
+            return fr__fail_nomem(err);
+    }
+    if (m->cut_memory.note[0]) {
+        list[r->n_warnings] = fr__arena_strdup(arena, m->cut_memory.note);
         if (!list[r->n_warnings++])
             return fr__fail_nomem(err);
     }

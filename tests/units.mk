@@ -166,6 +166,7 @@ unit_tests += tests/study/test_profiles
 unit_tests += tests/study/test_properties
 unit_tests += tests/study/test_rates
 unit_tests += tests/study/test_recipe_file
+unit_tests += tests/study/test_recut
 unit_tests += tests/study/test_record
 unit_tests += tests/study/test_scaling
 unit_tests += tests/study/test_search

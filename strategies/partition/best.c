@@ -24,6 +24,7 @@ struct search {
     const struct fr__chain *c;
     const struct fr__cut_aim *a;
     double *capacity_bytes; /* [n_stages] of a stage */
+    double *most_burst;     /* [levels][n] of burst_bytes over 2^level items; NULL: no bursts */
     struct cell *cells;     /* [n_stages][n + 1] */
     uint32_t *trial;        /* [n_stages + 1] */
     uint32_t *low, *high;   /* [n_stages + 1] where a stage may begin, below the limits */
@@ -40,13 +41,23 @@ static struct cell *cell_at(const struct search *x, size_t s, size_t j)
     return &x->cells[s * (x->c->n + 1) + j];
 }
 
+/* As fr__cut_burst_bytes, from the table of maxima. */
+static double burst_bytes(const struct search *x, size_t i, size_t j)
+{
+    unsigned level = 0;
+    const double *row;
+
+    if (!x->most_burst)
+        return 0;
+    while ((size_t)2 << level <= j - i)
+        level++;
+    row = x->most_burst + level * x->c->n;
+    return fmax(0, fmax(row[i], row[j - ((size_t)1 << level)]) - x->c->live_bytes[j]);
+}
+
 static bool fits(const struct search *x, size_t s, size_t i, size_t j)
 {
-    const struct fr__chain *c = x->c;
-
-    return c->fixed_bytes[j] - c->fixed_bytes[i] +
-               c->in_flight[s] * (c->live_bytes[j] - c->live_bytes[i]) <=
-           x->capacity_bytes[s];
+    return fr__cut_held_bytes(x->c, s, i, j) + burst_bytes(x, i, j) <= x->capacity_bytes[s];
 }
 
 /* Passes alone: this rises with the part, where transfers do not. */
@@ -303,6 +314,27 @@ static void look(struct search *x, struct fr__best_cut *out)
     out->bound_s = out->is_exact ? out->cost_s : base_s + fr__cut_total_s(x->a, f.load_s, f.sum_s);
 }
 
+/* false: out of memory. */
+static bool fill_bursts(struct search *x)
+{
+    size_t n = x->c->n;
+    unsigned n_levels = 1;
+
+    if (!x->c->burst_bytes)
+        return true;
+    while ((size_t)1 << n_levels <= n)
+        n_levels++;
+    x->most_burst = calloc(n_levels * n, sizeof(*x->most_burst));
+    if (!x->most_burst)
+        return false;
+    memcpy(x->most_burst, x->c->burst_bytes, n * sizeof(*x->most_burst));
+    for (unsigned k = 1; k < n_levels; k++)
+        for (size_t i = 0, half = (size_t)1 << (k - 1); i + 2 * half <= n; i++)
+            x->most_burst[k * n + i] =
+                fmax(x->most_burst[(k - 1) * n + i], x->most_burst[(k - 1) * n + i + half]);
+    return true;
+}
+
 enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim *a,
                             uint32_t first[], struct fr__best_cut *out, struct fr_error *err)
 {
@@ -314,18 +346,21 @@ enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim 
     x.trial = calloc(c->n_stages + 1, sizeof(*x.trial));
     x.low = calloc(c->n_stages + 1, sizeof(*x.low));
     x.high = calloc(c->n_stages + 1, sizeof(*x.high));
-    if (!x.capacity_bytes || !x.cells || !x.trial || !x.low || !x.high)
+    if (!x.capacity_bytes || !x.cells || !x.trial || !x.low || !x.high || !fill_bursts(&x))
         st = fr__fail_nomem(err);
     for (size_t s = 0; s < c->n_stages && st == FR_OK; s++) {
         size_t n_of_rank = 0;
 
         for (size_t k = 0; k < c->n_stages; k++)
             n_of_rank += c->rank_of[k] == c->rank_of[s];
-        x.capacity_bytes[s] = c->capacity_bytes[c->rank_of[s]] / (double)n_of_rank;
+        x.capacity_bytes[s] = (c->capacity_bytes[c->rank_of[s]] -
+                               (c->more_bytes ? c->more_bytes[c->rank_of[s]] : 0)) /
+                              (double)n_of_rank;
     }
     if (st == FR_OK)
         look(&x, out);
     free(x.capacity_bytes);
+    free(x.most_burst);
     free(x.cells);
     free(x.trial);
     free(x.low);

@@ -407,17 +407,85 @@ enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32
     return st;
 }
 
-enum fr_status fr__cut_choose(const struct fr__choice_problem *in, uint32_t first[],
-                              struct fr__choice *out, struct fr_error *err)
+/* What the schedule takes if the work, the transfers and the updates of all stages together were
+ * shared out evenly. */
+static enum fr_status price_even(struct choosing *x, double *s, struct fr_error *err)
+{
+    const struct fr__chain *c = x->in->chain;
+    struct fr__timed_stage all = {0};
+    double tail_s = 0, k = (double)c->n_stages;
+
+    describe(x, x->first);
+    for (size_t i = 0; i < c->n_stages; i++) {
+        all.forward_s += x->stages[i].forward_s / k;
+        all.input_s += x->stages[i].input_s / k;
+        all.weight_s += x->stages[i].weight_s / k;
+        all.send_s += x->stages[i].send_s / (k - 1);
+        all.back_s += x->stages[i].back_s / (k - 1);
+    }
+    for (size_t r = 0; r < c->n_ranks; r++)
+        tail_s += x->tail_s[r] / (double)c->n_ranks;
+    for (size_t i = 0; i < c->n_stages; i++)
+        x->stages[i] = all;
+    for (size_t r = 0; r < c->n_ranks; r++)
+        x->tail_s[r] = tail_s;
+    return fr__timed_run(x->timed, x->stages, x->tail_s, s, err);
+}
+
+static enum fr_status choose_in(const struct fr__choice_problem *in, uint32_t first[],
+                                struct fr__choice *out, struct fr_error *err)
 {
     struct choosing x = {.in = in, .first = first};
-    struct fr__choice c = {0};
     enum fr_status st = begin(&x, err);
 
     if (st == FR_OK)
-        st = choose(&x, &c, err);
+        st = choose(&x, out, err);
+    if (st == FR_OK && in->chain->n_stages > in->chain->n_ranks && x.timed)
+        st = price_even(&x, &out->even_s, err);
     release(&x);
-    if (st == FR_OK)
-        *out = c;
+    return st;
+}
+
+/* First as if there were room for everything: if that cut fits, memory has no say. */
+static enum fr_status choose_twice(const struct fr__choice_problem *in, uint32_t first[],
+                                   uint32_t free_first[], double room_bytes[],
+                                   struct fr__choice *out, struct fr_error *err)
+{
+    struct fr__chain roomy = *in->chain;
+    struct fr__choice_problem without = *in;
+    struct fr__choice c = {0};
+    size_t width = in->chain->n_stages + 1;
+    double free_s;
+
+    for (size_t r = 0; r < roomy.n_ranks; r++)
+        room_bytes[r] = INFINITY;
+    roomy.capacity_bytes = room_bytes;
+    without.chain = &roomy;
+    memcpy(free_first, first, width * sizeof(*first));
+    FR_TRY(choose_in(&without, free_first, &c, err));
+    free_s = c.planned_s;
+    if (fr__cut_excess_bytes(in->chain, free_first, room_bytes) <= 0) {
+        memcpy(first, free_first, width * sizeof(*first));
+    } else {
+        c = (struct fr__choice){0};
+        FR_TRY(choose_in(in, first, &c, err));
+    }
+    c.fits = fr__cut_excess_bytes(in->chain, first, room_bytes) <= 0;
+    c.free_s = free_s;
+    *out = c;
+    return FR_OK;
+}
+
+enum fr_status fr__cut_choose(const struct fr__choice_problem *in, uint32_t first[],
+                              struct fr__choice *out, struct fr_error *err)
+{
+    uint32_t *free_first = calloc(in->chain->n_stages + 1, sizeof(*free_first));
+    double *room_bytes = calloc(in->chain->n_ranks, sizeof(*room_bytes));
+    enum fr_status st = free_first && room_bytes
+                            ? choose_twice(in, first, free_first, room_bytes, out, err)
+                            : fr__fail_nomem(err);
+
+    free(free_first);
+    free(room_bytes);
     return st;
 }

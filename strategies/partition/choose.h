@@ -37,8 +37,12 @@ struct fr__choice {
     double given_s;           /* what the caller's cut takes */
     double planned_s; /* what the chosen one takes, of the same kind: an iteration, updates and
                                  transfers counted */
-    bool tried_all;   /* every cut was replayed: no cut that fits takes less */
-    size_t n_tried;   /* cuts replayed */
+    /* So of the cut that would be chosen if all fitted into memory; planned_s: that one fits */
+    double free_s;
+    double even_s;  /* so if a rank's several stages could be like all others; 0: not asked */
+    bool fits;      /* the chosen cut, by what it is believed to hold */
+    bool tried_all; /* every cut was replayed: no cut that fits takes less */
+    size_t n_tried; /* cuts replayed */
 };
 
 /* Prices a cut; first: [n_stages + 1]. */

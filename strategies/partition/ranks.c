@@ -28,8 +28,9 @@ struct dealing {
     size_t *lean;             /* [n_ranks] its stage where an item holds least; SIZE_MAX: none */
     double *load_s, *scratch; /* [n_ranks] */
     double *over_bytes;       /* [n_ranks] held beyond the capacity */
-    bool by_bytes;            /* the fullest rank is made least full, whatever takes how long */
-    double best_cost;         /* seconds, or bytes over */
+    double most_over; /* that a rank may hold beyond its capacity: 0, or what the fullest does */
+    bool by_bytes;    /* the fullest rank is made least full, whatever takes how long */
+    double best_cost; /* seconds, or bytes over */
     const struct fr__ranks_visitor *visitor;
 };
 
@@ -197,7 +198,7 @@ static bool move_item(struct dealing *x, size_t r, size_t from, size_t to)
 {
     double more_bytes = item_bytes(x, to) - item_bytes(x, from);
 
-    if (x->over_bytes[r] + more_bytes > 0)
+    if (x->over_bytes[r] + more_bytes > x->most_over)
         return false;
     x->over_bytes[r] += more_bytes;
     x->count[to]++;
@@ -265,7 +266,10 @@ static bool deal(struct dealing *x, enum way way)
         x->load_s[to] += item_s(x, x->lean[to]);
         x->over_bytes[to] += item_bytes(x, x->lean[to]);
     }
-    for (size_t r = 0; r < x->c->n_ranks && !x->by_bytes; r++)
+    x->most_over = 0;
+    for (size_t r = 0; r < x->c->n_ranks && x->by_bytes; r++)
+        x->most_over = fmax(x->most_over, x->over_bytes[r]);
+    for (size_t r = 0; r < x->c->n_ranks; r++)
         spread(x, r, way);
     return true;
 }

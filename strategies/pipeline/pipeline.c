@@ -94,22 +94,42 @@ uint32_t fr__pipeline_micros(const struct fr__pipeline *p, const struct fr_sched
 
 /* ---- stages ---- */
 
-/* Micro-batches whose forward has run and whose gradients are not complete, at most. */
-static void count_live(const struct fr_schedule *s, double live[], double most[])
+static void count_action(const struct fr_action *a, double live[], double *sum)
 {
-    for (uint32_t r = 0; r < s->n_ranks; r++)
+    double change = a->kind == FR_ACTION_F                             ? 1
+                    : a->kind == FR_ACTION_B || a->kind == FR_ACTION_W ? -1
+                                                                       : 0;
+
+    live[a->stage] += change;
+    *sum += change;
+}
+
+/* Micro-batches whose forward has run and whose gradients are not complete, at most. Of a rank with
+ * several stages, at the moment when it has most of them together. */
+static void count_live(const struct fr_schedule *s, const uint32_t rank_of[], double live[],
+                       double most[])
+{
+    bool is_together = s->n_stages > s->n_ranks;
+
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        double sum = 0, most_sum = 0;
+
         for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
             const struct fr_action *a = &s->actions[i];
 
-            if (a->kind == FR_ACTION_F)
-                live[a->stage]++;
-            if (a->kind == FR_ACTION_F && live[a->stage] > most[a->stage])
+            count_action(a, live, &sum);
+            if (a->kind == FR_ACTION_F && !is_together && live[a->stage] > most[a->stage])
                 most[a->stage] = live[a->stage];
-            if (a->kind == FR_ACTION_B || a->kind == FR_ACTION_W)
-                live[a->stage]--;
-            if (a->with == FR_ACTION_B)
+            for (uint32_t k = 0; is_together && sum > most_sum && k < s->n_stages; k++)
+                if (rank_of[k] == r)
+                    most[k] = live[k];
+            most_sum = sum > most_sum ? sum : most_sum;
+            if (a->with == FR_ACTION_B) {
                 live[a->with_stage]--;
+                sum--;
+            }
         }
+    }
 }
 
 static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_problem *in,
@@ -125,7 +145,7 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
         return fr__fail_nomem(err);
     for (uint32_t k = 0; k < p->n_stages; k++)
         of_stage[k] = in->devices[p->rank_of[k]];
-    count_live(s, live, most);
+    count_live(s, p->rank_of, live, most);
     return fr__stages_cut(&p->stages, p->pl,
                           &(struct fr__stages_problem){
                               .n_stages = p->n_stages,

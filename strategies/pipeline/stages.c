@@ -8,15 +8,16 @@
 #include "base/units.h"
 #include "strategies/lower/log.h"
 #include "strategies/pipeline/stages_given.h"
+#include "strategies/pipeline/stages_memory.h"
 #include "strategies/pipeline/stages_price.h"
 
 struct chain {
     struct fr__placer *pl;
     size_t n;
-    uint32_t *items;                  /* [n] first forward op of each */
-    uint32_t *n_before;               /* [n + 1] forward ops before it */
-    uint32_t *item_of;                /* [n_ops] */
-    double *fixed_bytes, *live_bytes; /* [n + 1] prefix sums */
+    uint32_t *items;    /* [n] first forward op of each */
+    uint32_t *n_before; /* [n + 1] forward ops before it */
+    uint32_t *item_of;  /* [n_ops] */
+    struct fr__stages_memory memory;
 };
 
 /* ---- which item an op belongs to ---- */
@@ -138,60 +139,7 @@ static void assign_items(struct chain *c, const bool is_unrolled[], const uint32
             c->item_of[o] = item_of_derived(c, o);
 }
 
-/* ---- weights ---- */
-
-static uint32_t storage_of(const struct fr_graph *g, uint32_t tensor)
-{
-    while (g->tensors[tensor].alias != FR_NONE)
-        tensor = g->tensors[tensor].alias;
-    return tensor;
-}
-
-static double kept_bytes(const struct fr__placer *pl, const struct fr__owner *w)
-{
-    double bytes = 0;
-
-    for (int part = 0; part < FR__N_PARTS; part++)
-        bytes += (double)fr__kept_bytes(pl, (enum fr__recipe_part)part, w->op, w->bytes);
-    return bytes;
-}
-
-/* Each storage that a forward op fills and a backward op reads counts once, where it is filled. */
-static enum fr_status sum_memory(struct chain *c, double batch, struct fr_error *err)
-{
-    const struct fr_graph *g = c->pl->graph;
-    const struct fr__params *p = &c->pl->params;
-    bool *is_saved = fr__arena_alloc(c->pl->arena, g->n_tensors, sizeof(*is_saved));
-
-    if (!is_saved)
-        return fr__fail_nomem(err);
-    for (size_t i = 0; i < g->n_edges; i++) {
-        const struct fr_edge *e = &g->edges[i];
-        uint32_t t = e->tensor == FR_NONE ? FR_NONE : storage_of(g, e->tensor);
-
-        if (t == FR_NONE || is_saved[t] || p->roles[e->src] != FR__ROLE_FORWARD ||
-            p->roles[e->dst] != FR__ROLE_BACKWARD)
-            continue;
-        is_saved[t] = true;
-        c->live_bytes[c->item_of[g->tensors[t].op] + 1] +=
-            (double)fr__bytes_at(c->pl, g->tensors[t].bytes, g->tensors[t].scales, batch);
-    }
-    for (size_t i = 0; i < p->n_owners; i++) {
-        const struct fr__owner *w = &p->owners[i];
-        double bytes = (double)w->bytes;
-
-        if (w->ready != FR_NONE)
-            bytes += (double)w->bytes + (double)fr__optimizer_bytes(c->pl->in, w->bytes);
-        if (c->pl->keeping)
-            bytes = kept_bytes(c->pl, w);
-        c->fixed_bytes[c->item_of[w->op] + 1] += bytes;
-    }
-    for (size_t i = 0; i < c->n; i++) {
-        c->fixed_bytes[i + 1] += c->fixed_bytes[i];
-        c->live_bytes[i + 1] += c->live_bytes[i];
-    }
-    return FR_OK;
-}
+/* ---- times ---- */
 
 /* Prefix sums of forward and backward times on one type of device. NULL: out of memory. */
 static const double *sum_times(struct chain *c, uint32_t type, double batch)
@@ -284,10 +232,7 @@ static enum fr_status make_chain(struct chain *c, struct fr__placer *pl,
     c->items = fr__arena_alloc(pl->arena, n_ops, sizeof(*c->items));
     c->n_before = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->n_before));
     c->item_of = fr__arena_alloc(pl->arena, n_ops, sizeof(*c->item_of));
-    c->fixed_bytes = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->fixed_bytes));
-    c->live_bytes = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->live_bytes));
-    if (!is_unrolled || !c->items || !c->n_before || !c->item_of || !c->fixed_bytes ||
-        !c->live_bytes)
+    if (!is_unrolled || !c->items || !c->n_before || !c->item_of)
         return fr__fail_nomem(err);
     find_unrolled(pl->graph, is_unrolled);
     assign_items(c, is_unrolled, in->unit_of_layer);
@@ -371,13 +316,14 @@ static enum fr_status plan_cut(struct fr__stages *out, struct chain *c,
 
     if (!choice)
         return fr__fail_nomem(err);
-    FR_TRY(fr__stages_price(&p, c->pl, in, &items, c->fixed_bytes, c->live_bytes, err));
+    FR_TRY(fr__stages_price(&p, c->pl, in, &items, &c->memory, err));
     if (!is_chosen)
         return fr__cut_planned(&p, first, &out->planned_s, err);
     FR_TRY(fr__cut_choose(&p, first, choice, err));
     out->planned_s = choice->planned_s;
     out->choice = choice;
     log_choice(c->pl, choice);
+    fr__stages_tell(c->pl, in, p.chain, first, choice);
     return FR_OK;
 }
 
@@ -404,6 +350,7 @@ static enum fr_status find_cut(struct fr__stages *out, struct chain *c,
 static enum fr_status cut(struct fr__stages *out, struct chain *c,
                           const struct fr__stages_problem *in, struct fr_error *err)
 {
+    const struct fr__items items = {.n = c->n, .first = c->items, .item_of = c->item_of};
     struct fr__placer *pl = c->pl;
     size_t k = out->n_stages;
     const double **sum_s = fr__arena_alloc(pl->arena, k, sizeof(*sum_s));
@@ -412,21 +359,23 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
     struct fr__cut_problem p = {.n = c->n,
                                 .n_parts = k,
                                 .sum_s = sum_s,
-                                .fixed_bytes = c->fixed_bytes,
-                                .live_bytes = c->live_bytes,
                                 .in_flight = in->in_flight,
                                 .capacity_bytes = capacity};
     bool fits;
 
     if (!sum_s || !capacity || !first)
         return fr__fail_nomem(err);
-    FR_TRY(sum_memory(c, in->batch, err));
     FR_TRY(sum_all_times(c, in->devices, k, in->batch, sum_s, err));
     for (size_t s = 0; s < k; s++) {
         const struct fr_device_type *type = fr__type_of(pl, in->devices[s]);
 
-        capacity[s] = ((double)type->mem_bytes - (double)type->context_bytes) / in->stages_a_device;
+        capacity[s] = ((double)type->mem_bytes - (double)type->context_bytes -
+                       fr__stages_more_bytes(pl, in->devices[s])) /
+                      in->stages_a_device;
     }
+    FR_TRY(fr__stages_memory(&c->memory, pl, &items, in->batch, err));
+    p.fixed_bytes = c->memory.fixed_bytes;
+    p.live_bytes = c->memory.live_bytes;
     FR_TRY(find_cut(out, c, in, &p, first, &fits, err));
     log_stages(c, &p, in->devices, first, fits);
     out->first = first;

@@ -231,12 +231,13 @@ static enum fr_status count_versions(struct pricing *x, struct fr_error *err)
     double *fixed = fr__arena_alloc(x->pl->arena, n + 1, sizeof(*fixed));
     double *live = fr__arena_alloc(x->pl->arena, n + 1, sizeof(*live));
     double *params = fr__arena_alloc(x->pl->arena, n + 1, sizeof(*params));
+    double *burst = fr__arena_alloc(x->pl->arena, n + 1, sizeof(*burst));
     double n_fixed = rule == FR_WEIGHTS_STASH      ? -1
                      : rule == FR_WEIGHTS_DOUBLE   ? 1
                      : rule == FR_WEIGHTS_VERTICAL ? (double)x->in->schedule->n_ranks - 1
                                                    : 0;
 
-    if (!fixed || !live || !params)
+    if (!fixed || !live || !params || !burst)
         return fr__fail_nomem(err);
     for (size_t i = 0; i < p->n_owners; i++)
         if (p->owners[i].ready != FR_NONE)
@@ -246,6 +247,10 @@ static enum fr_status count_versions(struct pricing *x, struct fr_error *err)
         fixed[i] = x->chain->fixed_bytes[i] + n_fixed * params[i];
         live[i] = x->chain->live_bytes[i] + (rule == FR_WEIGHTS_STASH ? params[i] : 0);
     }
+    for (size_t i = 0; rule == FR_WEIGHTS_STASH && i < n; i++) /* counted from live bytes on */
+        burst[i] = x->chain->burst_bytes[i] + params[i + 1];
+    if (rule == FR_WEIGHTS_STASH)
+        x->chain->burst_bytes = burst;
     x->chain->fixed_bytes = fixed;
     x->chain->live_bytes = live;
     return FR_OK;
@@ -256,18 +261,21 @@ static enum fr_status find_capacities(struct pricing *x, struct fr_error *err)
 {
     const struct fr__stages_problem *in = x->in;
     double *capacity = fr__arena_alloc(x->pl->arena, in->schedule->n_ranks, sizeof(*capacity));
+    double *more = fr__arena_alloc(x->pl->arena, in->schedule->n_ranks, sizeof(*more));
     double n_copies =
         in->stages_a_device > 1 && in->n_stages == in->schedule->n_ranks ? in->stages_a_device : 1;
 
-    if (!capacity)
+    if (!capacity || !more)
         return fr__fail_nomem(err);
     for (size_t s = 0; s < in->n_stages; s++) {
         const struct fr_device_type *type = fr__type_of(x->pl, in->devices[s]);
 
+        more[in->rank_of[s]] = fr__stages_more_bytes(x->pl, in->devices[s]) / n_copies;
         capacity[in->rank_of[s]] =
             ((double)type->mem_bytes - (double)type->context_bytes) / n_copies;
     }
     x->chain->capacity_bytes = capacity;
+    x->chain->more_bytes = more;
     return FR_OK;
 }
 
@@ -293,8 +301,7 @@ static enum fr_status make_room(struct pricing *x, struct fr_error *err)
 
 enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__placer *pl,
                                 const struct fr__stages_problem *in, const struct fr__items *items,
-                                const double *fixed_bytes, const double *live_bytes,
-                                struct fr_error *err)
+                                const struct fr__stages_memory *memory, struct fr_error *err)
 {
     struct pricing x = {.pl = pl, .in = in, .items = items};
 
@@ -307,8 +314,11 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                   .backward_s = x.backward_s,
                                   .send_s = (const double *const *)x.send_s,
                                   .back_s = (const double *const *)x.back_s,
-                                  .fixed_bytes = fixed_bytes,
-                                  .live_bytes = live_bytes,
+                                  .fixed_bytes = memory->fixed_bytes,
+                                  .live_bytes = memory->live_bytes,
+                                  .enter_bytes = memory->enter_bytes,
+                                  .leave_bytes = memory->leave_bytes,
+                                  .burst_bytes = memory->burst_bytes,
                                   .in_flight = in->in_flight};
     FR_TRY(price_passes(&x, err));
     FR_TRY(price_transfers(&x, err));

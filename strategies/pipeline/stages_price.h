@@ -6,11 +6,10 @@
 #ifndef FR_STRATEGIES_PIPELINE_STAGES_PRICE_H
 #define FR_STRATEGIES_PIPELINE_STAGES_PRICE_H
 
-#include "strategies/pipeline/stages.h"
+#include "strategies/pipeline/stages_memory.h"
 
 /* Fills *out, with arrays from the placer's arena. Items, of which ops belong to them: as
- * struct fr__items; fixed_bytes, live_bytes: [n + 1] prefix sums, those of the caller. in->schedule
- * must be given.
+ * struct fr__items; memory: of them, whose arrays go over. in->schedule must be given.
  *
  * What crosses a cut: each tensor that a forward op before it makes and one after it reads, once;
  * and so back. The time is that of all of it in one message alone (sim/network/alone.h), times the
@@ -18,7 +17,6 @@
  * cut that it crosses. Kept versions of weights count as the schedule keeps them. FR_ENOMEM. */
 enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__placer *pl,
                                 const struct fr__stages_problem *in, const struct fr__items *items,
-                                const double *fixed_bytes, const double *live_bytes,
-                                struct fr_error *err);
+                                const struct fr__stages_memory *memory, struct fr_error *err);
 
 #endif
