@@ -144,9 +144,11 @@ def keep_files(commands, folder, keep):
 
 
 def report(results, options, folder):
-    """Prints what was violated, each shrunk question once; the number of violations."""
+    """Prints what was violated as it comes, each shrunk question once; the number of violations."""
     violated, refusals, printed = collections.Counter(), collections.Counter(), set()
+    asked = 0
     for number, refused, found in results:
+        asked += 1
         if refused:
             refusals[re.sub(r"'[^']*'|\"[^\"]*\"|[\d.]+", "#", refused)[:70]] += 1
         for invariant, sentence, commands in found:
@@ -156,8 +158,8 @@ def report(results, options, folder):
             printed.add(tuple(commands))
             print(f"VIOLATED {invariant}, question {number}: {sentence}")
             for command in keep_files(commands, folder, options.keep):
-                print("  " + command)
-    print(f"{len(results)} questions of seed {options.seed}, "
+                print("  " + command, flush=True)
+    print(f"{asked} questions of seed {options.seed}, "
           f"{sum(refusals.values())} refused, {sum(violated.values())} violations")
     for invariant, count in sorted(violated.items()):
         print(f"  {count:5} {invariant}")
@@ -192,11 +194,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if options.jobs == 1 or len(numbers) == 1:
             begin(options, folder)
-            results = [answer(n) for n in numbers]
+            bad = report(map(answer, numbers), options, folder)
         else:
             with multiprocessing.Pool(options.jobs, begin, (options, folder)) as pool:
-                results = sorted(pool.imap_unordered(answer, numbers, chunksize=5))
-        bad = report(results, options, folder)
+                bad = report(pool.imap(answer, numbers, chunksize=5), options, folder)
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu_s = sum(u.ru_utime + u.ru_stime for u in used)
     print(f"{cpu_s:.0f} s of CPU time, {time.monotonic() - begun:.0f} s", file=sys.stderr)
