@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/hunt/hunt.py - asks random questions and holds the answers against what must always be true.
+"""tests/hunt/hunt.py - asks random questions, and holds answers against what is always true.
 
 usage: tests/hunt/hunt.py FORERUN [-n QUESTIONS] [-s SEED] [-j JOBS] [--only NUMBER] [--check NAME]
                           [--keep FOLDER] [--no-shrink]
@@ -7,11 +7,11 @@ usage: tests/hunt/hunt.py FORERUN [-n QUESTIONS] [-s SEED] [-j JOBS] [--only NUM
 Each question is drawn from the seed and its number: a workload, a cluster, a strategy and options.
 Its answer must keep the rules of bounds.py; then it is asked again with something changed, and the
 two answers must agree as same.py, better.py, verbs.py, choices.py and parts.py say. What violates a
-rule is shrunk to a smaller question that still does, and printed with the rule, the two figures, and
-the commands; files that the commands name are put into FOLDER (hunt-found).
+rule is shrunk to a smaller question that still does, and printed with the rule, the two figures,
+and the commands; files that the commands name are put into FOLDER (hunt-found).
 
---only asks one question of a seed, with all checks; --check asks with one check alone, by the name of
-its function.
+--only asks one question of a seed, with all checks; --check asks with one check alone, by the name
+of its function.
 
 Exit status: 0 nothing was violated; 1 something was; 2 wrong usage.
 """
@@ -46,7 +46,7 @@ MOST_SHRUNK = 4  # of one rule, by one worker
 
 
 def judge(ask, question, check, seed):
-    """Asks the question, then makes the check; what was found. ask.refused: the question's refusal."""
+    """Asks the question, then makes the check; what was found. ask.refused: why it is refused."""
     ask.begin()
     try:
         try:
@@ -57,7 +57,7 @@ def judge(ask, question, check, seed):
         check(ask, question, random.Random(seed))
     except Refused:
         pass
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         ask.violate("answers-have-their-figures", f"{type(error).__name__} {error} at "
                     f"{os.path.basename(where.filename)}:{where.lineno}", [ask.shown(question)],
