@@ -165,6 +165,22 @@ static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m
     return &r->copies[r->n_copies - 1];
 }
 
+/* What the reader of the edge waits for. An edge without a tensor only keeps an order: from another
+ * device the reader hears of it when something of the source arrives here, if anything does. So a
+ * layer of a pipeline's stage runs again once its gradient has come, not once it has been made. */
+static const struct fr_edge *arriving(const struct fr__replica *r, const struct fr__micro *m,
+                                      const struct fr_edge *e, uint32_t device)
+{
+    const struct fr_graph *g = r->pl->graph;
+
+    if (e->tensor != FR_NONE || r->device_of[e->src] == device || m == &r->tail)
+        return e;
+    for (uint32_t i = g->out_first[e->src]; i < g->out_first[e->src + 1]; i++)
+        if (g->edges[i].tensor != FR_NONE && r->device_of[g->edges[i].dst] == device)
+            return &g->edges[i];
+    return e;
+}
+
 /* The transfers that an op's inputs need. They come before its own task, so that tasks are made in
  * an order in which they could run. */
 void fr__bring_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op)
@@ -173,7 +189,7 @@ void fr__bring_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op)
     uint32_t device = r->device_of[op];
 
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
-        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        const struct fr_edge *e = arriving(r, m, &g->edges[g->in_edges[i]], device);
         struct fr__source s;
 
         if (e->tensor == FR_NONE || r->device_of[e->src] == device)
@@ -210,7 +226,8 @@ bool fr__read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, ui
     bool is_inside = false;
 
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
-        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        const struct fr_edge *in = &g->edges[g->in_edges[i]];
+        const struct fr_edge *e = arriving(r, m, in, device);
         struct fr__source s = fr__source_of(r, m, e);
 
         if (s.task == FR_NONE)
@@ -219,7 +236,7 @@ bool fr__read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, ui
             const struct fr__copy *c = copy_on(r, m, e, &s, device);
 
             s.task = c ? c->recv : FR_NONE;
-            s.buffer = c ? c->buffer : FR_NONE;
+            s.buffer = c && e == in ? c->buffer : FR_NONE;
         } else if (r->device_of[e->src] == device) {
             m->is_followed[e->src] = true;
             is_inside |= s.task >= block_first;

@@ -12,7 +12,7 @@ import shlex
 import subprocess
 
 LIMIT_S = 120
-FAULTS = re.compile(r"runtime error|Sanitizer|Assertion|stack smashing|free\(\)|corrupted|core dumped")
+FAULTS = re.compile(r"runtime error|Sanitizer|Assertion|stack smashing|free\(\)|core dumped")
 
 
 @dataclasses.dataclass
@@ -77,8 +77,8 @@ class Ask:
             lines = err.splitlines()
             if out or len(lines) != 1 or not re.match(r"(forerun|.*:\d+): \S", err) or \
                     re.search(r"\(null\)|\bnan\b|%[sdz]|the plan has \d+ fault", err):
-                self.violate("refuses-in-a-sentence", f"status {status}, {len(out)} bytes of output,"
-                             f" {len(lines)} lines: {err.strip()[:300]}", command, question)
+                self.violate("refuses-in-a-sentence", f"status {status}, {len(out)} bytes of "
+                             f"output, {len(lines)} lines: {err.strip()[:300]}", command, question)
             if "deadlock" in err and not {"control", "strict", "tic", "tac"} & set(args):
                 self.violate("plans-end", err.strip()[:300], command, question)
             raise Refused(err.strip())

@@ -20,9 +20,9 @@ def not_longer(ask, name, q, better, figure="iteration_s"):
     allowed = tolerance(name, q)
     slack = SEGMENT_BYTES if figure == "peak_bytes" else 0
     if now[figure] > was[figure] * (1 + allowed) + slack:
-        ask.violate(name, f"{figure} {was[figure]:.9g}, and {now[figure]:.9g} of the second, which is "
-                    f"{100 * (now[figure] / was[figure] - 1):.3g} % more ({100 * allowed:.2g} % are "
-                    "let pass)", [ask.shown(q), ask.shown(better)], q)
+        ask.violate(name, f"{figure} {was[figure]:.9g}, and {now[figure]:.9g} of the second, which "
+                    f"is {100 * (now[figure] / was[figure] - 1):.3g} % more ({100 * allowed:.2g} % "
+                    "are let pass)", [ask.shown(q), ask.shown(better)], q)
 
 
 def faster(rate):

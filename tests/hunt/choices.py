@@ -21,8 +21,8 @@ def not_worse(ask, name, q, others):
         allowed = tolerance(name, q)
         if now["oom"] or was["iteration_s"] <= now["iteration_s"] * (1 + allowed):
             continue
-        ask.violate(name, f"{was['iteration_s']:.9g} s chosen, {now['iteration_s']:.9g} s were there: "
-                    f"{100 * (was['iteration_s'] / now['iteration_s'] - 1):.3g} % more "
+        ask.violate(name, f"{was['iteration_s']:.9g} s chosen, {now['iteration_s']:.9g} s were "
+                    f"there: {100 * (was['iteration_s'] / now['iteration_s'] - 1):.3g} % more "
                     f"({100 * allowed:.2g} % are let pass)", [ask.shown(q), ask.shown(other)], q)
         return
 

@@ -1,4 +1,4 @@
-"""tests/hunt/draw.py - draws questions: small ones, of all strategies, machines, models and options.
+"""tests/hunt/draw.py - draws small questions of all strategies, machines, models and options.
 
 Most of what is drawn makes sense, so that few questions are refused. All comes from one random
 generator, so that a seed and a number give the same question.
@@ -12,7 +12,8 @@ SEVERAL_STAGES = ("interleaved-1f1b", "moe-overlap", "looped-bfs", "interleaved-
 LISTS = "heft cpop mcp etf fifo critical-path random".split()
 RECIPES = ("usual megatron-lm deepspeed deepspeed-zero3 pytorch-ddp pytorch-compile torchtitan "
            "synchronous synchronous-overlap oneflow nvidia-apex tf-horovod llm-foundry").split()
-NAMED = "lenet alexnet vgg11 resnet18 resnet34 densenet121 inception-v3 gnmt-2 transformer-base".split()
+NAMED = ("lenet alexnet vgg11 resnet18 resnet34 densenet121 inception-v3 gnmt-2 "
+         "transformer-base").split()
 CARDS = "t4 rtx2080ti v100-pcie-16gb a100-pcie-40gb a40 a10g l4 rtx4090 h100-pcie-80gb p4".split()
 PRESETS = (("dgx1-p100", 8), ("dgx1-v100", 8), ("p3.16xlarge", 8), ("dgx2", 16),
            ("dgx-a100-40g", 8), ("dgx-a100-80g", 8), ("hgx-h100", 8), ("hgx-b200", 8),
@@ -201,8 +202,8 @@ def strategy(rng, work, gpus, batch):
 def options(rng, q):
     """At most a few besides the batch."""
     image = q.workload.name in NAMED[:7] or q.workload.name == "vit"
-    choices = (("precision", ["fp16", "bf16", "amp", "bf16"], 0.3), ("optimizer", ["adam", "momentum"],
-                                                                    0.4),
+    choices = (("precision", ["fp16", "bf16", "amp", "bf16"], 0.3),
+               ("optimizer", ["adam", "momentum"], 0.4),
                ("order", ["fifo", "strict", "control", "tic", "tac"], 0.12),
                ("network", ["analytic"], 0.08), ("channels", ["1", "2"], 0.06),
                ("collectives", ["expanded", "closed"], 0.12),

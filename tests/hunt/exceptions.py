@@ -1,4 +1,4 @@
-"""tests/hunt/exceptions.py - where a rule is let pass by a part or altogether, and why that is right.
+"""tests/hunt/exceptions.py - where a rule is let pass by a part or whole, and why that is right.
 
 Each has its reason. What no reason covers is a violation, however small.
 """

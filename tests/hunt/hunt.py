@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/hunt/hunt.py - asks random questions and holds the answers against what must always be true.
+"""tests/hunt/hunt.py - asks random questions, and holds answers against what is always true.
 
 usage: tests/hunt/hunt.py FORERUN [-n QUESTIONS] [-s SEED] [-j JOBS] [--only NUMBER] [--check NAME]
                           [--keep FOLDER] [--no-shrink]
@@ -7,11 +7,11 @@ usage: tests/hunt/hunt.py FORERUN [-n QUESTIONS] [-s SEED] [-j JOBS] [--only NUM
 Each question is drawn from the seed and its number: a workload, a cluster, a strategy and options.
 Its answer must keep the rules of bounds.py; then it is asked again with something changed, and the
 two answers must agree as same.py, better.py, verbs.py, choices.py and parts.py say. What violates a
-rule is shrunk to a smaller question that still does, and printed with the rule, the two figures, and
-the commands; files that the commands name are put into FOLDER (hunt-found).
+rule is shrunk to a smaller question that still does, and printed with the rule, the two figures,
+and the commands; files that the commands name are put into FOLDER (hunt-found).
 
---only asks one question of a seed, with all checks; --check asks with one check alone, by the name of
-its function.
+--only asks one question of a seed, with all checks; --check asks with one check alone, by the name
+of its function.
 
 Exit status: 0 nothing was violated; 1 something was; 2 wrong usage.
 """
@@ -46,7 +46,7 @@ MOST_SHRUNK = 4  # of one rule, by one worker
 
 
 def judge(ask, question, check, seed):
-    """Asks the question, then makes the check; what was found. ask.refused: the question's refusal."""
+    """Asks the question, then makes the check; what was found. ask.refused: why it is refused."""
     ask.begin()
     try:
         try:
@@ -57,7 +57,7 @@ def judge(ask, question, check, seed):
         check(ask, question, random.Random(seed))
     except Refused:
         pass
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         ask.violate("answers-have-their-figures", f"{type(error).__name__} {error} at "
                     f"{os.path.basename(where.filename)}:{where.lineno}", [ask.shown(question)],
@@ -144,9 +144,11 @@ def keep_files(commands, folder, keep):
 
 
 def report(results, options, folder):
-    """Prints what was violated, each shrunk question once; the number of violations."""
+    """Prints what was violated as it comes, each shrunk question once; the number of violations."""
     violated, refusals, printed = collections.Counter(), collections.Counter(), set()
+    asked = 0
     for number, refused, found in results:
+        asked += 1
         if refused:
             refusals[re.sub(r"'[^']*'|\"[^\"]*\"|[\d.]+", "#", refused)[:70]] += 1
         for invariant, sentence, commands in found:
@@ -156,8 +158,8 @@ def report(results, options, folder):
             printed.add(tuple(commands))
             print(f"VIOLATED {invariant}, question {number}: {sentence}")
             for command in keep_files(commands, folder, options.keep):
-                print("  " + command)
-    print(f"{len(results)} questions of seed {options.seed}, "
+                print("  " + command, flush=True)
+    print(f"{asked} questions of seed {options.seed}, "
           f"{sum(refusals.values())} refused, {sum(violated.values())} violations")
     for invariant, count in sorted(violated.items()):
         print(f"  {count:5} {invariant}")
@@ -192,11 +194,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if options.jobs == 1 or len(numbers) == 1:
             begin(options, folder)
-            results = [answer(n) for n in numbers]
+            bad = report(map(answer, numbers), options, folder)
         else:
             with multiprocessing.Pool(options.jobs, begin, (options, folder)) as pool:
-                results = sorted(pool.imap_unordered(answer, numbers, chunksize=5))
-        bad = report(results, options, folder)
+                bad = report(pool.imap(answer, numbers, chunksize=5), options, folder)
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu_s = sum(u.ru_utime + u.ru_stime for u in used)
     print(f"{cpu_s:.0f} s of CPU time, {time.monotonic() - begun:.0f} s", file=sys.stderr)

@@ -1,5 +1,5 @@
-"""tests/hunt/parts.py - options change only what they should: when things happen does not change the
-arithmetic, recomputation does not change messages between replicas, sharding not the work."""
+"""tests/hunt/parts.py - options change only what they should: when things happen does not change
+the arithmetic, recomputation does not change messages between replicas, sharding not the work."""
 from ask import Refused, close
 
 WHEN = {"dp": (("overlap", (0, 1)), ("bucket", ("1MiB", "64MiB"))),
@@ -86,7 +86,8 @@ def check_levels(ask, q, before, after):
     kinds = ("parameters", "optimizer")
     was, now = held(before[1], kinds), held(after[1], kinds)
     if now > was * (1 + 1e-3) + 4096:
-        ask.violate("zero-holds-less", f"parameters and optimizer are {was} and {now} bytes", pair, q)
+        ask.violate("zero-holds-less", f"parameters and optimizer are {was} and {now} bytes",
+                    pair, q)
 
 
 def virtual(ask, q, _rng):

@@ -52,7 +52,7 @@ def written(folder, stem, ending, content):
 
 @dataclasses.dataclass(frozen=True)
 class Tasks:
-    """A graph of tasks: rows of a name, a time in seconds, and (name, bytes) of what goes before."""
+    """A graph of tasks: rows of a name, a time in seconds, and (name, bytes) of what is before."""
     rows: tuple
 
     name = "tasks"
@@ -123,9 +123,9 @@ class Drawn:
         p = self.prefix
         lines = [
             "name: drawn", "source: drawn at random", "types:",
-            f"  - {{name: {p}drawn-gpu, kind: gpu, memory: {self.memory_GiB!r}GiB, memory_bandwidth: "
-            f"{self.memory_GBps!r}GB/s, vector: {self.tflops!r}Tflop/s, flops: {{fp32: "
-            f"{self.tflops!r}Tflop/s, fp16: {2 * self.tflops!r}Tflop/s, bf16: "
+            f"  - {{name: {p}drawn-gpu, kind: gpu, memory: {self.memory_GiB!r}GiB, "
+            f"memory_bandwidth: {self.memory_GBps!r}GB/s, vector: {self.tflops!r}Tflop/s, "
+            f"flops: {{fp32: {self.tflops!r}Tflop/s, fp16: {2 * self.tflops!r}Tflop/s, bf16: "
             f"{2 * self.tflops!r}Tflop/s}}, sms: 64, launch: {self.launch_us!r}us}}",
             "machines:", f"  - count: {self.count}", "    vertices:",
             f"      - {{name: {p}cpu0, kind: cpu, type: 2x-epyc-7742}}",

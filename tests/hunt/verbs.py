@@ -59,8 +59,7 @@ def sweep(ask, q, _rng):
 
 
 def search(ask, q, rng):
-    """A small search, by the question's own model, cluster and options: its rows are simulate's, and
-    none of the layouts that it left out is faster than its best."""
+    """A small search, by the question's own model, cluster and options: its rows are simulate's."""
     if q.strategy.name != "hybrid" or isinstance(q.cluster, Plain) or q.gpus() > 8:
         return
     args = q.arguments(ask.folder, [])

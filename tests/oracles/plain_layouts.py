@@ -3,9 +3,9 @@
 
 usage: tests/oracles/plain_layouts.py FORERUN [-v]
 
-A GPT and a Mixtral run on a made-up machine of which everything is known: a product of F FLOPs takes
-F / rate, everything else of a layer nothing (memory is a million times too fast), and a message
-takes alpha + bytes / bandwidth. So the step of a layout follows from its definition: what is
+A GPT and a Mixtral run on a made-up machine of which everything is known: a product of F FLOPs
+takes F / rate, everything else of a layer nothing (memory is a million times too fast), and a
+message takes alpha + bytes / bandwidth. So the step of a layout follows from its definition: what is
 computed where, what is sent when, what waits for what. This file derives it from that alone; it
 shares nothing with the program, and reads none of its constants but two published efficiencies.
 
@@ -21,8 +21,8 @@ import tempfile
 
 TOLERANCE = 0.005
 PEAK = 10e12
-# What a large product reaches of the peak: medians of measured kernels, doc/calibration.md. A product
-# of weights (DeepBench, aiconfigurator), and one of activations, as in attention (NeuSight).
+# What a large product reaches of the peak: medians of measured kernels, doc/calibration.md. A
+# product of weights (DeepBench, aiconfigurator), and one of activations, in attention (NeuSight).
 RATE, BATCHED_RATE = 0.80 * PEAK, 0.64 * PEAK
 GPUS = 8
 BANDWIDTH = 10e9  # of a GPU's link, bytes per second, each way
@@ -53,7 +53,7 @@ GPT = f"gpt:layers={LAYERS},hidden={WIDTH},heads={HEADS},seq={SEQ},vocab={VOCAB}
 WORD = 4
 EMBEDDING = VOCAB * WIDTH                # also the head's weights
 POSITIONS = SEQ * WIDTH
-# qkv, proj, fc1, fc2: 3 h^2 + h^2 + 4 h^2 + 4 h^2, their biases 3 h + h + 4 h + h, two norms 2 h each
+# qkv, proj, fc1, fc2: 3 h^2 + h^2 + 4 h^2 + 4 h^2, their biases 3 h + h + 4 h + h; two norms, 2 h
 LAYER = 12 * WIDTH**2 + 13 * WIDTH
 PARAMETERS = EMBEDDING + POSITIONS + LAYERS * LAYER + 2 * WIDTH
 
@@ -210,8 +210,8 @@ def zero3_s(ranks, samples):
     beginning, since the head reads the embedding at the end. A layer is gathered before its forward
     pass and again before its backward pass. With prefetch=0 and overlap=0 nothing of the model runs
     beside that, but the backward pass of the head beside the gather of the last layer. The scatter
-    of a layer's gradients shares the links with the gather of the layer before, so that the two take
-    as long as one after the other, but for their latencies, which pass at the same time."""
+    of a layer's gradients shares the links with the gather of the layer before, so that the two
+    take as long as one after the other, but for their latencies, which pass at the same time."""
     layer, rest = LAYER * WORD, (EMBEDDING + POSITIONS + 2 * WIDTH) * WORD
     gathers = 3 * LAYERS * gather_s(ranks, layer) + 2 * gather_s(ranks, rest)
     together = (LAYERS - 1) * (ranks - 1) * ALPHA
@@ -263,7 +263,7 @@ def experts_s(samples):
 
 def expert_parallel_s(dp, ep, samples):
     """Each layer sends its tokens to their experts and back, forward and backward: PER_TOKEN copies
-    of each token. Gradients of experts are summed where the same experts are, all others everywhere.
+    of each token. Gradients of experts are summed where the same experts are, all others on all.
     Ranks of ep follow each other, and both sums leave when all is done."""
     exchanges = 4 * LAYERS * exchange_s(ep, PER_TOKEN * activation(samples))
     experts = MOE_EXPERT * EXPERTS // ep * WORD
@@ -282,8 +282,8 @@ def tensor_s(ranks, samples, layers=LAYERS):
 
 
 def tensor_parameters(ranks):
-    """Of one rank: products' weights and the biases of qkv and fc1 are shared out, 3 h + 4 h; norms,
-    4 h, and the other biases, 2 h, and the positions are everywhere."""
+    """Of one rank: products' weights and the biases of qkv and fc1 are shared out, 3 h + 4 h;
+    norms, 4 h, and the other biases, 2 h, and the positions are everywhere."""
     return (EMBEDDING + LAYERS * (12 * WIDTH**2 + 7 * WIDTH)) // ranks + \
         LAYERS * 6 * WIDTH + POSITIONS + 2 * WIDTH
 
@@ -383,9 +383,9 @@ def held_bytes():
 
 
 def layer_keeps(samples, tensor, sequence):
-    """Bytes that a layer keeps in 16 bits for its backward pass, on one of tensor ranks. Korthikanti
-    et al., 2023, table 2: s b h (10 + 24/t + 5 a s / (h t)), with sequence parallelism all of it by
-    t. They leave out what a norm keeps beside its input: mean and deviation of a token, in fp32."""
+    """Bytes that a layer keeps in 16 bits for its backward pass, on one of tensor ranks.
+    Korthikanti et al., 2023, table 2: s b h (10 + 24/t + 5 a s / (h t)), with sequence parallelism
+    all of it by t. They leave out what a norm keeps beside its input: mean and deviation of a token, in fp32."""
     tokens = samples * SEQ
     split = 24 + 5 * HEADS * SEQ / WIDTH
     norms = 2 * 2 * 4 * tokens
@@ -410,10 +410,10 @@ def memory(forerun, machine, judge):
 
 def asked(forerun, machine, model, options, gpus, batch, precision="fp32"):
     """The program's answer; ops run in the order of the program, as PyTorch launches them."""
-    args = [forerun, "simulate", "-w", model, "-t", machine, "-b", str(batch), "-g", str(gpus), "-p",
-            precision, "-O", "adam", "-s", f"hybrid:{options}", "--costs", "datasheet", "--collectives",
-            "expanded", "--memory", "liveness", "--order", "strict", "--allow-implausible", "--json",
-            "-q", "--no-advice"]
+    args = [forerun, "simulate", "-w", model, "-t", machine, "-b", str(batch), "-g", str(gpus),
+            "-p", precision, "-O", "adam", "-s", f"hybrid:{options}", "--costs", "datasheet",
+            "--collectives", "expanded", "--memory", "liveness", "--order", "strict",
+            "--allow-implausible", "--json", "-q", "--no-advice"]
     done = subprocess.run(args, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(args)}: {done.stderr.strip()}")
