@@ -250,6 +250,12 @@ const struct fr_plan_fold *fr_plan_group_fold(const struct fr_plan *p, uint32_t 
     return told(p->group_folds, p->n_group_folds, group);
 }
 
+void fr_plan_say_gradients(struct fr_plan *p, double kept_bytes, double sent_bytes)
+{
+    p->gradient_bytes = kept_bytes;
+    p->sent_gradient_bytes = sent_bytes;
+}
+
 void fr_plan_say_folding(struct fr_plan *p, const char *text)
 {
     p->folding = fr__arena_strdup(p->arena, text);
@@ -333,6 +339,8 @@ static void set_view(struct fr_plan *p)
     v->iteration_ends = p->iteration_ends;
     v->device_counts = p->device_counts;
     v->folding = p->folding;
+    v->gradient_bytes = p->gradient_bytes;
+    v->sent_gradient_bytes = p->sent_gradient_bytes;
 }
 
 struct first_line {

@@ -46,6 +46,7 @@ struct fr_plan {
     struct fr_plan_fold *device_folds, *group_folds; /* likewise; [n_group_folds] of the groups */
     size_t n_group_folds, cap_group_folds;
     char *folding; /* NULL: nothing was said */
+    double gradient_bytes, sent_gradient_bytes;
     const char **strings;
     struct fr__rewrite *rewrite; /* a graph of its own, shared with copies; NULL: none */
     struct fr__arena *arena;     /* strings and, once finished, the compressed rows */

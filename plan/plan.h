@@ -190,6 +190,9 @@ void fr_plan_fold_group(struct fr_plan *p, uint32_t group, uint32_t n_groups,
                         const uint32_t devices[]);
 /* How many ranks stand for how many, or why each is by itself: "folded: 16 ranks as 2". */
 void fr_plan_say_folding(struct fr_plan *p, const char *text);
+/* Bytes of one parameter's gradient, as it is kept over an iteration and as it travels between
+ * ranks. 0: the plan trains nothing. */
+void fr_plan_say_gradients(struct fr_plan *p, double kept_bytes, double sent_bytes);
 /* Ranks first, first+stride, ...: device indices. */
 uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count);
 /* Any devices, rank by rank. devices: [n], copied. */
@@ -274,6 +277,8 @@ struct fr_plan_view {
     const uint32_t *device_counts; /* [topo->n_devices] devices that each stands for; 0: used by no
                                       one itself. NULL: the plan is not folded */
     const char *folding;           /* "folded: 16 ranks as 2", or why not; NULL: nothing was said */
+    /* of one parameter's gradient, as it is kept and as it travels; 0: nothing is trained */
+    double gradient_bytes, sent_gradient_bytes;
 };
 const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
 /* NULL: it stands for itself, or what it stands for was not told. */

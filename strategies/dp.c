@@ -30,7 +30,8 @@ enum {
     OPTION_TRAVEL,
     OPTION_ADDS,
     OPTION_PASSES,
-    OPTION_BUCKET_OPS
+    OPTION_BUCKET_OPS,
+    OPTION_RECIPE
 };
 enum { STEP_ALL, STEP_BUCKET };
 enum { PULL_END, PULL_START };
@@ -93,10 +94,7 @@ static const struct fr_option options[] = {
                        .help =
                            "under fp16, bf16 and amp gradients travel as they are kept, are made "
                            "and copied in 16 bits, or are cast to 16 for the way (ring)"},
-    [OPTION_ADDS] = {.name = "adds",
-                     .type = FR_OPTION_COUNT,
-                     .fallback = "0",
-                     .help = "passes over all gradients to add a micro-batch's to them"},
+    [OPTION_ADDS] = FR__ADDS_OPTION,
     [OPTION_PASSES] = {.name = "passes",
                        .type = FR_OPTION_COUNT,
                        .fallback = "0",
@@ -107,6 +105,7 @@ static const struct fr_option options[] = {
                            .fallback = "0",
                            .help = "tensors of gradients that travel together at most; 0: any "
                                    "number (ring)"},
+    [OPTION_RECIPE] = FR__RECIPE_OPTION,
     {.name = NULL},
 };
 
@@ -255,6 +254,29 @@ static enum fr_status place_workers(struct replicas *g, const struct fr__share s
 
 /* ---- the strategy ---- */
 
+/* How gradients are averaged. Where a recipe says by servers and the user names an option of rings,
+ * the user is right. */
+static uint64_t sync_of(const struct fr_option_values *v)
+{
+    static const unsigned of_rings[] = {OPTION_BUCKET,    OPTION_STEP,   OPTION_FIRST,
+                                        OPTION_COPIES_IN, OPTION_TRAVEL, OPTION_COPIES_OUT,
+                                        OPTION_COPIES_ON, OPTION_PASSES, OPTION_BUCKET_OPS};
+
+    for (size_t i = 0; i < sizeof(of_rings) / sizeof(of_rings[0]) && !v->is_set[OPTION_SYNC]; i++)
+        if (v->is_set[of_rings[i]])
+            return SYNC_RING;
+    return v->value[OPTION_SYNC];
+}
+
+/* A recipe's copies are left out where each update reads its own bucket in place. */
+static uint64_t copies_out(const struct fr_problem *in)
+{
+    const struct fr_option_values *v = in->options;
+    bool is_typed = v->is_set[OPTION_COPIES_OUT];
+
+    return v->value[OPTION_STEP] == STEP_BUCKET && !is_typed ? 0 : v->value[OPTION_COPIES_OUT];
+}
+
 /* Options of buckets make no sense where servers move each gradient by itself. */
 static enum fr_status check_buckets(const struct fr_problem *in, struct fr_error *err)
 {
@@ -263,12 +285,12 @@ static enum fr_status check_buckets(const struct fr_problem *in, struct fr_error
     const struct fr_option_values *v = in->options;
 
     for (size_t i = 0; i < sizeof(of_buckets) / sizeof(of_buckets[0]); i++)
-        if (v->is_set[of_buckets[i]] && v->value[OPTION_SYNC] != SYNC_RING)
+        if (v->is_set[of_buckets[i]] && sync_of(v) != SYNC_RING)
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                             "option '%s' of 'dp' belongs to sync=ring; parameter servers move each "
                             "parameter's gradient by itself",
                             options[of_buckets[i]].name);
-    if (v->value[OPTION_COPIES_OUT] > 0 && v->value[OPTION_STEP] == STEP_BUCKET)
+    if (copies_out(in) > 0 && v->value[OPTION_STEP] == STEP_BUCKET)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "copies-out=%llu of 'dp' needs step=all: an update that waits for its own "
                         "bucket reads it in place",
@@ -285,15 +307,15 @@ static enum fr_status check(const struct fr_problem *in, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a global batch of %u over %zu devices leaves some without a sample",
                         in->global_batch, in->n_devices);
-    if (in->options->is_set[OPTION_STEP] && in->options->value[OPTION_SYNC] != SYNC_RING)
+    if (in->options->is_set[OPTION_STEP] && sync_of(in->options) != SYNC_RING)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option 'step' of 'dp' belongs to sync=ring; a parameter server updates "
                         "each parameter by itself");
-    if (in->options->is_set[OPTION_BUCKET] && in->options->value[OPTION_SYNC] != SYNC_RING)
+    if (in->options->is_set[OPTION_BUCKET] && sync_of(in->options) != SYNC_RING)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option 'bucket' of 'dp' belongs to sync=ring; parameter servers move each "
                         "parameter's gradient by itself");
-    if (in->options->is_set[OPTION_PULL] && in->options->value[OPTION_SYNC] == SYNC_RING)
+    if (in->options->is_set[OPTION_PULL] && sync_of(in->options) == SYNC_RING)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option 'pull' of 'dp' belongs to parameter servers, such as sync=ps-cpu; "
                         "with sync=ring every device has all parameters");
@@ -327,16 +349,19 @@ static enum fr_status split_batch(struct fr__placer *pl, struct fr__share **out,
 
 /* Bytes of a gradient in the 16 bits of products, over those as it is kept; 1 where products have
  * more. */
-static double half_frac(const struct fr_graph *g)
+static double half_frac(const struct fr__placer *pl)
 {
-    bool is_16_bit = g->dtype == FR_FP16 || g->dtype == FR_BF16 || g->dtype == FR_AMP;
+    enum fr_dtype dtype = pl->graph->dtype;
+    bool is_16_bit = dtype == FR_FP16 || dtype == FR_BF16 || dtype == FR_AMP;
+    double kept_bytes = pl->graph->param_elem_bytes * pl->gradient_factor;
 
-    return is_16_bit && g->param_elem_bytes > 2 ? 2.0 / g->param_elem_bytes : 1;
+    return is_16_bit && kept_bytes > 2 ? 2 / kept_bytes : 1;
 }
 
 /* What the options ask for. */
-static struct fr__exchange_options exchange_options(const struct fr_problem *in)
+static struct fr__exchange_options exchange_options(const struct fr__placer *pl)
 {
+    const struct fr_problem *in = pl->in;
     const uint64_t *values = in->options->value, travel = values[OPTION_TRAVEL];
     static const struct {
         enum fr__exchange_policy policy;
@@ -348,20 +373,20 @@ static struct fr__exchange_options exchange_options(const struct fr_problem *in)
         [SYNC_PS_SHARDED] = {FR__EXCHANGE_SERVERS, FR__SERVER_SHARDED},
     };
 
-    return (struct fr__exchange_options){
-        .policy = of_sync[values[OPTION_SYNC]].policy,
-        .place = of_sync[values[OPTION_SYNC]].place,
-        .overlap = values[OPTION_OVERLAP] != 0,
-        .bucket_bytes = values[OPTION_BUCKET],
-        .most_in_bucket = values[OPTION_BUCKET_OPS],
-        .first_bucket_bytes = values[OPTION_FIRST],
-        .n_passes_in = values[OPTION_COPIES_IN],
-        .n_passes_out = values[OPTION_COPIES_OUT],
-        .copies_on_comm = values[OPTION_COPIES_ON] == COPIES_ON_COMM,
-        .travel_frac = travel == TRAVEL_KEPT ? 1 : half_frac(in->graph),
-        .copy_frac = travel == TRAVEL_COMPUTED ? half_frac(in->graph) : 1,
-        .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET,
-        .pulls_at_start = values[OPTION_PULL] == PULL_START};
+    return (struct fr__exchange_options){.policy = of_sync[sync_of(in->options)].policy,
+                                         .place = of_sync[sync_of(in->options)].place,
+                                         .overlap = values[OPTION_OVERLAP] != 0,
+                                         .bucket_bytes = values[OPTION_BUCKET],
+                                         .most_in_bucket = values[OPTION_BUCKET_OPS],
+                                         .first_bucket_bytes = values[OPTION_FIRST],
+                                         .n_passes_in = values[OPTION_COPIES_IN],
+                                         .n_passes_out = copies_out(in),
+                                         .copies_on_comm =
+                                             values[OPTION_COPIES_ON] == COPIES_ON_COMM,
+                                         .travel_frac = travel == TRAVEL_KEPT ? 1 : half_frac(pl),
+                                         .copy_frac = travel == TRAVEL_COMPUTED ? half_frac(pl) : 1,
+                                         .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET,
+                                         .pulls_at_start = values[OPTION_PULL] == PULL_START};
 }
 
 /* One group of all devices. */
@@ -380,11 +405,14 @@ static enum fr_status average_over_all(struct fr__placer *pl, struct fr__exchang
 
 static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
 {
-    struct fr__exchange_options o = exchange_options(pl->in);
+    struct fr__exchange_options o = exchange_options(pl);
     struct fr__reduce_part part;
     struct fr__share *shares = NULL;
     struct replicas g = {.pl = pl};
 
+    fr_plan_say_gradients(pl->plan, pl->graph->param_elem_bytes * pl->gradient_factor,
+                          pl->graph->param_elem_bytes * pl->gradient_factor *
+                              (o.travel_frac > 0 ? o.travel_frac : 1));
     FR_TRY(split_batch(pl, &shares, err));
     FR_TRY(average_over_all(pl, &o, &part, err));
     FR_TRY(fr__exchange_new(&g.exchange, pl, &o, err));
@@ -398,15 +426,20 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
                            struct fr_plan *out, struct fr_error *err)
 {
     const struct fr__step_passes passes = passes_of(in);
+    const struct fr__recipe *recipe;
     struct fr__placer pl;
     enum fr_status st;
 
     FR_TRY(check(in, err));
+    FR_TRY(fr__recipe_read(&recipe, fr_option_text(in->options, OPTION_RECIPE), in->graph, err));
     if (in->n_devices == 1) {
         fr__log(ctx, "one device: nothing to average");
-        return fr__plan_single(in, in->options->value[OPTION_ACCUMULATE], &passes, ctx, out, err);
+        return fr__plan_single(in, in->options->value[OPTION_ACCUMULATE], &passes, recipe, ctx, out,
+                               err);
     }
     st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = fr__placer_keep(&pl, recipe, err);
     if (st == FR_OK)
         st = place(&pl, err);
     fr__placer_fini(&pl);

@@ -17,6 +17,14 @@
 #include "strategies/single.h"
 #include "strategies/pipeline/stages.h"
 
+enum { OPTION_PASSES, OPTION_RECIPE };
+
+static const struct fr_option options[] = {
+    [OPTION_PASSES] = FR__PASSES_OPTION,
+    [OPTION_RECIPE] = FR__RECIPE_OPTION,
+    {.name = NULL},
+};
+
 static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct fr_error *err)
 {
     const struct fr_problem *in = pl->in;
@@ -42,6 +50,7 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct
     for (size_t o = 0; o < in->graph->n_ops; o++)
         device_of[o] = devices[stages.stage_of[o]];
     FR_TRY(fr__replica_init(r, pl, device_of, &whole, err));
+    r->passes.update = in->options->value[OPTION_PASSES];
     fr__place_persistent(r, true);
     fr__place_body(r);
     fr__place_sums(r);
@@ -54,19 +63,22 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
                            struct fr_plan *out, struct fr_error *err)
 {
     struct fr__placer pl;
+    const struct fr__recipe *recipe;
     struct fr__replica r = {0};
     enum fr_status st;
 
     FR_TRY(fr__check_problem(in, err));
+    FR_TRY(fr__check_passes(in->options, OPTION_PASSES, OPTION_PASSES, err));
+    FR_TRY(fr__recipe_read(&recipe, fr_option_text(in->options, OPTION_RECIPE), in->graph, err));
     st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = fr__placer_keep(&pl, recipe, err);
     if (st == FR_OK)
         st = place(&r, &pl, err);
     fr__replica_fini(&r);
     fr__placer_fini(&pl);
     return st;
 }
-
-static const struct fr_option options[] = {{.name = NULL}};
 
 const struct fr_strategy fr__strategy_mp = {
     .name = "mp",

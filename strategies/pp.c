@@ -26,7 +26,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL, OPTION_SYNC, OPTION_CUTS };
+enum {
+    OPTION_STAGES,
+    OPTION_MICRO,
+    OPTION_SCHEDULE,
+    OPTION_VIRTUAL,
+    OPTION_SYNC,
+    OPTION_CUTS,
+    OPTION_ADDS,
+    OPTION_PASSES,
+    OPTION_RECIPE
+};
 
 static const struct fr_option options[] = {
     [OPTION_STAGES] = {.name = "stages",
@@ -58,6 +68,9 @@ static const struct fr_option options[] = {
                      .help =
                          "layers or ops with which further stages begin, layer12;layer24; none: "
                          "the best cut"},
+    [OPTION_ADDS] = FR__ADDS_OPTION,
+    [OPTION_PASSES] = FR__PASSES_OPTION,
+    [OPTION_RECIPE] = FR__RECIPE_OPTION,
     {.name = NULL},
 };
 
@@ -88,6 +101,13 @@ static uint32_t batch_of(const struct pipeline *p, uint32_t replica)
 }
 
 /* ---- options ---- */
+
+static struct fr__step_passes passes_of(const struct pipeline *p)
+{
+    const uint64_t *v = p->pl->in->options->value;
+
+    return (struct fr__step_passes){.adds = v[OPTION_ADDS], .update = v[OPTION_PASSES]};
+}
 
 static struct fr_schedule_spec spec_of(const struct pipeline *p, uint32_t n_micros)
 {
@@ -233,6 +253,7 @@ static enum fr_status init_copies(struct pipeline *p, struct fr__replica copies[
                                        .rank_of[c * p->line.n_stages + p->line.stages.stage_of[o]]];
         FR_TRY(fr__replica_init(&copies[c], pl, p->device_of[c], &share, err));
         copies[c].number = replica * n_copies + c;
+        copies[c].passes = passes_of(p);
         fr__replica_count_from(&copies[c], first, p->n_micros);
     }
     return FR_OK;
@@ -301,6 +322,12 @@ static enum fr_status place_async(struct pipeline *p, struct fr_error *err)
 
 static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
 {
+    const struct fr_option_values *v = p->pl->in->options;
+    const struct fr__recipe *recipe;
+
+    FR_TRY(fr__check_passes(v, OPTION_ADDS, OPTION_PASSES, err));
+    FR_TRY(fr__recipe_read(&recipe, fr_option_text(v, OPTION_RECIPE), p->pl->graph, err));
+    FR_TRY(fr__placer_keep(p->pl, recipe, err));
     FR_TRY(read_options(p, err));
     FR_TRY(choose_devices(p, err));
     take_replica(p, 0);

@@ -33,7 +33,8 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, uint64
 }
 
 enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
-                               const struct fr__step_passes *passes, const struct fr_context *ctx,
+                               const struct fr__step_passes *passes,
+                               const struct fr__recipe *recipe, const struct fr_context *ctx,
                                struct fr_plan *out, struct fr_error *err)
 {
     struct fr__placer pl;
@@ -42,6 +43,8 @@ enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
 
     FR_TRY(fr__check_problem(in, err));
     st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = fr__placer_keep(&pl, recipe, err);
     if (st == FR_OK)
         st = place(&r, &pl, accumulate, passes, err);
     if (st == FR_OK)
@@ -55,7 +58,7 @@ enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
     return st;
 }
 
-enum { OPTION_ACCUMULATE, OPTION_ADDS, OPTION_PASSES };
+enum { OPTION_ACCUMULATE, OPTION_ADDS, OPTION_PASSES, OPTION_RECIPE };
 
 static const struct fr_option options[] = {
     [OPTION_ACCUMULATE] = {.name = "accumulate",
@@ -64,14 +67,9 @@ static const struct fr_option options[] = {
                            .help = "micro-batches per iteration; their gradients are added",
                            .advice = FR_ADVICE_DOUBLE,
                            .advice_text = "micro-batches an update"},
-    [OPTION_ADDS] = {.name = "adds",
-                     .type = FR_OPTION_COUNT,
-                     .fallback = "0",
-                     .help = "passes over all gradients to add a micro-batch's to them"},
-    [OPTION_PASSES] = {.name = "passes",
-                       .type = FR_OPTION_COUNT,
-                       .fallback = "0",
-                       .help = "passes over all gradients before the update: clipping and such"},
+    [OPTION_ADDS] = FR__ADDS_OPTION,
+    [OPTION_PASSES] = FR__PASSES_OPTION,
+    [OPTION_RECIPE] = FR__RECIPE_OPTION,
     {.name = NULL},
 };
 
@@ -81,8 +79,11 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
     const uint64_t *v = in->options->value;
     const struct fr__step_passes passes = {.adds = v[OPTION_ADDS], .update = v[OPTION_PASSES]};
 
+    const struct fr__recipe *recipe;
+
     FR_TRY(fr__check_passes(in->options, OPTION_ADDS, OPTION_PASSES, err));
-    return fr__plan_single(in, v[OPTION_ACCUMULATE], &passes, ctx, out, err);
+    FR_TRY(fr__recipe_read(&recipe, fr_option_text(in->options, OPTION_RECIPE), in->graph, err));
+    return fr__plan_single(in, v[OPTION_ACCUMULATE], &passes, recipe, ctx, out, err);
 }
 
 const struct fr_strategy fr__strategy_single = {

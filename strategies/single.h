@@ -6,9 +6,11 @@
 #include "strategies/strategies.h"
 
 /* One replica on the first device, the global batch in `accumulate` micro-batches. FR_EUSAGE where
- * these are not whole and alike. passes: what software does to all gradients. */
+ * these are not whole and alike. passes: what software does to all gradients. recipe: what it
+ * keeps of parameters; NULL: as usual. */
 enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
-                               const struct fr__step_passes *passes, const struct fr_context *ctx,
+                               const struct fr__step_passes *passes,
+                               const struct fr__recipe *recipe, const struct fr_context *ctx,
                                struct fr_plan *out, struct fr_error *err);
 
 #endif

@@ -536,3 +536,50 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     fr_recipe_free(r);
     return st;
 }
+
+/* ---- what a strategy does not count ---- */
+
+static bool has_option(const struct fr_strategy *s, const char *name)
+{
+    for (size_t i = 0; s->options[i].name; i++)
+        if (strcmp(s->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The option without which this one says nothing; NULL: it says something by itself. */
+static const char *option_behind(const char *name)
+{
+    static const char *const pairs[][2] = {
+        {"early-stop", "recompute"}, {"packs", "zero"},      {"reshard", "zero"},
+        {"prefetch", "zero"},        {"gather", "zero"},     {"keep-last", "zero"},
+        {"copies-on", "copies-in"},  {"adds", "accumulate"}, {"first", "bucket"},
+    };
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (strcmp(pairs[i][0], name) == 0)
+            return pairs[i][1];
+    return NULL;
+}
+
+void fr__recipe_uncounted(const struct fr_question *q, const struct fr_strategy *strategy,
+                          char text[], size_t size)
+{
+    struct fr_recipe *r;
+    size_t used = 0;
+
+    text[0] = '\0';
+    if (!name_of(q) || fr_recipe_load(&r, name_of(q), NULL) != FR_OK)
+        return;
+    for (size_t i = 0; i < r->n_values && used < size; i++) {
+        const struct fr_recipe_value *v = &r->values[i];
+        bool is_nothing = strcmp(v->text, "0") == 0 && strcmp(v->option, "overlap") != 0;
+
+        if (v->is_of_question || is_nothing || !holds(v, q) || has_option(strategy, v->option) ||
+            option_behind(v->option))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used ? ", " : "", v->option,
+                                 v->text);
+    }
+    fr_recipe_free(r);
+}

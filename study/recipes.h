@@ -10,6 +10,12 @@
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err);
 
+/* Says in words what the question's recipe has for strategies and this one does not count, "" where
+ * it counts all: "overlap=0, copies-out=2". Options that only say how another one is done are left
+ * out with it. size: of text; what is longer is cut. */
+void fr__recipe_uncounted(const struct fr_question *q, const struct fr_strategy *strategy,
+                          char text[], size_t size);
+
 /* What the graph of a question is: its own settings, else what its recipe says. */
 struct fr__recipe_form {
     bool is_tf1;      /* ops as TensorFlow 1 runs them: memory is counted so */

@@ -113,6 +113,19 @@ static bool is_stood_for(const struct fr__making *m, uint32_t device)
     return counts && counts[device] == 0;
 }
 
+/* The format of gradients of so many bytes in a training of that precision; NULL: of none. Amp's 16
+ * bits are fp16's, fp8's are bf16's. */
+static const char *format_of(double bytes, enum fr_dtype dtype)
+{
+    if (!(bytes > 0))
+        return NULL;
+    if (bytes >= 4)
+        return fr_dtype_name(FR_FP32);
+    if (bytes < 2)
+        return fr_dtype_name(FR_FP8);
+    return fr_dtype_name(dtype == FR_AMP || dtype == FR_FP16 ? FR_FP16 : FR_BF16);
+}
+
 /* The GPUs asked for in rank order, of a folded plan those that stand for them, then every other
  * device that works or holds something. */
 static enum fr_status fill_devices(struct record_box *box, const struct fr__making *m,
@@ -153,6 +166,9 @@ static enum fr_status fill_devices(struct record_box *box, const struct fr__maki
     }
     r->n_gpus_used = n_used;
     r->folding = fr_plan_view(m->plan)->folding;
+    r->gradient_dtype = format_of(fr_plan_view(m->plan)->gradient_bytes, m->setting->graph->dtype);
+    r->sent_gradient_dtype =
+        format_of(fr_plan_view(m->plan)->sent_gradient_bytes, m->setting->graph->dtype);
     r->devices = list;
     return fill_critical_work(box, list, r->n_devices, err);
 }

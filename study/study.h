@@ -307,6 +307,9 @@ struct fr_record_seeds {
 struct fr_record {
     const char *workload, *topology, *strategy; /* normalised names */
     const char *dtype, *optimizer, *order, *network;
+    /* the formats in which gradients are kept over an iteration, and in which ranks sum them; NULL:
+     * nothing is trained */
+    const char *gradient_dtype, *sent_gradient_dtype;
     bool is_dtype_default; /* not fp32, though nobody asked for it: the workload's own */
     size_t n_warnings;
     const char *const *warnings; /* what to know before the figures are believed; a line each */

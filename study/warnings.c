@@ -9,11 +9,13 @@
 #include "config.h"
 
 #include "study/host.h"
+#include "study/recipes.h"
 #include "study/record.h"
 
 #include "base/error.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Whether one of the GPUs before the i-th is of its type. */
 static bool is_seen(const struct fr__making *m, size_t i)
@@ -84,15 +86,44 @@ static void say_input(char text[], size_t size, const struct fr_record *r,
              r->input_s * 1e3, by, (r->iteration_s - r->input_wait_s) * 1e3);
 }
 
+/* What of its recipe the strategy does not count. One GPU exchanges nothing. */
+static void say_uncounted(char text[], size_t size, const struct fr__making *m)
+{
+    const struct fr_strategy *s;
+    struct fr_option_values values;
+    char options[160];
+
+    text[0] = '\0';
+    if (m->n_devices < 2 || fr_strategy_parse(m->question->strategy, &s, &values, NULL) != FR_OK ||
+        s->is_baseline)
+        return;
+    fr__recipe_uncounted(m->question, s, options, sizeof(options));
+    if (options[0])
+        snprintf(text, size,
+                 "recipe %.40s also says %s: not counted, strategy '%.40s' has no such "
+                 "option%s",
+                 m->question->recipe ? m->question->recipe : "tf1", options, s->name,
+                 strchr(options, ',') ? "s" : "");
+}
+
+static enum fr_status add(struct fr_record *r, const char **list, struct fr__arena *arena,
+                          const char *text, struct fr_error *err)
+{
+    if (!text[0])
+        return FR_OK;
+    list[r->n_warnings] = fr__arena_strdup(arena, text);
+    return list[r->n_warnings++] ? FR_OK : fr__fail_nomem(err);
+}
+
 enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 3, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 8, sizeof(*list));
     const uint32_t *racks;
-    char text[256];
+    char text[400];
 
     if (!list)
         return fr__fail_nomem(err);
@@ -105,21 +136,15 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
             continue;
         snprintf(text, sizeof(text), "%.100s has no %s arithmetic: matrix products run as %s",
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
-        list[r->n_warnings] = fr__arena_strdup(arena, text);
-        if (!list[r->n_warnings++])
-            return fr__fail_nomem(err);
+        FR_TRY(add(r, list, arena, text, err));
     }
     if (r->input_wait_s > 0) {
         say_input(text, sizeof(text), r, m);
-        list[r->n_warnings] = fr__arena_strdup(arena, text);
-        if (!list[r->n_warnings++])
-            return fr__fail_nomem(err);
+        FR_TRY(add(r, list, arena, text, err));
     }
-    if (m->cut_memory.note[0]) {
-        list[r->n_warnings] = fr__arena_strdup(arena, m->cut_memory.note);
-        if (!list[r->n_warnings++])
-            return fr__fail_nomem(err);
-    }
+    FR_TRY(add(r, list, arena, m->cut_memory.note, err));
+    say_uncounted(text, sizeof(text), m);
+    FR_TRY(add(r, list, arena, text, err));
     if (!has_rings_alone(m, r))
         return FR_OK;
     racks = find_racks(t, arena);

@@ -291,6 +291,8 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_count(j, "global_batch", r->global_batch);
     fr__json_string(j, "precision", r->dtype);
     fr__json_string(j, "optimizer", r->optimizer);
+    fr__json_string(j, "gradient_dtype", r->gradient_dtype);
+    fr__json_string(j, "sent_gradient_dtype", r->sent_gradient_dtype);
     fr__json_string(j, "order", r->order);
     fr__json_string(j, "network", r->network);
     fr__json_string(j, "collectives", fr_record_collectives(r));

@@ -311,6 +311,7 @@ void fr__record_put_comparison(FILE *f, const struct fr_results *rs, bool is_ver
 
     choose_columns(&c, titles);
     fr__record_put_question(f, rs->records[0], false);
+    fr__record_put_warnings(f, rs);
     put_tables(f, &c, titles);
     if (c.base->seeds.n > 0)
         fprintf(f, "\niteration: mean of seeds %llu to %llu; other parts are of the first",

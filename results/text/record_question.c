@@ -9,6 +9,7 @@
 #include "results/text/record.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { NUMBER = 32 };
 
@@ -68,6 +69,31 @@ static void print_interference(FILE *f, const struct fr_record *r)
                 fr__format_time(r->interference_high_s, high, sizeof(high)));
 }
 
+/* "gradients in fp32, ": where the precision leaves a choice, or they travel otherwise. */
+static void print_gradients(FILE *f, const struct fr_record *r)
+{
+    bool is_full = strcmp(r->dtype, "fp32") == 0 || strcmp(r->dtype, "tf32") == 0;
+
+    if (!r->gradient_dtype || is_full)
+        return;
+    fprintf(f, "gradients in %s", r->gradient_dtype);
+    if (r->sent_gradient_dtype && strcmp(r->sent_gradient_dtype, r->gradient_dtype) != 0)
+        fprintf(f, " (sent in %s)", r->sent_gradient_dtype);
+    fputs(", ", f);
+}
+
+/* strategy: whose answer it is of; NULL: of all. */
+static void put_warning(FILE *f, const char *strategy, const char *text)
+{
+    fputs("warning: ", f);
+    if (strategy) {
+        fr__put_clean(f, strategy);
+        fputs(": ", f);
+    }
+    fr__put_clean(f, text);
+    putc('\n', f);
+}
+
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
 void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strategy)
 {
@@ -81,8 +107,10 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
         fputs(", strategy ", f);
         fr__put_clean(f, r->strategy);
     }
-    fprintf(f, "\nglobal batch %u, %s%s, %s, order %s, network %s", r->global_batch, r->dtype,
-            r->is_dtype_default ? " by default" : "", r->optimizer, r->order, r->network);
+    fprintf(f, "\nglobal batch %u, %s%s, %s, ", r->global_batch, r->dtype,
+            r->is_dtype_default ? " by default" : "", r->optimizer);
+    print_gradients(f, r);
+    fprintf(f, "order %s, network %s", r->order, r->network);
     print_collectives(f, r);
     print_interference(f, r);
     if (r->wait_factor > 1)
@@ -104,11 +132,41 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
         fr__put_clean(f, r->folding);
     }
     putc('\n', f);
-    for (size_t i = 0; i < r->n_warnings; i++) {
-        fputs("warning: ", f);
-        fr__put_clean(f, r->warnings[i]);
-        putc('\n', f);
-    }
+    if (!with_strategy)
+        return;
+    for (size_t i = 0; i < r->n_warnings; i++)
+        put_warning(f, NULL, r->warnings[i]);
+    putc('\n', f);
+}
+
+static bool has_warning(const struct fr_record *r, const char *text)
+{
+    for (size_t i = 0; i < r->n_warnings; i++)
+        if (strcmp(r->warnings[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* How many of the records have it. */
+static size_t count_warned(const struct fr_results *rs, const char *text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < rs->n; i++)
+        n += has_warning(rs->records[i], text);
+    return n;
+}
+
+void fr__record_put_warnings(FILE *f, const struct fr_results *rs)
+{
+    for (size_t i = 0; i < rs->n; i++)
+        for (size_t k = 0; k < rs->records[i]->n_warnings; k++) {
+            const char *text = rs->records[i]->warnings[k];
+            bool is_of_all = count_warned(rs, text) == rs->n;
+
+            if (!is_of_all || i == 0)
+                put_warning(f, is_of_all ? NULL : rs->records[i]->strategy, text);
+        }
     putc('\n', f);
 }
 

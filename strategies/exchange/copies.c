@@ -51,7 +51,8 @@ static uint32_t add_copy(struct fr__exchange *x, uint32_t set, uint32_t device, 
     uint32_t task;
 
     fr__price_sum(pl, pl->in->topo->devices[device].type,
-                  (uint64_t)((double)x->sets.bytes[set] * fr__copy_frac(x)), n_passes - 1, &cost);
+                  (uint64_t)((double)fr__gradient_bytes(pl, x->sets.bytes[set]) * fr__copy_frac(x)),
+                  n_passes - 1, &cost);
     t.cost_id = fr_plan_add_cost(pl->plan, &cost);
     pl->next_priority = priority;
     task = fr__add_task(pl, &t);

@@ -87,7 +87,8 @@ struct fr__exchange_options {
     bool copies_on_comm;    /* the copies take turns with the collectives on their stream */
     bool is_step_by_bucket; /* an update waits for its own bucket, not for all on its device */
     bool keeps_copies;      /* buckets, without stages, have storage of their own beside the
-                               gradients */
+                               gradients; main gradients (recipe.h) travel from where they are:
+                               Megatron-LM, param_and_grad_buffer.py */
     /* Parameters that ranks update in shares are gathered when an iteration begins, not at its
      * end: see gather.c */
     bool gathers_at_start;

@@ -162,7 +162,7 @@ void fr__late_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank
     }
 }
 
-void fr__late_hold_back(struct fr__exchange *x, const struct fr__replica *r)
+void fr__late_hold_back(struct fr__exchange *x, struct fr__replica *r)
 {
     const struct fr__exchange_options *o = &x->options;
     const struct fr__params *p = &x->pl->params;
@@ -174,7 +174,6 @@ void fr__late_hold_back(struct fr__exchange *x, const struct fr__replica *r)
             if (!is_late(x, &o->late[i / o->n_stages], i % o->n_stages, w))
                 continue;
             for (uint32_t u = 0; u < w->n_updates; u++)
-                fr_plan_add_dep(x->pl->plan, x->late_members[i],
-                                fr__update_task(r, p->updates[w->first_update + u]));
+                fr__before_update(r, p->updates[w->first_update + u], x->late_members[i]);
         }
 }

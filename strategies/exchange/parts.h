@@ -144,7 +144,7 @@ enum fr_status fr__late_prepare(struct fr__exchange *x, struct fr_error *err);
 /* The rank's members, after its members of the sets. */
 void fr__late_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank);
 /* Updates wait for them. */
-void fr__late_hold_back(struct fr__exchange *x, const struct fr__replica *r);
+void fr__late_hold_back(struct fr__exchange *x, struct fr__replica *r);
 
 /* ---- servers.c ---- */
 enum fr_status fr__servers_prepare(struct fr__exchange *x, struct fr_error *err);

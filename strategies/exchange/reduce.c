@@ -315,16 +315,15 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
     fr__copy_out(x, r, set, device, member);
     if (x->options.has_two_stages)
         keep_order(x, device, set, member);
-    if (x->row->keeps_copies && x->options.keeps_copies)
+    if (x->row->keeps_copies && x->options.keeps_copies && !fr__has_main_gradients(pl))
         fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device,
-                       (uint64_t)((double)x->sets.bytes[set] * fr__travel_frac(x)), FR_NONE,
-                       FR_NONE);
+                       (uint64_t)traveling_bytes(x, x->sets.bytes[set]), FR_NONE, FR_NONE);
     return member;
 }
 
 /* An update waits for the member of its set; or, as chained members end in order, for the last on
  * its device. */
-static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *r, uint32_t rank)
+static void hold_back_updates(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
 {
     const struct fr__params *p = &x->pl->params;
     bool waits_for_all = x->row->is_chained && !x->options.is_step_by_bucket;
@@ -338,8 +337,7 @@ static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *
             fr__add_free(x->pl, x->shares[set], fr__update_task(r, op));
         set = waits_for_all ? x->last_on[fr__exchange_device(x, x->stage_of_set[set], rank)]
                             : x->members[set];
-        if (set != FR_NONE && fr__update_task(r, op) != FR_NONE)
-            fr_plan_add_dep(x->pl->plan, set, fr__update_task(r, op));
+        fr__before_update(r, op, set);
     }
 }
 
@@ -355,8 +353,6 @@ void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t ra
     fr__place_updates(r);
     hold_back_updates(x, r, rank);
     fr__before_updates(r, x->last_copy);
-    if (r->before_update != FR_NONE && x->row->is_chained)
-        fr__before_updates(r, x->last_on[fr__exchange_device(x, 0, rank)]);
     fr__late_hold_back(x, r);
     fr__gathers_place(x, r, rank);
 }

@@ -131,7 +131,7 @@ static void push(struct fr__exchange *s, uint32_t rank, const struct fr__owner *
                  &(struct fr__move){.src = device,
                                     .dst = server,
                                     .from = FR_NONE,
-                                    .bytes = (double)w->bytes,
+                                    .bytes = (double)fr__gradient_bytes(pl, w->bytes),
                                     .op = w->op,
                                     .microbatch = FR_NONE,
                                     .label = label,
@@ -144,7 +144,9 @@ static void push(struct fr__exchange *s, uint32_t rank, const struct fr__owner *
     if (!s->options.overlap)
         wait_for(s, done_of(s, rank), send, recv);
     fr_plan_add_dep(pl->plan, recv, sum);
-    fr__add_free(pl, fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, server, w->bytes, recv, w->op),
+    fr__add_free(pl,
+                 fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, server,
+                                fr__gradient_bytes(pl, w->bytes), recv, w->op),
                  sum);
 }
 
@@ -154,7 +156,8 @@ static uint32_t add_sum(struct fr__exchange *s, const struct fr__owner *w, uint3
     struct fr__placer *pl = s->pl;
     struct fr_cost cost;
 
-    fr__price_sum(pl, pl->in->topo->devices[server].type, w->bytes, s->n_workers, &cost);
+    fr__price_sum(pl, pl->in->topo->devices[server].type, fr__gradient_bytes(pl, w->bytes),
+                  s->n_workers, &cost);
     return fr__add_compute(pl, server, fr_plan_add_cost(pl->plan, &cost), w->op,
                            FR_PHASE_BACKWARD_WEIGHT, FR_NONE);
 }
@@ -227,7 +230,8 @@ static enum fr_status place_updates(struct fr__exchange *s, const struct fr__own
 {
     struct fr__placer *pl = s->pl;
     uint32_t server = s->servers[k];
-    uint32_t buffer = fr__add_buffer(pl, FR_BUFFER_GRADIENT, server, w->bytes, sum, w->op);
+    uint32_t buffer = fr__add_buffer(pl, FR_BUFFER_GRADIENT, server,
+                                     fr__gradient_bytes(pl, w->bytes), sum, w->op);
     struct fr__cost_rows *rows =
         fr__cost_rows(pl, pl->in->topo->devices[server].type, pl->graph->batch);
 

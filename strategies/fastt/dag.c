@@ -140,7 +140,7 @@ static uint32_t group_of(const struct making *m, uint32_t owner, uint32_t k)
 
 static uint64_t bytes_at(const struct making *m, const struct fr_tensor *t)
 {
-    return fr__bytes_at(m->pl, t->bytes, t->scales, m->dag->replica_batch);
+    return fr__tensor_bytes(m->pl, (uint32_t)(t - m->g->tensors), t->bytes, m->dag->replica_batch);
 }
 
 /* Finds tensors that are held: those whose storage the backward pass reads, and gradients of
@@ -184,7 +184,7 @@ static uint64_t transient_bytes(const struct making *m, uint32_t op)
         fr__add_bytes(fr__bytes_at(m->pl, o->workspace_bytes, o->scales, m->dag->replica_batch),
                       output_bytes(m, o, false));
 
-    if (m->pl->params.roles[op] == FR__ROLE_UPDATE)
+    if (m->pl->params.roles[op] == FR__ROLE_UPDATE && !m->pl->keeping)
         sum = fr__add_bytes(sum, fr__update_workspace_bytes(m->pl->in, o->param_bytes));
     for (uint32_t i = m->g->in_first[op]; i < m->g->in_first[op + 1]; i++) {
         const struct fr_edge *e = &m->g->edges[m->g->in_edges[i]];
@@ -274,8 +274,7 @@ static void add_variables(struct making *m)
             uint32_t op = p->owners[w].op, id = add_op(m, FR__DAG_VARIABLE, op, FR_NONE, 0);
             uint64_t bytes = piece_of(p->owners[w].bytes, m->n_pieces[w], k);
 
-            m->dag->ops[id].resident_bytes = bytes * (m->pl->in->keeps_gradients ? 2 : 1) +
-                                             fr__optimizer_bytes(m->pl->in, bytes);
+            m->dag->ops[id].resident_bytes = fr__variable_bytes(m->pl, bytes);
             set_piece(m, id, group_of(m, op, k), k, m->n_pieces[w]);
             if (k == 0)
                 m->variable_of[op] = id;
@@ -364,11 +363,12 @@ static void add_tail(struct making *m)
 
 /* ---- edges ---- */
 
-/* Bytes of a gradient. If it is no tensor of the graph (imported profiles), it has the size of the
- * parameters. */
+/* Bytes of a gradient as it is kept. If it is no tensor of the graph (imported profiles), it has
+ * the size of the parameters. */
 static uint64_t gradient_bytes(const struct making *m, const struct fr_edge *e)
 {
-    return e->tensor == FR_NONE ? m->g->ops[e->dst].param_bytes : e->bytes;
+    return fr__gradient_bytes(m->pl,
+                              e->tensor == FR_NONE ? m->g->ops[e->dst].param_bytes : e->bytes);
 }
 
 static enum fr_status connect_to_tail(struct making *m, const struct fr_edge *e,
@@ -398,7 +398,8 @@ static enum fr_status connect_tail(struct making *m, const struct fr_edge *e, st
     for (uint32_t k = 0; k < (n > n_dst ? n : n_dst); k++)
         FR_TRY(add_edge(m, m->index_of[e->src] + (k < n ? k : n - 1),
                         m->index_of[e->dst] + (k < n_dst ? k : n_dst - 1), e->tensor,
-                        piece_of(e->bytes, n, k < n ? k : 0), FR__DAG_GRADIENT, err));
+                        piece_of(fr__gradient_bytes(m->pl, e->bytes), n, k < n ? k : 0),
+                        FR__DAG_GRADIENT, err));
     return FR_OK;
 }
 

@@ -96,7 +96,7 @@ static void add_tensors(struct planning *g, uint32_t op, uint32_t task)
     for (uint32_t k = 0; k < o->n_tensors; k++) {
         const struct fr_tensor *t = &pl->graph->tensors[o->first_tensor + k];
         bool is_gradient = pl->params.is_gradient[o->first_tensor + k];
-        struct fr_buffer b = {.bytes = fr__bytes_at(pl, t->bytes, t->scales, batch),
+        struct fr_buffer b = {.bytes = fr__tensor_bytes(pl, o->first_tensor + k, t->bytes, batch),
                               .device = device_of(g, op),
                               .alloc = task,
                               .alias = storage_of(g, op, t),
@@ -261,7 +261,8 @@ static uint32_t add_variable(struct planning *g, uint32_t op)
 
     fr__add_buffer(g->pl, FR_BUFFER_PARAMETER, device, bytes, FR_NONE, op);
     if (g->pl->in->keeps_gradients)
-        fr__add_buffer(g->pl, FR_BUFFER_GRADIENT, device, bytes, FR_NONE, op);
+        fr__add_buffer(g->pl, FR_BUFFER_GRADIENT, device, fr__gradient_bytes(g->pl, bytes), FR_NONE,
+                       op);
     fr__add_optimizer(g->pl, device, bytes, op);
     return fr__add_marker(g->pl, device, FR_PHASE_FORWARD, FR_NONE);
 }

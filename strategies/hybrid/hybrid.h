@@ -72,13 +72,14 @@ struct fr__hybrid_options {
     bool reshards;                   /* zero 3: gathered again for the backward pass */
     uint32_t shard_group; /* zero 3: ranks of dp x cp that share; the groups are copies */
     const char *map;
-    uint64_t bucket_bytes;   /* 0: as Megatron-LM has it */
-    bool sends_parts;        /* between stages each rank of a tensor group sends its part */
-    bool overlap;            /* gradients leave during the backward pass */
-    bool gathers_at_start;   /* zero 1, 2: parameters are gathered when an iteration begins */
-    const char *annotations; /* how ops are split: "megatron" or "file:PATH" */
-    bool fold;               /* ranks that do the same are placed once */
-    bool is_fold_wanted;     /* the user said so */
+    uint64_t bucket_bytes;         /* 0: as Megatron-LM has it */
+    bool sends_parts;              /* between stages each rank of a tensor group sends its part */
+    bool overlap;                  /* gradients leave during the backward pass */
+    bool gathers_at_start;         /* zero 1, 2: parameters are gathered when an iteration begins */
+    const char *annotations;       /* how ops are split: "megatron" or "file:PATH" */
+    struct fr__step_passes passes; /* what software does to all gradients */
+    bool fold;                     /* ranks that do the same are placed once */
+    bool is_fold_wanted;           /* the user said so */
 };
 
 /* Reads and checks. FR_EUSAGE says what does not go together and what would. */

@@ -45,6 +45,8 @@ enum {
     TP_OVERLAP,
     TP_ASYNC,
     SHARD,
+    ADDS,
+    PASSES,
     FOLD
 };
 
@@ -139,12 +141,7 @@ const struct fr_option fr__hybrid_option_rows[] = {
                       "micro-batch scatters its own), 3 parameters too (FSDP)",
               .advice = FR_ADVICE_LEAST,
               .advice_text = "1|2|3"},
-    [RECIPE] = {.name = "recipe",
-                .type = FR_OPTION_TEXT,
-                .fallback = "usual",
-                .help = "what is kept of a parameter beside its weight: usual in the precision "
-                        "(Megatron-LM's), or master16, pure-bf16, bf16-moments, fp8-weights, "
-                        "fp8-nemo"},
+    [RECIPE] = FR__RECIPE_OPTION,
     [PREFETCH] = {.name = "prefetch",
                   .type = FR_OPTION_COUNT,
                   .fallback = "1",
@@ -226,6 +223,8 @@ const struct fr_option fr__hybrid_option_rows[] = {
                .type = FR_OPTION_TEXT,
                .fallback = "megatron",
                .help = "how ops are split: megatron, or file:PATH of lines op,axis,placement"},
+    [ADDS] = FR__ADDS_OPTION,
+    [PASSES] = FR__PASSES_OPTION,
     [FOLD] = {.name = "fold",
               .type = FR_OPTION_BOOL,
               .fallback = "1",
@@ -410,40 +409,6 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
     return FR_OK;
 }
 
-/* A recipe of another precision than the model's. 16-bit ones serve fp16 and bf16. */
-static bool is_of_other_precision(enum fr_dtype recipe, enum fr_dtype model)
-{
-    bool are_short =
-        (recipe == FR_FP16 || recipe == FR_BF16) && (model == FR_FP16 || model == FR_BF16);
-
-    return recipe != model && !are_short;
-}
-
-static enum fr_status read_recipe(struct fr__hybrid_options *o, const struct fr_problem *in,
-                                  struct fr_error *err)
-{
-    const char *text = fr_option_text(in->options, RECIPE), *names[32];
-    size_t n = 0;
-    char hint[128];
-
-    if (strcmp(text, "usual") == 0)
-        return FR_OK;
-    o->recipe = fr__recipe_named(text);
-    for (const struct fr__recipe *r; n < 32 && (r = fr__recipe_at(n)); n++)
-        names[n] = r->name;
-    if (!o->recipe)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no recipe '%s'%s", text,
-                        fr__did_you_mean(text, names, n, hint, sizeof(hint)));
-    if (!(fr__recipe_reduced_bytes(o->recipe) > 0))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "recipe=%s keeps no gradients, so nothing would be trained", text);
-    if (is_of_other_precision(o->recipe->dtype, in->graph->dtype))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "recipe=%s is for %s, but '%s' is in %s", text,
-                        fr_dtype_name(o->recipe->dtype), in->graph->name,
-                        fr_dtype_name(in->graph->dtype));
-    return FR_OK;
-}
-
 /* Options that need others, or exclude them. */
 static enum fr_status check_pairs(const struct fr__hybrid_options *o, uint64_t zero,
                                   struct fr_error *err)
@@ -485,6 +450,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .sends_parts = v[SCATTER_GATHER] != 0,
         .overlap = v[OVERLAP] != 0,
         .gathers_at_start = v[OVERLAP_GATHER] != 0,
+        .passes = {.adds = v[ADDS], .update = v[PASSES]},
         .fold = v[FOLD] != 0,
         .is_fold_wanted = (in->options->is_set[FOLD] && v[FOLD] != 0) || in->prefers_folding,
         .zero = (unsigned)v[ZERO],
@@ -494,9 +460,12 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .gathers_modules = v[GATHER] != 0,
         .annotations = fr_option_text(in->options, SHARD)};
 
+    FR_TRY(fr__check_passes(in->options, ADDS, PASSES, err));
     FR_TRY(read_degrees(&o, in, err));
     FR_TRY(read_recompute(&o, in, err));
-    FR_TRY(read_recipe(&o, in, err));
+    FR_TRY(fr__recipe_read(&o.recipe, fr_option_text(in->options, RECIPE), in->graph, err));
+    if (o.recompute == FR__RECOMPUTE_NONE && !in->options->is_set[EARLY_STOP])
+        o.stops_early = false; /* a recipe says how, the user whether */
     FR_TRY(check_pairs(&o, v[ZERO], err));
     if (!in->options->is_set[BUCKET])
         choose_bucket(&o, in->graph);

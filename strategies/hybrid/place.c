@@ -252,13 +252,18 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
     return p->ranks->ends.n_groups ? sum_ends(p, err) : FR_OK;
 }
 
-/* What Megatron-LM keeps; alone, replicas and stages keep what `dp` and `pp` keep. */
+/* Replicas and stages alone keep what `dp` and `pp` keep. */
+static bool is_plain(const struct placing *p)
+{
+    return !p->g->is_sharded && !p->g->is_recomputed && p->o->zero == 0 && !p->o->recipe;
+}
+
+/* What is usual in the precision, or asked for, shared out as ZeRO says. */
 static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
 {
     struct fr__placer *pl = p->pl;
-    bool is_plain = !p->g->is_sharded && !p->g->is_recomputed && p->o->zero == 0 && !p->o->recipe;
 
-    if (is_plain)
+    if (is_plain(p))
         return FR_OK;
     p->shards = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*p->shards));
     if (!p->shards)
@@ -269,8 +274,7 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
                                       .zero = p->o->zero,
                                       .shards = p->shards,
                                       .is_scattered = p->g->is_scattered};
-    pl->keeping = &p->keeping;
-    pl->gradient_factor = fr__recipe_reduced_bytes(p->keeping.recipe) / pl->graph->param_elem_bytes;
+    fr__placer_keep_so(pl, &p->keeping);
     return FR_OK;
 }
 
@@ -301,7 +305,7 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
         .gathers_at_start = p->o->gathers_at_start,
         .stage_order = p->ends.order,
         /* Megatron-LM reduces its gradients where they are kept (param_and_grad_buffer.py) */
-        .keeps_copies = p->ranks->data.n_ranks > 1 && !p->pl->keeping,
+        .keeps_copies = p->ranks->data.n_ranks > 1 && is_plain(p),
         .n_stages = p->n_stages,
         .n_replicas = p->ranks->n_replicas,
         .stage_of = p->stage_of,
@@ -374,6 +378,7 @@ static enum fr_status place_replica(struct placing *p, uint32_t replica, struct 
         p->device_of[o] = p->rank_devices[rank_of_stage(p, p->stage_of ? p->stage_of[o] : 0)];
     st = fr__replica_init(&r, pl, p->device_of, &p->share, err);
     r.number = replica;
+    r.passes = p->o->passes;
     r.last_micro = p->ends.last_micro;
     if (st == FR_OK)
         st = place_body(p, &r, err);

@@ -8,6 +8,63 @@
 #include "base/error.h"
 #include "sim/collectives/crowd.h"
 
+/* ---- what is kept of parameters ---- */
+
+static bool trains(const struct fr__params *p)
+{
+    for (size_t i = 0; i < p->n_owners; i++)
+        if (p->owners[i].ready != FR_NONE)
+            return true;
+    return false;
+}
+
+void fr__placer_keep_so(struct fr__placer *pl, const struct fr__keeping *keeping)
+{
+    double kept_bytes = pl->graph->param_elem_bytes;
+
+    if (keeping)
+        kept_bytes = fr__recipe_reduced_bytes(keeping->recipe);
+    pl->keeping = keeping;
+    pl->gradient_factor = keeping ? kept_bytes / pl->graph->param_elem_bytes : 1;
+    if (trains(&pl->params))
+        fr_plan_say_gradients(pl->plan, kept_bytes, kept_bytes);
+}
+
+enum fr_status fr__placer_keep(struct fr__placer *pl, const struct fr__recipe *recipe,
+                               struct fr_error *err)
+{
+    struct fr__keeping *k;
+    uint32_t *shards;
+
+    if (!recipe)
+        return FR_OK;
+    k = fr__arena_alloc(pl->arena, 1, sizeof(*k));
+    shards = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*shards));
+    if (!k || !shards)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < pl->graph->n_ops; o++)
+        shards[o] = 1;
+    *k = (struct fr__keeping){.recipe = recipe, .shards = shards};
+    fr__placer_keep_so(pl, k);
+    return FR_OK;
+}
+
+/* Where weights have 16 bits or less, software differs from what a graph's tensors say. */
+static enum fr_status keep_usual(struct fr__placer *pl, struct fr_error *err)
+{
+    fr__placer_keep_so(pl, NULL);
+    if (pl->in->steps_by_ops || pl->graph->param_elem_bytes >= 4)
+        return FR_OK;
+    return fr__placer_keep(pl, fr__recipe_of(pl->graph->dtype), err);
+}
+
+static enum fr_status find_params(struct fr__placer *pl, struct fr_error *err)
+{
+    if (fr__kept_params_of(pl->in->params, pl->graph, &pl->params))
+        return FR_OK;
+    return fr__params_find(&pl->params, pl->graph, pl->arena, err);
+}
+
 enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
                                const struct fr_context *ctx, struct fr_plan *plan,
                                struct fr_error *err)
@@ -20,9 +77,8 @@ enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *i
     pl->has_context = fr__arena_alloc(pl->arena, in->topo->n_devices, sizeof(*pl->has_context));
     if (!pl->has_context)
         return fr__fail_nomem(err);
-    if (fr__kept_params_of(in->params, in->graph, &pl->params))
-        return FR_OK;
-    return fr__params_find(&pl->params, in->graph, pl->arena, err);
+    FR_TRY(find_params(pl, err));
+    return keep_usual(pl, err);
 }
 
 void fr__placer_fini(struct fr__placer *pl)
@@ -182,6 +238,11 @@ void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_by
 {
     unsigned n = fr__optimizer_tensors(pl->in);
 
+    if (pl->keeping) {
+        fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device, fr__whole_optimizer_bytes(pl, param_bytes),
+                       FR_NONE, op);
+        return;
+    }
     for (unsigned i = 0; i < n; i++)
         fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device,
                        fr__optimizer_bytes(pl->in, param_bytes) / n, FR_NONE, op);
@@ -197,6 +258,9 @@ static void add_kept_by_recipe(struct fr__placer *pl, uint32_t device, const str
         [FR__PART_GRADIENT] = FR_N_BUFFER_KINDS, /* tensors of the graph */
     };
 
+    if (pl->in->keeps_gradients && w->ready != FR_NONE && !fr__has_main_gradients(pl))
+        fr__add_buffer(pl, FR_BUFFER_GRADIENT, device,
+                       fr__kept_bytes(pl, FR__PART_GRADIENT, w->op, w->bytes), FR_NONE, w->op);
     for (int part = 0; part < FR__N_PARTS; part++) {
         if (kinds[part] == FR_N_BUFFER_KINDS ||
             (part == FR__PART_CACHE && pl->keeping->zero >= 3 && pl->keeping->shards[w->op] > 1) ||

@@ -53,11 +53,18 @@ struct fr__placer {
                                    parameter; 1 but where main gradients are fp32 */
 };
 
-/* fini may follow a failed init. */
+/* fini may follow a failed init. Under fp16, bf16 and fp8 the placer keeps what fr__recipe_of() says
+ * is usual, so that all strategies keep gradients in one format; under the others, and where
+ * TensorFlow 1's ops make the step, what PyTorch keeps by itself. The plan is told which format. */
 enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
                                const struct fr_context *ctx, struct fr_plan *plan,
                                struct fr_error *err);
 void fr__placer_fini(struct fr__placer *pl);
+/* Keeps what a recipe says instead, whole on each rank; NULL: leaves it as it is. */
+enum fr_status fr__placer_keep(struct fr__placer *pl, const struct fr__recipe *recipe,
+                               struct fr_error *err);
+/* Keeps so, and tells the plan. keeping: must stay; NULL: as PyTorch does. */
+void fr__placer_keep_so(struct fr__placer *pl, const struct fr__keeping *keeping);
 
 const struct fr_device_type *fr__type_of(const struct fr__placer *pl, uint32_t device);
 

@@ -81,6 +81,26 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
                       0.5);
 }
 
+uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+{
+    static const enum fr__recipe_part parts[] = {FR__PART_MASTER, FR__PART_STEP_GRADIENT,
+                                                 FR__PART_STATES};
+    double bytes = 0;
+
+    if (!pl->keeping)
+        return fr__optimizer_bytes(pl->in, param_bytes);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        bytes += fr__recipe_part_bytes(pl->keeping->recipe, parts[i], pl->in->optimizer, 0, 1);
+    return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes * bytes);
+}
+
+uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+{
+    uint64_t bytes = param_bytes + fr__whole_optimizer_bytes(pl, param_bytes);
+
+    return pl->in->keeps_gradients ? bytes + fr__gradient_bytes(pl, param_bytes) : bytes;
+}
+
 uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)
 {
     bool is_shared = pl->keeping && fr__recipe_is_sharded(FR__PART_WEIGHT, pl->keeping->zero);
@@ -106,11 +126,31 @@ bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner)
 static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
 {
     const struct fr__keeping *k = pl->keeping;
+    double bytes, gradient;
 
     if (!k)
         return fr__update_traffic_bytes(pl->in, o->param_bytes);
-    return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] *
-           fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
+    bytes = fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
+    gradient = fr__recipe_reduced_bytes(k->recipe);
+    if (pl->graph->dtype == FR_AMP) /* as fr__update_traffic_bytes */
+        bytes += 2 * gradient;
+    if (pl->in->keeps_gradients && !fr__has_main_gradients(pl))
+        bytes += 4 * gradient;
+    return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] * bytes;
+}
+
+uint64_t fr__gradient_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+{
+    return fr__to_bytes((double)param_bytes * pl->gradient_factor);
+}
+
+uint64_t fr__tensor_bytes(const struct fr__placer *pl, uint32_t tensor, uint64_t bytes,
+                          double batch)
+{
+    const struct fr_tensor *t = &pl->graph->tensors[tensor];
+
+    return fr__bytes_at(pl, pl->params.is_gradient[tensor] ? fr__gradient_bytes(pl, bytes) : bytes,
+                        t->scales, batch);
 }
 
 /* ---- ops ---- */

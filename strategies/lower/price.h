@@ -26,6 +26,13 @@ uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t
 /* Bytes of a tensor when the step has `batch` samples. */
 uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch);
 
+/* Bytes of gradients as they are kept, for so many bytes of parameters. */
+uint64_t fr__gradient_bytes(const struct fr__placer *pl, uint64_t param_bytes);
+/* So many bytes of a tensor of the graph when the step has `batch` samples: as they are, but of a
+ * parameter's gradient as it is kept. */
+uint64_t fr__tensor_bytes(const struct fr__placer *pl, uint32_t tensor, uint64_t bytes,
+                          double batch);
+
 /* A sum of n gradients of so many bytes on a device type: it reads them all and writes one. */
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
                    struct fr_cost *cost);
@@ -56,6 +63,11 @@ bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner);
  * the states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR
  * 2018). */
 uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+/* The same of a rank that shares nothing out, by what the placer keeps. */
+uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, uint64_t param_bytes);
+/* With the parameters, and gradients that are kept from step to step. */
+uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes);
 
 /* How many tensors these bytes are, all of a size. */
 unsigned fr__optimizer_tensors(const struct fr_problem *in);

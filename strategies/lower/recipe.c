@@ -3,6 +3,8 @@
 
 #include "strategies/lower/recipe.h"
 
+#include "base/error.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -67,6 +69,42 @@ const struct fr__recipe *fr__recipe_of(enum fr_dtype dtype)
         if (recipes[i].dtype == dtype)
             return &recipes[i];
     return &recipes[0];
+}
+
+/* ---- the option ---- */
+
+/* A recipe of another precision than the model's. 16-bit ones serve fp16 and bf16. */
+static bool is_of_other_precision(enum fr_dtype recipe, enum fr_dtype model)
+{
+    bool are_short =
+        (recipe == FR_FP16 || recipe == FR_BF16) && (model == FR_FP16 || model == FR_BF16);
+
+    return recipe != model && !are_short;
+}
+
+enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
+                               const struct fr_graph *g, struct fr_error *err)
+{
+    const struct fr__recipe *found = fr__recipe_named(text);
+    const char *names[N_RECIPES];
+    char hint[128];
+
+    *out = NULL;
+    if (strcmp(text, "usual") == 0)
+        return FR_OK;
+    for (size_t i = 0; i < N_RECIPES; i++)
+        names[i] = recipes[i].name;
+    if (!found)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no recipe '%s'%s", text,
+                        fr__did_you_mean(text, names, N_RECIPES, hint, sizeof(hint)));
+    if (!(fr__recipe_reduced_bytes(found) > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "recipe=%s keeps no gradients, so nothing would be trained", text);
+    if (is_of_other_precision(found->dtype, g->dtype))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "recipe=%s is for %s, but '%s' is in %s", text,
+                        fr_dtype_name(found->dtype), g->name, fr_dtype_name(g->dtype));
+    *out = found;
+    return FR_OK;
 }
 
 /* ---- bytes ---- */

@@ -53,6 +53,19 @@ const struct fr__recipe *fr__recipe_at(size_t i);
  * and fp8. */
 const struct fr__recipe *fr__recipe_of(enum fr_dtype dtype);
 
+/* The option of strategies that names one; its text goes to fr__recipe_read(). */
+#define FR__RECIPE_OPTION                                                                          \
+    {                                                                                              \
+        .name = "recipe", .type = FR_OPTION_TEXT, .fallback = "usual",                             \
+        .help = "what is kept of a parameter beside its weight: usual in the precision "           \
+                "(Megatron-LM's: under bf16 and fp8 gradients in fp32), or master16 (gradients "   \
+                "in 16 bits), pure-bf16, bf16-moments, fp8-weights, fp8-nemo"                      \
+    }
+/* *out: NULL where text is "usual". FR_EUSAGE: there is none of that name, with the nearest; it is
+ * for another precision than the graph's, or trains nothing. */
+enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
+                               const struct fr_graph *g, struct fr_error *err);
+
 /* Whether ZeRO's level 0..3 shards the part. */
 bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero);
 /* Bytes of one parameter's part on a rank, sharded over d >= 1 ranks where the level says so. */

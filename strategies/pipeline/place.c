@@ -23,10 +23,11 @@ struct placing {
     const uint32_t *devices; /* [n_ranks] */
     struct fr__passes passes;
     struct fr__arena *scratch;
-    size_t *at;        /* [n_ranks] next action */
-    uint32_t *marker;  /* [n_ranks] end of the action before, FR_NONE */
-    bool *is_placed;   /* [n_actions] */
-    bool *is_repeated; /* [n_micros] */
+    size_t *at;          /* [n_ranks] next action */
+    uint32_t *marker;    /* [n_ranks] end of the action before, FR_NONE */
+    bool *is_placed;     /* [n_actions] */
+    bool *is_repeated;   /* [n_micros] */
+    bool *has_gradients; /* [n_copies][n_stages] a micro-batch of it has made gradients */
     /* blocks of a micro-batch are numbered 4 stage + kind */
     uint32_t n_blocks;
     uint32_t *template_of;  /* [n_blocks] micro-batch from which the others are repeated */
@@ -281,6 +282,24 @@ static uint32_t repeat_block(struct placing *g, const struct pass *k)
     return pl->n_tasks - 1;
 }
 
+/* Where the pass made gradients of weights, and an earlier micro-batch some: they are added up. It
+ * stands apart from the block, so that the first micro-batch's may be repeated. */
+static uint32_t add_up(struct placing *g, const struct pass *k, uint32_t after)
+{
+    const struct fr__block_ops *forward = &g->p->blocks[k->stage][FR_ACTION_F];
+    uint32_t local;
+    struct fr__replica *r = copy_of(g, k, &local);
+    bool *has = &g->has_gradients[(size_t)(r - g->copies) * g->p->n_stages + k->stage];
+    bool is_first = !*has;
+
+    if (k->kind != FR_ACTION_B && k->kind != FR_ACTION_W)
+        return after;
+    *has = true;
+    return is_first ? after
+                    : fr__place_adds_of(r, g->devices[k->rank], k->micro, forward->ops, forward->n,
+                                        after);
+}
+
 /* Its tasks; the marker at its end, or the one before if there are none. */
 static uint32_t place_pass(struct placing *g, const struct pass *k)
 {
@@ -290,7 +309,7 @@ static uint32_t place_pass(struct placing *g, const struct pass *k)
         (struct fr__begin){here.n_tasks, here.n_buffers, here.priority};
     if (g->p->blocks[k->stage][k->kind].n == 0)
         return g->marker[k->rank];
-    return g->is_repeated[k->micro] ? repeat_block(g, k) : make_block(g, k);
+    return add_up(g, k, g->is_repeated[k->micro] ? repeat_block(g, k) : make_block(g, k));
 }
 
 static void place_action(struct placing *g, uint32_t rank, size_t action)
@@ -366,6 +385,8 @@ static enum fr_status make_room(struct placing *g, struct fr_error *err)
     g->marker = fr__arena_alloc(g->scratch, s->n_ranks, sizeof(*g->marker));
     g->is_placed = fr__arena_alloc(g->scratch, s->n_actions, sizeof(bool));
     g->is_repeated = fr__arena_alloc(g->scratch, s->n_micros, sizeof(bool));
+    g->has_gradients =
+        fr__arena_alloc(g->scratch, (size_t)g->p->n_copies * g->p->n_stages, sizeof(bool));
     g->template_of = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->template_of));
     g->rank_of = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->rank_of));
     g->next_on_rank = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->next_on_rank));
@@ -375,8 +396,9 @@ static enum fr_status make_room(struct placing *g, struct fr_error *err)
     g->size = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->size));
     g->size_so_far = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(*g->size_so_far));
     g->pattern = fr__arena_alloc(g->scratch, g->n_blocks, sizeof(struct fr__pattern *));
-    if (!g->at || !g->marker || !g->is_placed || !g->is_repeated || !g->template_of ||
-        !g->rank_of || !g->turn || !g->begin || !g->size || !g->size_so_far || !g->pattern)
+    if (!g->at || !g->marker || !g->is_placed || !g->is_repeated || !g->has_gradients ||
+        !g->template_of || !g->rank_of || !g->turn || !g->begin || !g->size || !g->size_so_far ||
+        !g->pattern)
         return fr__fail_nomem(err);
     for (uint32_t r = 0; r < s->n_ranks; r++)
         g->marker[r] = FR_NONE;

@@ -65,7 +65,6 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
                               .device_of = device_of,
                               .block_after = FR_NONE,
                               .last_gather = FR_NONE,
-                              .before_update = FR_NONE,
                               .n_micros = n_micros};
     if ((uint64_t)n_micros * pl->graph->n_ops >= INT32_MAX / 4) /* priorities count tasks */
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
@@ -80,9 +79,12 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
     r->gradient_of = new_ids(r, pl->graph->n_tensors);
     r->done_of = new_ids(r, pl->in->topo->n_devices);
     r->step_of = new_ids(r, pl->in->topo->n_devices);
+    r->passes_of = new_ids(r, pl->in->topo->n_devices);
+    r->last_before = new_ids(r, pl->in->topo->n_devices);
     r->tail = (struct fr__micro){.index = FR_NONE, .batch = pl->graph->batch};
     if (!r->micros || !r->first_task || !r->gradient_of || !r->done_of || !r->step_of ||
-        !micro_ready(r, &r->tail) || !micro_ready(r, &r->micros[0]))
+        !r->passes_of || !r->last_before || !micro_ready(r, &r->tail) ||
+        !micro_ready(r, &r->micros[0]))
         return fr__fail_nomem(err);
     for (size_t i = 0; i < n_micros; i++) {
         r->micros[i].index = n_micros == 1 ? FR_NONE : (uint32_t)i;

@@ -60,9 +60,23 @@ struct fr__replica {
     struct fr__copy *copies;
     size_t n_copies, cap_copies;
     struct fr__step_passes passes; /* the caller's, set before the body is placed; 0: none */
-    uint32_t before_update;        /* what updates wait for beside the gradients, FR_NONE */
+    uint32_t *passes_of;   /* [n_devices] these before the updates there, which wait for them;
+                            FR_NONE: none */
+    uint32_t *last_before; /* [n_devices] the last task that they were made to wait for */
     bool is_out_of_memory;
 };
+
+/* The options of strategies for these. */
+#define FR__ADDS_OPTION                                                                            \
+    {                                                                                              \
+        .name = "adds", .type = FR_OPTION_COUNT, .fallback = "0",                                  \
+        .help = "passes over all gradients to add a micro-batch's to them"                         \
+    }
+#define FR__PASSES_OPTION                                                                          \
+    {                                                                                              \
+        .name = "passes", .type = FR_OPTION_COUNT, .fallback = "0",                                \
+        .help = "passes over all gradients before the update: clipping and such"                   \
+    }
 
 /* FR_ERANGE where one of two options, a count of passes, is over 64: no software makes so many. */
 enum fr_status fr__check_passes(const struct fr_option_values *v, size_t a, size_t b,
@@ -125,6 +139,13 @@ void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32
                         bool frees);
 /* Makes the updates wait for `task`; to be called once they are placed. */
 void fr__before_updates(struct fr__replica *r, uint32_t task);
+/* The same of the update op alone; or of the passes before the updates of its device, where software
+ * makes some. Nothing where the op is not placed. */
+void fr__before_update(struct fr__replica *r, uint32_t op, uint32_t task);
+/* Gradients of micro-batches after the first are added up: a task after `after`, or where nothing is
+ * added `after`. ops: of whose parameters. Of pipelines, which place no whole body. */
+uint32_t fr__place_adds_of(struct fr__replica *r, uint32_t device, uint32_t micro,
+                           const uint32_t ops[], size_t n, uint32_t after);
 /* Task of an update op, once placed. */
 uint32_t fr__update_task(const struct fr__replica *r, uint32_t op);
 /* FR_ENOMEM if any call above ran out of memory. */

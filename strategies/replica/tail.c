@@ -60,11 +60,26 @@ static void hold_to_the_end(struct fr__replica *r)
     }
 }
 
+/* Software's passes over the gradients of each device that has some. */
+static void place_passes(struct fr__replica *r, uint32_t device)
+{
+    const struct fr__params *p = &r->pl->params;
+
+    for (size_t i = 0; r->passes.update > 0 && i < p->n_updates; i++) {
+        uint32_t on = r->device_of[p->updates[i]];
+
+        if (fr__is_mine(r, p->updates[i]) && is_on(r, p->updates[i], device) &&
+            r->passes_of[on] == FR_NONE)
+            r->passes_of[on] = fr__place_passes(r, on, r->done_of[on]);
+    }
+}
+
 static void place_updates(struct fr__replica *r, uint32_t device)
 {
     struct fr__placer *pl = r->pl;
     const struct fr__params *p = &pl->params;
 
+    place_passes(r, device);
     place_tail(r, FR__ROLE_UPDATE, device);
     for (size_t i = 0; i < p->n_tail; i++) {
         uint32_t op = p->tail[i], done = r->done_of[r->device_of[op]];
@@ -73,8 +88,8 @@ static void place_updates(struct fr__replica *r, uint32_t device)
             continue;
         if (done != FR_NONE)
             fr_plan_add_dep(pl->plan, done, r->tail.task_of[op]);
-        if (r->before_update != FR_NONE)
-            fr_plan_add_dep(pl->plan, r->before_update, r->tail.task_of[op]);
+        if (r->passes_of[r->device_of[op]] != FR_NONE)
+            fr_plan_add_dep(pl->plan, r->passes_of[r->device_of[op]], r->tail.task_of[op]);
         fr_plan_add_dep(pl->plan, r->tail.task_of[op], fr__drops_at(r, op, FR_NONE, FR_NONE));
     }
     for (size_t i = 0; i < p->n_owners; i++) {
@@ -94,26 +109,31 @@ static void place_updates(struct fr__replica *r, uint32_t device)
 
 void fr__place_updates(struct fr__replica *r)
 {
-    uint32_t device = r->device_of[0];
-
-    r->before_update = fr__place_passes(r, device, r->done_of[device]);
     place_updates(r, FR_NONE);
     hold_to_the_end(r);
+}
+
+void fr__before_update(struct fr__replica *r, uint32_t op, uint32_t task)
+{
+    uint32_t device = r->device_of[op], update = fr__update_task(r, op);
+
+    if (task == FR_NONE || update == FR_NONE)
+        return;
+    if (r->passes_of[device] == FR_NONE) {
+        fr_plan_add_dep(r->pl->plan, task, update);
+        return;
+    }
+    if (r->last_before[device] != task) /* updates of one sum come one after the other */
+        fr_plan_add_dep(r->pl->plan, task, r->passes_of[device]);
+    r->last_before[device] = task;
 }
 
 void fr__before_updates(struct fr__replica *r, uint32_t task)
 {
     const struct fr__params *p = &r->pl->params;
 
-    if (task == FR_NONE)
-        return;
-    if (r->before_update != FR_NONE) { /* the passes come after it, and the updates after them */
-        fr_plan_add_dep(r->pl->plan, task, r->before_update);
-        return;
-    }
     for (size_t i = 0; i < p->n_updates; i++)
-        if (fr__update_task(r, p->updates[i]) != FR_NONE)
-            fr_plan_add_dep(r->pl->plan, task, fr__update_task(r, p->updates[i]));
+        fr__before_update(r, p->updates[i], task);
 }
 
 uint32_t fr__update_task(const struct fr__replica *r, uint32_t op)
@@ -171,6 +191,7 @@ uint32_t fr__place_updates_on(struct fr__replica *r, uint32_t device, uint32_t *
     const struct fr__params *p = &r->pl->params;
 
     *first = FR_NONE;
+    r->passes_of[device] = FR_NONE; /* those of the update before */
     place_tail(r, FR__ROLE_SUM, device);
     place_updates(r, device);
     refresh_tied(r, device);

@@ -118,8 +118,7 @@ static void send_copy(struct fr__replica *r, const struct fr__micro *m, const st
                       const struct fr__source *from, uint32_t leaving, struct fr__copy *c)
 {
     struct fr__placer *pl = r->pl;
-    const struct fr_tensor *t = &pl->graph->tensors[e->tensor];
-    uint64_t bytes = fr__bytes_at(pl, bytes_to(r, e, c->device), t->scales, m->batch);
+    uint64_t bytes = fr__tensor_bytes(pl, e->tensor, bytes_to(r, e, c->device), m->batch);
     uint32_t crossing =
         m == &r->tail ? FR_NONE : fr__crossing_of(pl->group_ops, (uint32_t)(e - pl->graph->edges));
     uint32_t parts = crossing == FR_NONE ? 1 : fr__crossing_parts(pl->group_ops), send;

@@ -63,7 +63,7 @@ START_TEST(a_misspelt_option_or_choice_names_the_nearest)
 {
     expect_usage("dp:bukcet=1MiB", "has no option 'bukcet', did you mean 'bucket'?");
     expect_usage("dp:sync=rong", "did you mean 'ring'?");
-    expect_usage("mp:micro=1", "strategy 'mp' has no options");
+    expect_usage("mp:micro=1", "strategy 'mp' has no option 'micro'");
 }
 END_TEST
 

@@ -93,13 +93,15 @@ static uint32_t wanting(const struct pairing *p, uint32_t f, uint32_t n)
     return FR_NONE;
 }
 
-static void pair_data(struct pairing *p, uint32_t o, uint32_t f)
+/* The output of f that looks like t. FR_NONE. */
+static uint32_t alike_output(const struct fr_graph *g, uint32_t f, uint32_t t)
 {
-    const struct fr_graph *g = p->s->g;
-    const struct fr_op *op = &g->ops[o];
+    const struct fr_op *op = &g->ops[f];
 
     for (uint32_t k = 0; k < op->n_tensors; k++)
-        p->s->twin[op->first_tensor + k] = wanting(p, f, p->n_made[f]++);
+        if (is_alike(&g->tensors[op->first_tensor + k], &g->tensors[t]))
+            return op->first_tensor + k;
+    return FR_NONE;
 }
 
 /* The output of f whose gradients sum t adds up: what it reads is the gradient of that, or was
@@ -116,10 +118,25 @@ static uint32_t summed_output(const struct pairing *p, uint32_t f, uint32_t o, u
         if (twin != FR_NONE && g->tensors[twin].op == f)
             return twin;
     }
-    for (uint32_t k = 0; k < op->n_tensors; k++)
-        if (is_alike(&g->tensors[op->first_tensor + k], &g->tensors[t]))
-            return op->first_tensor + k;
+    if (alike_output(g, f, t) != FR_NONE)
+        return alike_output(g, f, t);
     return op->n_tensors ? op->first_tensor : FR_NONE;
+}
+
+/* Gradients of inputs. A fused op may write one tensor more: where it first sums what the readers
+ * of f's output hand back, and the gradient of f's weights reads that sum (fuse.c), it is the
+ * gradient of the output. */
+static void pair_data(struct pairing *p, uint32_t o, uint32_t f)
+{
+    const struct fr_graph *g = p->s->g;
+    const struct fr_op *op = &g->ops[o];
+
+    for (uint32_t k = 0; k < op->n_tensors; k++) {
+        uint32_t t = op->first_tensor + k, input = wanting(p, f, p->n_made[f]);
+
+        p->n_made[f] += input != FR_NONE;
+        p->s->twin[t] = input != FR_NONE ? input : alike_output(g, f, t);
+    }
 }
 
 /* A weight gradient has no dimensions, but that of weights that a cast has made, which has one. */
