@@ -84,6 +84,7 @@ unit_tests += tests/sim/test_collective
 unit_tests += tests/sim/test_engine
 unit_tests += tests/sim/test_fabric_sharing
 unit_tests += tests/sim/test_even
+unit_tests += tests/sim/test_flows
 unit_tests += tests/sim/test_fold
 unit_tests += tests/sim/test_heap
 unit_tests += tests/sim/test_maxmin
