@@ -16,8 +16,7 @@ bool fr__collective_has_cost(const struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
 
-    return c->has_cost && (c->is_folded || !e->o->rings_only) &&
-           fr_plan_group_size(e->plan, c->group) > 1;
+    return c->has_cost && !e->o->rings_only && fr_plan_group_size(e->plan, c->group) > 1;
 }
 
 struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
@@ -76,6 +75,8 @@ struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
 
 bool fr__collective_is_known(const struct engine *e, uint32_t collective)
 {
-    return e->v->collectives[collective].is_formula || e->o->closed_form_collectives ||
+    const struct fr_collective *c = &e->v->collectives[collective];
+
+    return c->is_formula || c->is_folded || e->o->closed_form_collectives ||
            fr__collective_has_cost(e, collective);
 }

@@ -512,7 +512,7 @@ struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double byte
         return moved;
     moved = (struct fr__moved){a->load, a->bytes, a->held_bytes};
     could_bytes = bytes_s * a->load->alone_Bps;
-    if (e->v->collectives[collective].has_cost && moved.held_bytes > could_bytes) {
+    if (fr__collective_has_cost(e, collective) && moved.held_bytes > could_bytes) {
         moved.bytes *= could_bytes / moved.held_bytes;
         moved.held_bytes = could_bytes;
     }

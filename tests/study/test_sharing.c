@@ -1,0 +1,202 @@
+/* tests/study/test_sharing.c - messages and collectives that overlap share their links, also where
+ * one rank stands for many: random small questions whose collectives overlap. */
+#include "config.h"
+
+#include "base/rng.h"
+#include "study/study.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { N_CASES = 200 };
+
+/* Where ranks are alike and a ring goes over equal hops, folded and whole plans are the same to
+ * rounding. A plain group of ranks goes message by message where it is not folded. In a ring over
+ * hops of several kinds ranks then end one after another, while one that stands for all ends with
+ * the last, and messages on a fast hop leave their links before the slow ones do. */
+static const double ALIKE = 1e-9, MESSAGE_BY_MESSAGE = 0.02;
+
+static struct fr_record *ask(const char *workload, const char *topology, uint32_t batch,
+                             const char *strategy)
+{
+    struct fr_record *r = NULL;
+    struct fr_question q;
+    struct fr_error err;
+    enum fr_status st;
+
+    fr_question_init(&q);
+    q.workload = workload;
+    q.topology = topology;
+    q.strategy = strategy;
+    q.global_batch = batch;
+    q.dtype = FR_BF16;
+    q.optimizer = FR_ADAM;
+    st = fr_answer(&q, NULL, &r, &err); /* its self-checks are errors */
+    ck_assert_msg(st == FR_OK || st == FR_EUSAGE, "%s on %s, %s: %s", workload, topology, strategy,
+                  err.text);
+    return r;
+}
+
+/* The most bytes of a link over what it could carry in the makespan. */
+static double busiest(const struct fr_record *r)
+{
+    const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+    double most = 0;
+
+    for (size_t l = 0; l < r->run->n_links; l++)
+        most = fmax(most, r->run->link_bytes[l] / (t->links[l].bw_Bps * r->run->makespan_s));
+    return most;
+}
+
+/* ---- named questions ---- */
+
+#define GPT2 "gpt2-medium"
+#define FOUR "4x box:1xa40 via eth:25Gbps"
+static const double NIC_BPS = 25e9 / 8;
+
+/* Bytes over bandwidth of a NIC, one direction: both bounds were passed by formulas that took no
+ * link from each other (449.6 and 605.6 ms). */
+START_TEST(an_answer_takes_what_its_bytes_need)
+{
+    static const struct {
+        const char *strategy;
+        double bytes;
+    } ROWS[] = {{"hybrid:dp=4,zero=3,shard-group=2", 2076425216},
+                {"hybrid:cp=2,dp=2,zero=3", 2654148096}};
+    struct fr_record *r = ask(GPT2, FOUR, 8, ROWS[_i].strategy);
+
+    ck_assert_double_eq_tol(r->links[0].bytes, ROWS[_i].bytes, 1e-9 * ROWS[_i].bytes);
+    ck_assert_double_ge(r->iteration_s, ROWS[_i].bytes / NIC_BPS);
+    ck_assert_double_ge(r->lower_bound_s, ROWS[_i].bytes / NIC_BPS * (1 - 1e-9));
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(one_group_folded_is_the_whole_one)
+{
+    struct fr_record *a = ask(GPT2, FOUR, 8, "hybrid:dp=4,zero=3,fold=1");
+    struct fr_record *b = ask(GPT2, FOUR, 8, "hybrid:dp=4,zero=3,fold=0");
+
+    ck_assert_double_eq_tol(a->iteration_s, b->iteration_s, 1e-12 * b->iteration_s);
+    fr_record_free(a);
+    fr_record_free(b);
+}
+END_TEST
+
+/* ---- random questions ---- */
+
+static const struct {
+    const char *topology;
+    uint32_t n_gpus;
+    bool has_several_hops; /* between neighbours of a ring over all GPUs */
+} MACHINES[] = {
+    {"4x box:1xa40 via eth:25Gbps", 4, false},
+    {"8x box:1xa40 via eth:10Gbps", 8, false},
+    {"2x box:4xa40 via eth:25Gbps", 8, true},
+    {"hgx-h100", 8, false},
+    {"2x hgx-h100 via ib:400Gbps", 16, true},
+    {"2x hgx-h100 via ib:100Gbps", 16, true},
+    {"4x gh200-quad", 16, true},
+    {"box:8xa40", 8, true},
+};
+enum { N_MACHINES = sizeof(MACHINES) / sizeof(MACHINES[0]) };
+
+static uint32_t below(struct fr__rng *g, uint32_t n)
+{
+    return (uint32_t)fr__rng_below(g, n);
+}
+
+static uint32_t power_up_to(struct fr__rng *g, uint32_t most)
+{
+    uint32_t x = 1;
+
+    while (x < most && below(g, 2) == 0)
+        x *= 2;
+    return x;
+}
+
+struct drawn {
+    char workload[160], options[160];
+    const char *topology;
+    uint32_t batch;
+    double tolerance;
+};
+
+static struct drawn draw(struct fr__rng *g)
+{
+    uint32_t m = below(g, N_MACHINES), n = MACHINES[m].n_gpus;
+    uint32_t tp = power_up_to(g, n / 2), cp = power_up_to(g, n / tp > 4 ? 4 : n / tp);
+    uint32_t pp = power_up_to(g, n / tp / cp > 4 ? 4 : n / tp / cp), dp = n / tp / cp / pp;
+    uint32_t hidden = 256u << below(g, 3), layers = 4;
+    bool is_plain = tp * cp * pp == 1 && MACHINES[m].has_several_hops;
+    struct drawn d = {.topology = MACHINES[m].topology,
+                      .batch = dp * pp * 4,
+                      .tolerance = is_plain ? MESSAGE_BY_MESSAGE : ALIKE};
+    int at;
+
+    snprintf(d.workload, sizeof(d.workload), "gpt:hidden=%u,heads=16,seq=%u,vocab=2048,layers=%u",
+             hidden, 256u << below(g, 2), layers);
+    at = snprintf(d.options, sizeof(d.options), "tp=%u,cp=%u,pp=%u,zero=%u", tp, cp, pp,
+                  below(g, pp > 1 ? 3 : 4));
+    if (pp > 1)
+        at += snprintf(d.options + at, sizeof(d.options) - (size_t)at, ",micro=1");
+    if (below(g, 2) == 0)
+        at += snprintf(d.options + at, sizeof(d.options) - (size_t)at, ",bucket=%uMiB",
+                       1u << below(g, 4));
+    if (tp > 1 && below(g, 2) == 0)
+        at += snprintf(d.options + at, sizeof(d.options) - (size_t)at, ",sp=1");
+    return d;
+}
+
+static void compare(const struct drawn *d, uint32_t number, uint32_t *n_compared)
+{
+    char folded[200], whole[200];
+    struct fr_record *a, *b;
+
+    snprintf(folded, sizeof(folded), "hybrid:%s,fold=1", d->options);
+    snprintf(whole, sizeof(whole), "hybrid:%s,fold=0", d->options);
+    a = ask(d->workload, d->topology, d->batch, folded);
+    b = ask(d->workload, d->topology, d->batch, whole);
+    if (a && b) {
+        double off = fabs(a->iteration_s / b->iteration_s - 1);
+
+        ck_assert_msg(off <= d->tolerance,
+                      "case %u: -w %s -t '%s' -b %u: %.17g s of %s, %.17g s of %s", number,
+                      d->workload, d->topology, d->batch, a->iteration_s, folded, b->iteration_s,
+                      whole);
+        ck_assert_double_le(busiest(a), 1 + 1e-9);
+        ck_assert_double_le(busiest(b), 1 + 1e-9);
+        ck_assert_msg(fabs(busiest(a) - busiest(b)) <= d->tolerance + 1e-5, "case %u", number);
+        ++*n_compared;
+    }
+    fr_record_free(a);
+    fr_record_free(b);
+}
+
+START_TEST(random_folded_plans_take_what_the_whole_ones_take)
+{
+    uint32_t n_compared = 0;
+    struct fr__rng g;
+
+    fr__rng_init(&g, 30, 1);
+    for (uint32_t i = 0; i < N_CASES; i++) {
+        struct drawn d = draw(&g);
+
+        compare(&d, i, &n_compared);
+    }
+    ck_assert_uint_ge(n_compared, N_CASES * 9 / 10);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("sharing");
+
+    tcase_add_loop_test(c, an_answer_takes_what_its_bytes_need, 0, 2);
+    tcase_add_test(c, one_group_folded_is_the_whole_one);
+    tcase_add_test(c, random_folded_plans_take_what_the_whole_ones_take);
+    tcase_set_timeout(c, 300);
+    return run_case(c, "study/sharing");
+}
