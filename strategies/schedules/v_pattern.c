@@ -30,15 +30,22 @@ struct held {
     int32_t live, due; /* activations; weight gradients that may run */
 };
 
+/* How many input gradients a rank has up to a slot; -1: before the first. */
+struct cursor {
+    int32_t slot, n;
+};
+
 struct table {
-    uint32_t p, n;     /* ranks, micro-batches */
-    uint32_t n_slots;  /* that a rank's row of `what` has */
-    int32_t *at;       /* [p][N_ROWS][2 n] the slot of each; n of the passes, 2 n of W */
-    int8_t *what;      /* [p][n_slots] the pass there, or EMPTY */
-    struct held *held; /* [p][n_slots] after each slot, while passes are moved */
-    uint32_t *count;   /* [p][N_ROWS] scratch: passes met so far */
-    bool has_w;        /* weight gradients have slots of their own */
-    int32_t most_live; /* activations of any rank */
+    uint32_t p, n;         /* ranks, micro-batches */
+    uint32_t n_slots;      /* that a rank's row of `what` has */
+    int32_t *at;           /* [p][N_ROWS][2 n] the slot of each; n of the passes, 2 n of W */
+    int8_t *what;          /* [p][n_slots] the pass there, or EMPTY */
+    struct cursor *inputs; /* [p] */
+    struct held *before;   /* [n_slots] scratch */
+    struct held *held;     /* [p][n_slots] after each slot, while passes are moved */
+    uint32_t *count;       /* [p][N_ROWS] scratch: passes met so far */
+    bool has_w;            /* weight gradients have slots of their own */
+    int32_t most_live;     /* activations of any rank */
 };
 
 static int32_t *slot_of(const struct table *t, uint32_t rank, int row, uint32_t k)
@@ -143,21 +150,39 @@ static int32_t count_held(const struct table *t, uint32_t rank)
 }
 
 /* The counts after something changed in the slots from first to last: until they are as before.
- * Whether nowhere more is held than allowed; then, and with is_kept, they are kept. */
-static bool recount(const struct table *t, uint32_t rank, int32_t first, int32_t last, bool is_kept)
+ * Whether nowhere more is held than allowed; else the counts are as they were. */
+static bool recount(const struct table *t, uint32_t rank, int32_t first, int32_t last)
 {
     struct held *held = held_of(t, rank), h = first > 0 ? held[first - 1] : (struct held){0, 0};
+    const int8_t *row = row_of(t, rank);
+    int32_t i = first;
 
-    for (int32_t i = first; i < (int32_t)t->n_slots; i++) {
-        h = step(t, h, row_of(t, rank)[i]);
-        if (h.live > t->most_live)
-            return false;
-        if (i >= last && h.live == held[i].live && h.due == held[i].due)
+    for (; i < (int32_t)t->n_slots; i++) {
+        h = step(t, h, row[i]);
+        if (h.live > t->most_live || (i >= last && h.live == held[i].live && h.due == held[i].due))
             break;
-        if (is_kept)
-            held[i] = h;
+        t->before[i - first] = held[i];
+        held[i] = h;
     }
-    return true;
+    if (i == (int32_t)t->n_slots || h.live <= t->most_live)
+        return true;
+    memcpy(held + first, t->before, (size_t)(i - first) * sizeof(*held));
+    return false;
+}
+
+/* The first slot at which another forward, gone from `slot`, is not too much at once: it adds one
+ * to what is held up to there. */
+static int32_t first_with_room(const struct table *t, uint32_t rank, int row, int32_t from,
+                               int32_t slot)
+{
+    const struct held *held = held_of(t, rank);
+    int32_t i = slot;
+
+    if (row != F0 && row != F1)
+        return from;
+    while (i > from && held[i - 1].live < t->most_live)
+        i--;
+    return i;
 }
 
 /* ---- compression ---- */
@@ -167,17 +192,32 @@ static int32_t later(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* The k-th input gradient of the rank, of either stage. */
-static int32_t slot_of_input(const struct table *t, uint32_t rank, uint32_t k)
+static bool is_input(int8_t what)
+{
+    return what == I0 || what == I1;
+}
+
+/* The slot of the k-th input gradient of the rank, of either stage. Weight gradients ask in their
+ * order, so the place of the last answer is near. */
+static int32_t slot_of_input(struct table *t, uint32_t rank, uint32_t k)
 {
     const int8_t *row = row_of(t, rank);
-    int32_t i = -1;
+    struct cursor *at = &t->inputs[rank];
 
-    for (uint32_t left = k + 1; left > 0;) {
-        i++;
-        left -= row[i] == I0 || row[i] == I1;
-    }
-    return i;
+    while (at->n < (int32_t)k + 1)
+        at->n += is_input(row[++at->slot]);
+    while (at->n > (int32_t)k + 1 || !is_input(row[at->slot]))
+        at->n -= is_input(row[at->slot--]);
+    return at->slot;
+}
+
+/* A pass has gone from one slot to an earlier one. */
+static void note_move(struct table *t, uint32_t rank, int row, int32_t from, int32_t to)
+{
+    struct cursor *at = &t->inputs[rank];
+
+    if (is_input((int8_t)row))
+        at->n += (to <= at->slot) - (from <= at->slot);
 }
 
 /* The last slot of what the k-th of its row waits for; -1: for nothing. */
@@ -202,14 +242,14 @@ static void move_early(struct table *t, uint32_t rank, int row, uint32_t k, int3
 
     if (row == W)
         from = later(from, slot_of_input(t, rank, k));
-    for (int32_t i = from + 1; i < slot; i++) {
+    for (int32_t i = first_with_room(t, rank, row, from + 1, slot); i < slot; i++) {
         if (what[i] != EMPTY)
             continue;
         what[i] = (int8_t)row;
         what[slot] = EMPTY;
         *slot_of(t, rank, row, k) = i;
-        if (recount(t, rank, i, slot, false)) {
-            (void)recount(t, rank, i, slot, true);
+        if (recount(t, rank, i, slot)) {
+            note_move(t, rank, row, slot, i);
             return;
         }
         what[i] = EMPTY;
@@ -227,8 +267,10 @@ static void compress(struct table *t)
     enum part part = PART_BEGIN;
 
     t->most_live = 0;
-    for (uint32_t r = 0; r < t->p; r++)
+    for (uint32_t r = 0; r < t->p; r++) {
         t->most_live = later(t->most_live, count_held(t, r));
+        t->inputs[r] = (struct cursor){-1, 0};
+    }
     clear_counts(t);
     for (int32_t slot = 0; slot < (int32_t)t->n_slots; slot++)
         for (uint32_t r = 0; r < t->p; r++) {
@@ -369,7 +411,12 @@ static enum fr_status make(const struct fr_schedule_spec *spec, offsets_fn offse
     t.what = calloc((size_t)t.p * t.n_slots, sizeof(*t.what));
     t.count = calloc((size_t)t.p * N_ROWS, sizeof(*t.count));
     t.held = calloc((size_t)t.p * t.n_slots, sizeof(*t.held));
-    st = t.at && t.what && t.count && t.held ? search(&t, offsets, out, err) : fr__fail_nomem(err);
+    t.before = calloc(t.n_slots, sizeof(*t.before));
+    t.inputs = calloc(t.p, sizeof(*t.inputs));
+    st = t.at && t.what && t.count && t.held && t.before && t.inputs ? search(&t, offsets, out, err)
+                                                                     : fr__fail_nomem(err);
+    free(t.inputs);
+    free(t.before);
     free(t.held);
     free(t.count);
     free(t.what);
