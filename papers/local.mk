@@ -1,10 +1,10 @@
 noinst_LTLIBRARIES += libpapers.la
 libpapers_la_SOURCES = \
-	papers/papers.h papers/papers.c papers/plot.c \
+	papers/papers.h papers/papers.c papers/markdown.c papers/plot.c \
 	papers/fastt/experiments.c papers/fastt/parts.h papers/fastt/parts.c papers/fastt/scaling.c \
 	papers/gpipe/experiments.c \
 	papers/megatron/experiments.c \
-	papers/parts/build.h papers/parts/build.c \
+	papers/parts/build.h papers/parts/build.c papers/parts/cell.h papers/parts/cell.c \
 	papers/pipedream/experiments.c \
 	papers/zero-bubble/experiments.c
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "papers/parts/build.h"
-#include "results/parts/number.h"
+#include "papers/parts/cell.h"
 #include "results/text/table.h"
 
 #include <math.h>
@@ -61,43 +61,12 @@ enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, con
 
 /* ---- text ---- */
 
-static void write_cell(char out[FR__TABLE_CELL], const struct fr_repro_cell *c, enum fr_unit unit)
-{
-    char text[40];
-
-    if (c->text) {
-        fr__table_text(out, c->text);
-        return;
-    }
-    if (unit == FR_UNIT_TEXT || isnan(c->value))
-        return;
-    switch (unit) {
-    case FR_UNIT_COUNT:
-        fr__fixed(c->value, 0, out, FR__TABLE_CELL);
-        break;
-    case FR_UNIT_SECONDS:
-        fr__format_time(c->value, out, FR__TABLE_CELL);
-        break;
-    case FR_UNIT_BYTES:
-        fr__format_bytes(c->value, out, FR__TABLE_CELL);
-        break;
-    case FR_UNIT_FRACTION:
-        snprintf(out, FR__TABLE_CELL, "%s %%", fr__fixed(100 * c->value, 1, text, sizeof(text)));
-        break;
-    case FR_UNIT_TIMES:
-        snprintf(out, FR__TABLE_CELL, "%sx", fr__fixed(c->value, 2, text, sizeof(text)));
-        break;
-    case FR_UNIT_TEXT:
-        break;
-    }
-}
-
 static void fill(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct fr_repro_table *t = user;
 
     for (size_t c = 0; c < t->n_columns; c++)
-        write_cell(row->cell[c], &t->cells[i * t->n_columns + c], t->columns[c].unit);
+        fr__repro_cell_text(row->cell[c], &t->cells[i * t->n_columns + c], t->columns[c].unit);
 }
 
 void fr_reproduction_print(FILE *f, const struct fr_reproduction *r)

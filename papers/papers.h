@@ -72,6 +72,9 @@ void fr_reproduction_print_json(FILE *f, const struct fr_reproduction *r);
 /* A line a cell: table, row, column, value. FR_EIO. */
 enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char *path,
                                      struct fr_error *err);
+/* Its tables as a page of Markdown. FR_EIO. */
+enum fr_status fr_reproduction_write_markdown(const struct fr_reproduction *r, const char *path,
+                                              struct fr_error *err);
 /* Bars, a group a row or a model, of the table that path names before its ending
  * ("x.order.png"), else of the first. FR_EUSAGE: no picture by its ending, or of that table; as
  * fr_results_write. */

@@ -2,6 +2,7 @@
 # input.
 project_tests = tests/project/test_device_table.sh \
 	tests/project/test_doc_examples.sh \
+	tests/project/test_doc_figures.sh \
 	tests/project/test_exports.sh \
 	tests/project/test_hostile.sh \
 	tests/project/test_layers.sh \
@@ -14,7 +15,8 @@ EXTRA_DIST += $(project_tests) tests/project/same_bytes.sh tests/project/client/
 	tests/project/client/run.sh
 
 # Does some test notice every single mistake made on purpose? A few minutes; not part of check.
-EXTRA_DIST += tests/project/mutate.py tests/project/mutations.py tests/project/circles.py
+EXTRA_DIST += tests/project/mutate.py tests/project/mutations.py tests/project/circles.py \
+	tests/project/doc_figures.py tests/project/doc_figures.txt
 .PHONY: mutate
 mutate:
 	python3 -B $(srcdir)/tests/project/mutate.py

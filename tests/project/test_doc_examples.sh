@@ -47,11 +47,14 @@ while read -r line; do
 done <list
 
 # shellcheck disable=SC2094 # two files named page
-for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md doc/schedules.md doc/large-models.md \
-    doc/cookbook.md doc/extending.md doc/recipes.md; do
+for page in $(cd "$source" && grep -l '^```console$' README.md doc/*.md papers/*/README.md); do
     awk '/^```console$/ {
              print; getline; print
              command = substr($0, 3)
+             while (command ~ /\\$/) {
+                 getline; print
+                 command = substr(command, 1, length(command) - 1) $0
+             }
              while ((command | getline line) > 0)
                  print line
              close(command)
