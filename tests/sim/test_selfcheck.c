@@ -69,6 +69,25 @@ START_TEST(a_sound_run_passes)
 }
 END_TEST
 
+/* The first link carried as much as it can in the makespan; a little more is found. */
+START_TEST(a_link_that_carried_more_than_it_can_is_found)
+{
+    double Bps[16], could_bytes;
+    struct fr_error err = {.text = ""};
+
+    ck_assert_uint_le(run->n_links, 16);
+    for (size_t l = 0; l < run->n_links; l++)
+        Bps[l] = topo->links[l].bw_Bps;
+    could_bytes = Bps[0] * run->makespan_s;
+    link_bytes[0] = could_bytes;
+    ck_assert_int_eq(fr__check_links(plan, &copy, Bps, NULL), FR_OK);
+    link_bytes[0] = could_bytes * 1.5;
+    ck_assert_int_eq(fr__check_links(plan, &copy, Bps, &err), FR_ECHECK);
+    ck_assert_msg(strstr(err.text, "self-check 'links': link ") && strstr(err.text, "150 %"),
+                  "'%s'", err.text);
+}
+END_TEST
+
 START_TEST(a_task_that_starts_before_its_predecessor_ends_is_found)
 {
     start_s[3] = 2.5;
@@ -158,6 +177,7 @@ int main(void)
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, a_sound_run_passes);
+    tcase_add_test(c, a_link_that_carried_more_than_it_can_is_found);
     tcase_add_test(c, a_task_that_starts_before_its_predecessor_ends_is_found);
     tcase_add_test(c, a_task_that_ends_before_it_starts_is_found);
     tcase_add_test(c, a_task_that_never_ran_is_found);
