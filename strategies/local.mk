@@ -67,7 +67,8 @@ libstrategies_la_SOURCES = \
 	strategies/replica/rank_groups.h strategies/replica/replica.h strategies/replica/replica.c \
 	strategies/replica/tail.c strategies/replica/tensors.c \
 	strategies/schedules/action.h strategies/schedules/action.c strategies/schedules/asynchronous.c \
-	strategies/schedules/chimera.c strategies/schedules/comms.c strategies/schedules/dualpipe.c \
+	strategies/schedules/chimera.c strategies/schedules/chimera_released.c \
+	strategies/schedules/comms.c strategies/schedules/dualpipe.c \
 	strategies/schedules/eager.c strategies/schedules/gpipe.c strategies/schedules/interleaved.c \
 	strategies/schedules/looped_bfs.c strategies/schedules/maker.h strategies/schedules/maker.c \
 	strategies/schedules/one_f_one_b.c strategies/schedules/passes.h strategies/schedules/passes.c \

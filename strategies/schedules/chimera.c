@@ -6,8 +6,10 @@
  * unit the k-th micro-batch of its direction is forward on stage s in slot s + 2 k and backward in
  * slot 2 p - 1 - s + 2 k; a unit begins 2 p slots after the one before. No two passes of a rank
  * share a slot, so the order of the slots is the order of the rank's list.
- * Source: S. Li and T. Hoefler, Chimera, SC 2021; slots derived from the
- * order that the authors' generator prints, whose micro-batches count on in each direction.
+ * Source: S. Li and T. Hoefler, Chimera, SC 2021, section 3.5 for more than p micro-batches (direct
+ * concatenation); slots derived from the order that the authors' generator prints, whose
+ * micro-batches count on in each direction. From 3 p micro-batches and six ranks on that generator
+ * orders units otherwise: chimera_released.c.
  */
 #include "config.h"
 

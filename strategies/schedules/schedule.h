@@ -133,6 +133,7 @@ const struct fr_schedule_kind *fr_schedule_kind_find(const char *name);
     X(dualpipe)                                                                                    \
     X(dualpipe_v)                                                                                  \
     X(chimera)                                                                                     \
+    X(chimera_released)                                                                            \
     X(pipedream)                                                                                   \
     X(pipedream_2bw)                                                                               \
     X(pipemare)

@@ -197,6 +197,60 @@ START_TEST(communication_stands_where_pytorch_puts_it)
 }
 END_TEST
 
+static bool is_same_list(const struct fr_schedule *a, const struct fr_schedule *b)
+{
+    if (a->n_actions != b->n_actions || a->n_ranks != b->n_ranks)
+        return false;
+    for (size_t i = 0; i < a->n_actions; i++)
+        if (a->actions[i].kind != b->actions[i].kind ||
+            a->actions[i].stage != b->actions[i].stage ||
+            a->actions[i].micro != b->actions[i].micro)
+            return false;
+    return true;
+}
+
+/* With up to two units a direction, or four ranks, nothing overlaps. Then the figures are those of
+ * the lists that the generator's own class makes, run with the program of the summary (F = 1, B =
+ * 2): 8 ranks and 32 micro-batches take 109 with 20 live on a rank, where units that follow each
+ * other take 126 with 8. */
+START_TEST(chimera_as_released_overlaps_its_units_from_three_of_them_on)
+{
+    static const struct {
+        uint32_t p, m;
+        double released, paper; /* makespans */
+        uint32_t live, live_paper;
+    } rows[] = {
+        {2, 2, 6, 6, 2, 2},         {4, 16, 58, 58, 4, 4},      {8, 16, 66, 66, 8, 8},
+        {16, 32, 138, 138, 16, 16}, {6, 18, 63, 70, 10, 6},     {8, 24, 85, 96, 14, 8},
+        {8, 32, 109, 126, 20, 8},   {16, 64, 221, 262, 44, 16},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fr_schedule *a = make("chimera-released", rows[i].p, 2, rows[i].m);
+        struct fr_schedule *b = make("chimera", rows[i].p, 2, rows[i].m);
+        struct fr_replay x, y;
+        struct fr_error err;
+        uint32_t most[2] = {0, 0};
+
+        ck_assert_int_eq(fr_schedule_replay(&x, a, NULL, &err), FR_OK);
+        ck_assert_int_eq(fr_schedule_replay(&y, b, NULL, &err), FR_OK);
+        for (uint32_t r = 0; r < rows[i].p; r++) {
+            most[0] = x.live_weight[r] > most[0] ? x.live_weight[r] : most[0];
+            most[1] = y.live_weight[r] > most[1] ? y.live_weight[r] : most[1];
+        }
+        ck_assert_double_eq(x.makespan, rows[i].released);
+        ck_assert_double_eq(y.makespan, rows[i].paper);
+        ck_assert_uint_eq(most[0], rows[i].live);
+        ck_assert_uint_eq(most[1], rows[i].live_paper);
+        ck_assert(is_same_list(a, b) == (rows[i].p <= 4 || rows[i].m <= 2 * rows[i].p));
+        fr_replay_fini(&x);
+        fr_replay_fini(&y);
+        fr_schedule_free(a);
+        fr_schedule_free(b);
+    }
+}
+END_TEST
+
 START_TEST(two_directions_get_no_communication)
 {
     struct fr_schedule *s = make("chimera", 2, 2, 2), *with = NULL;
@@ -265,6 +319,7 @@ int main(void)
     tcase_add_test(t, every_list_is_that_of_its_source);
     tcase_add_test(t, every_replay_gives_the_figures_of_the_summary);
     tcase_add_test(t, communication_stands_where_pytorch_puts_it);
+    tcase_add_test(t, chimera_as_released_overlaps_its_units_from_three_of_them_on);
     tcase_add_test(t, two_directions_get_no_communication);
     return run_case(t, "schedules");
 }
