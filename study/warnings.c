@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "study/host.h"
+#include "study/interval/contradicted.h"
 #include "study/recipes.h"
 #include "study/record.h"
 
@@ -142,6 +143,11 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
         say_input(text, sizeof(text), r, m);
         FR_TRY(add(r, list, arena, text, err));
     }
+    text[0] = '\0';
+    if (fr__contradicted_of(fr_plan_view(m->plan)->param_shards))
+        fr__contradicted_say(fr__contradicted_of(fr_plan_view(m->plan)->param_shards), text,
+                             sizeof(text));
+    FR_TRY(add(r, list, arena, text, err));
     say_uncounted(text, sizeof(text), m);
     FR_TRY(add(r, list, arena, text, err));
     if (!has_rings_alone(m, r))
