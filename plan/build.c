@@ -256,6 +256,11 @@ void fr_plan_say_gradients(struct fr_plan *p, double kept_bytes, double sent_byt
     p->sent_gradient_bytes = sent_bytes;
 }
 
+void fr_plan_say_shards(struct fr_plan *p, uint32_t param_shards)
+{
+    p->param_shards = param_shards;
+}
+
 void fr_plan_say_folding(struct fr_plan *p, const char *text)
 {
     p->folding = fr__arena_strdup(p->arena, text);
@@ -341,6 +346,7 @@ static void set_view(struct fr_plan *p)
     v->folding = p->folding;
     v->gradient_bytes = p->gradient_bytes;
     v->sent_gradient_bytes = p->sent_gradient_bytes;
+    v->param_shards = p->param_shards;
 }
 
 struct first_line {

@@ -21,6 +21,7 @@ void fr__plan_copy_shared(const struct fr_plan *p, struct fr_plan *out)
     for (uint32_t d = 0; v->device_counts && d < v->topo->n_devices; d++)
         fr_plan_fold_device(out, d, v->device_counts[d], p->device_folds[d].devices);
     fr_plan_say_gradients(out, v->gradient_bytes, v->sent_gradient_bytes);
+    fr_plan_say_shards(out, v->param_shards);
     if (v->folding)
         fr_plan_say_folding(out, v->folding);
     for (uint32_t g = 0; g < v->n_groups; g++) {

@@ -47,6 +47,7 @@ struct fr_plan {
     size_t n_group_folds, cap_group_folds;
     char *folding; /* NULL: nothing was said */
     double gradient_bytes, sent_gradient_bytes;
+    uint32_t param_shards;
     const char **strings;
     struct fr__rewrite *rewrite; /* a graph of its own, shared with copies; NULL: none */
     struct fr__arena *arena;     /* strings and, once finished, the compressed rows */

@@ -193,6 +193,8 @@ void fr_plan_say_folding(struct fr_plan *p, const char *text);
 /* Bytes of one parameter's gradient, as it is kept over an iteration and as it travels between
  * ranks. 0: the plan trains nothing. */
 void fr_plan_say_gradients(struct fr_plan *p, double kept_bytes, double sent_bytes);
+/* So many ranks share out the parameters, and gather them each time that they are used. */
+void fr_plan_say_shards(struct fr_plan *p, uint32_t param_shards);
 /* Ranks first, first+stride, ...: device indices. */
 uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count);
 /* Any devices, rank by rank. devices: [n], copied. */
@@ -279,6 +281,7 @@ struct fr_plan_view {
     const char *folding;           /* "folded: 16 ranks as 2", or why not; NULL: nothing was said */
     /* of one parameter's gradient, as it is kept and as it travels; 0: nothing is trained */
     double gradient_bytes, sent_gradient_bytes;
+    uint32_t param_shards; /* ranks that share out the parameters; 0: each has its own whole */
 };
 const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
 /* NULL: it stands for itself, or what it stands for was not told. */

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "study/host.h"
+#include "study/interval/contradicted.h"
 #include "study/recipes.h"
 #include "study/record.h"
 
@@ -143,6 +144,11 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
         FR_TRY(add(r, list, arena, text, err));
     }
     FR_TRY(add(r, list, arena, m->cut_memory.note, err));
+    text[0] = '\0';
+    if (fr__contradicted_of(fr_plan_view(m->plan)->param_shards))
+        fr__contradicted_say(fr__contradicted_of(fr_plan_view(m->plan)->param_shards), text,
+                             sizeof(text));
+    FR_TRY(add(r, list, arena, text, err));
     say_uncounted(text, sizeof(text), m);
     FR_TRY(add(r, list, arena, text, err));
     if (!has_rings_alone(m, r))

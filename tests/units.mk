@@ -176,6 +176,7 @@ unit_tests += tests/study/test_sensitivity
 unit_tests += tests/study/test_session
 unit_tests += tests/study/test_software_alike
 unit_tests += tests/study/test_sharing
+unit_tests += tests/study/test_contradicted
 unit_tests += tests/study/test_store
 unit_tests += tests/study/test_sweep
 unit_tests += tests/study/test_sweep_best

@@ -136,6 +136,7 @@ static void json_members(struct fr__json *j, const struct fr_search_results *r)
     fr__json_count(j, "simulated_op_by_op", m->n_exact);
     fr__json_bool(j, "exhaustive", r->is_exhaustive);
     fr__json_count(j, "like_best", m->n_like_best);
+    fr__json_string(j, "contradicted", m->contradicted);
     json_rows(j, "results", r->search, m->n_ranked, m->ranked);
     json_rows(j, "frontier", r->search, m->n_frontier, m->frontier);
 }

@@ -213,12 +213,15 @@ static void print_proof(FILE *f, const struct fr_search_results *r)
     if (m->n_ranked == 0)
         return;
     fprintf(f,
-            "\nProved best of the space at the coarse fidelity (%s): %s. Op by op it is the best "
-            "of the %zu that were asked.\n",
+            "\n%s of the space at the coarse fidelity (%s): %s. Op by op it is the best of the %zu "
+            "that were asked.\n",
+            m->contradicted ? "Best by our prediction" : "Proved best",
             fr__format_time(m->best_coarse_s, text, sizeof(text)),
             r->is_exhaustive ? "all that fit were simulated"
                              : "those left out take longer by a lower bound",
             m->n_exact);
+    if (m->contradicted)
+        fprintf(f, "Not proved: %s.\n", m->contradicted);
 }
 
 void fr_search_print(FILE *f, const struct fr_search_results *r)

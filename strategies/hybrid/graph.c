@@ -199,6 +199,7 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
                   [FR__GATHER_EXPERTS] = o->dp * o->cp * o->tp / (o->ep * o->etp)},
         .prefetch = o->prefetch,
         .reshards = o->reshards,
+        .keeps_last = o->keeps_last,
         .packs = o->packs && o->zero >= 3,
         .are_modules = o->gathers_modules,
         .keeps_parameters = (o->zero < 3),

@@ -67,6 +67,8 @@ struct fr__hybrid_options {
     const struct fr__recipe *recipe; /* what a parameter takes; NULL: what is usual */
     uint32_t prefetch;               /* zero 3: units gathered ahead of the one that runs */
     bool is_tensor_async;            /* messages of a tensor group run beside other work */
+    bool keeps_last;                 /* zero 3: the last unit stays gathered */
+    bool casts_gathered;             /* zero 3: shares are fp32, cast when gathered */
     bool packs;                      /* zero 3: copies out of and into messages */
     bool gathers_modules;            /* zero 3: a unit is a module, not a layer */
     bool reshards;                   /* zero 3: gathered again for the backward pass */

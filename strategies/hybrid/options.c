@@ -32,6 +32,8 @@ enum {
     GATHER,
     PREFETCH,
     RESHARD,
+    KEEP_LAST,
+    CAST_GATHERED,
     PACKS,
     SHARD_GROUP,
     MAP,
@@ -158,6 +160,17 @@ const struct fr_option fr__hybrid_option_rows[] = {
                  .fallback = "1",
                  .help = "zero=3: parameters are dropped after the forward pass of a layer and "
                          "gathered again; 0: kept for its backward pass"},
+    [KEEP_LAST] = {.name = "keep-last",
+                   .type = FR_OPTION_BOOL,
+                   .fallback = "0",
+                   .help = "zero=3: the parameters of the last layer stay gathered from its "
+                           "forward to its backward pass, as in torchtitan"},
+    [CAST_GATHERED] = {.name = "cast-gathered",
+                       .type = FR_OPTION_BOOL,
+                       .fallback = "0",
+                       .help = "zero=3 in 16 bits: a rank's share of the weights is the fp32 one, "
+                               "which is cast when it is gathered, as in PyTorch's FSDP; 0: it has "
+                               "a share in 16 bits too, as in DeepSpeed"},
     [PACKS] = {.name = "packs",
                .type = FR_OPTION_BOOL,
                .fallback = "0",
@@ -456,6 +469,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .zero = (unsigned)v[ZERO],
         .prefetch = (uint32_t)(v[PREFETCH] < UINT32_MAX / 2 ? v[PREFETCH] : UINT32_MAX / 2),
         .reshards = v[RESHARD] != 0,
+        .keeps_last = v[KEEP_LAST] != 0,
+        .casts_gathered = v[CAST_GATHERED] != 0,
         .packs = v[PACKS] != 0,
         .gathers_modules = v[GATHER] != 0,
         .annotations = fr_option_text(in->options, SHARD)};

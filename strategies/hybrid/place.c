@@ -273,8 +273,11 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
     p->keeping = (struct fr__keeping){.recipe = fr__hybrid_recipe(p->o, pl->graph),
                                       .zero = p->o->zero,
                                       .shards = p->shards,
-                                      .is_scattered = p->g->is_scattered};
+                                      .is_scattered = p->g->is_scattered,
+                                      .casts_gathered = p->o->casts_gathered && p->o->zero >= 3};
     fr__placer_keep_so(pl, &p->keeping);
+    if (p->g->is_gathered)
+        fr_plan_say_shards(pl->plan, p->ranks->data.n_ranks);
     return FR_OK;
 }
 
@@ -289,21 +292,32 @@ static uint64_t bucket_bytes(const struct placing *p)
     return 1000000 * (replicas > 40 ? replicas : 40) * p->pl->graph->param_elem_bytes;
 }
 
+static bool has_experts_apart(const struct placing *p)
+{
+    for (size_t o = 0; o < p->pl->graph->n_ops; o++)
+        if (p->part_of[o] == PART_EXPERTS)
+            return true;
+    return false;
+}
+
+/* Megatron-LM has two buffers, of dense gradients and of the experts', which fill buckets apart
+ * (distributed_data_parallel.py, buffers and expert_parallel_buffers), with stages or without. */
 static enum fr__exchange_policy policy(const struct placing *p)
 {
     if (!p->schedule)
-        return FR__EXCHANGE_BUCKETS;
+        return has_experts_apart(p) ? FR__EXCHANGE_STAGE_BUCKETS : FR__EXCHANGE_BUCKETS;
     return p->ends.order ? FR__EXCHANGE_STAGE_BUCKETS : FR__EXCHANGE_STAGES;
 }
 
 static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
 {
+    static const uint32_t only_stage = 0;
     const struct fr__exchange_options o = {
         .policy = policy(p),
         .overlap = p->o->overlap,
         .bucket_bytes = bucket_bytes(p),
         .gathers_at_start = p->o->gathers_at_start,
-        .stage_order = p->ends.order,
+        .stage_order = p->schedule ? p->ends.order : &only_stage,
         /* Megatron-LM reduces its gradients where they are kept (param_and_grad_buffer.py) */
         .keeps_copies = p->ranks->data.n_ranks > 1 && is_plain(p),
         .n_stages = p->n_stages,

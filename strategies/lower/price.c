@@ -70,12 +70,20 @@ uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_
            (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
 }
 
+/* Whether an owner's master weights stand for its weights. */
+static bool is_cast(const struct fr__keeping *k, uint32_t owner)
+{
+    return k->casts_gathered && k->shards[owner] > 1 && k->recipe->bytes[FR__PART_MASTER] > 0;
+}
+
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes)
 {
     const struct fr__keeping *k = pl->keeping;
     double elements = (double)param_bytes / pl->graph->param_elem_bytes;
 
+    if (part == FR__PART_WEIGHT && is_cast(k, owner))
+        return 0;
     return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
                                                        k->shards[owner]) +
                       0.5);
@@ -103,9 +111,13 @@ uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes)
 
 uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)
 {
-    bool is_shared = pl->keeping && fr__recipe_is_sharded(FR__PART_WEIGHT, pl->keeping->zero);
+    const struct fr__keeping *k = pl->keeping;
 
-    return is_shared ? fr__kept_bytes(pl, FR__PART_WEIGHT, owner, param_bytes) : param_bytes;
+    if (k && fr__recipe_is_sharded(FR__PART_WEIGHT, k->zero))
+        return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes *
+                            fr__recipe_part_bytes(k->recipe, FR__PART_WEIGHT, pl->in->optimizer,
+                                                  k->zero, k->shards[owner]));
+    return param_bytes;
 }
 
 bool fr__has_main_gradients(const struct fr__placer *pl)
@@ -132,7 +144,9 @@ static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
         return fr__update_traffic_bytes(pl->in, o->param_bytes);
     bytes = fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
     gradient = fr__recipe_reduced_bytes(k->recipe);
-    if (pl->graph->dtype == FR_AMP) /* as fr__update_traffic_bytes */
+    if (is_cast(k, o->forward))
+        bytes -= k->recipe->bytes[FR__PART_WEIGHT]; /* no weight in 16 bits is written */
+    if (pl->graph->dtype == FR_AMP)                 /* as fr__update_traffic_bytes */
         bytes += 2 * gradient;
     if (pl->in->keeps_gradients && !fr__has_main_gradients(pl))
         bytes += 4 * gradient;

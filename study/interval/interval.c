@@ -15,6 +15,7 @@
 #include "study/interval/interval.h"
 
 #include "base/error.h"
+#include "study/interval/contradicted.h"
 #include "study/interval/cost_error.h"
 
 #include <math.h>
@@ -142,6 +143,19 @@ static void wait_for_input(struct fr_record_interval *out, double input_s)
     out->high_s = fmax(out->high_s, input_s);
 }
 
+/* Where published steps of this kind took longer than its class allows, the range holds them. A step
+ * of several GPUs that the user measured knows better. */
+static void hold_contradicting(struct fr_record_interval *out, double iteration_s,
+                               uint32_t param_shards)
+{
+    const struct fr__contradicted *c = fr__contradicted_of(param_shards);
+
+    if (!c)
+        return;
+    out->half_high_s = fmax(out->half_high_s, iteration_s * sqrt(c->least * c->most));
+    out->high_s = fmax(out->high_s, iteration_s * c->most);
+}
+
 enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err)
 {
@@ -155,6 +169,8 @@ enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
         return FR_OK;
     FR_TRY(fr__cost_error(&cost_error, m, r, err));
     fr__interval_of(&r->interval, computed_s, c.anchor != FR__NOT_ANCHORED, term, cost_error);
+    if (c.anchor == FR__NOT_ANCHORED || c.anchor == FR__BY_ONE_GPU)
+        hold_contradicting(&r->interval, computed_s, fr_plan_view(m->plan)->param_shards);
     wait_for_input(&r->interval, r->input_s);
     return say_class(&r->interval, arena, c, term, err);
 }

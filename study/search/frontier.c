@@ -5,6 +5,7 @@
 #include "study/search/search.h"
 
 #include "base/error.h"
+#include "study/interval/contradicted.h"
 #include "study/interval/terms.h"
 
 #include <math.h>
@@ -46,6 +47,24 @@ static enum fr_status rank_exact(struct fr_search *s, struct ranked scratch[], s
     return FR_OK;
 }
 
+/* What published steps say against the fastest one. */
+static enum fr_status doubt_best(struct fr_search *s, struct fr_error *err)
+{
+    const struct fr_search_layout *l;
+    const struct fr__contradicted *c;
+    char text[400];
+
+    if (s->summary.n_ranked == 0)
+        return FR_OK;
+    l = &s->rows[s->summary.ranked[0]].layout;
+    c = l->zero >= 3 ? fr__contradicted_of(l->dp * l->cp) : NULL;
+    if (!c)
+        return FR_OK;
+    fr__contradicted_say(c, text, sizeof(text));
+    s->summary.contradicted = fr__arena_strdup(s->arena, text);
+    return s->summary.contradicted ? FR_OK : fr__fail_nomem(err);
+}
+
 /* Of those with a time at the coarse fidelity: both figures come from it. */
 static enum fr_status find_frontier(struct fr_search *s, double *time_s, double *bytes,
                                     struct fr_error *err)
@@ -79,6 +98,8 @@ enum fr_status fr__search_rank(struct fr_search *s, struct fr_error *err)
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         st = rank_exact(s, scratch, err);
+    if (st == FR_OK)
+        st = doubt_best(s, err);
     if (st == FR_OK)
         st = find_frontier(s, values, values + s->n_rows, err);
     free(scratch);

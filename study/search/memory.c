@@ -22,6 +22,8 @@ double fr__kept_at_least(const struct fr__job *j, const struct fr_search_layout 
     double shards = (double)l->dp * l->cp * l->tp; /* experts share with all ranks of a stage */
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        bytes += fr__recipe_part_bytes(recipe, parts[i], j->q.optimizer, l->zero, shards);
+        /* cast-gathered=1, which a recipe may say, keeps no weights beside the master weights */
+        if (parts[i] != FR__PART_WEIGHT || l->zero < 3 || !(recipe->bytes[FR__PART_MASTER] > 0))
+            bytes += fr__recipe_part_bytes(recipe, parts[i], j->q.optimizer, l->zero, shards);
     return j->n_params / (split * l->pp) * bytes;
 }

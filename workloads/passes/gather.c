@@ -120,6 +120,17 @@ static int by_first(const void *a, const void *b)
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
+/* Whether it is the last unit of the forward pass, and stays for its backward pass. The forward
+ * side has been ordered. */
+static bool is_kept_last(const struct fr__gathering *x, const struct fr__gather_unit *u)
+{
+    size_t n = x->n_ordered[FR__SIDE_FORWARD];
+
+    while (n > 0 && x->units[x->order[FR__SIDE_FORWARD][n - 1]].is_root)
+        n--;
+    return x->in->keeps_last && n > 0 && u == &x->units[x->order[FR__SIDE_FORWARD][n - 1]];
+}
+
 static bool is_gathered(const struct fr__gathering *x, const struct fr__gather_unit *u,
                         unsigned side)
 {
@@ -127,7 +138,7 @@ static bool is_gathered(const struct fr__gathering *x, const struct fr__gather_u
         u->sets[FR__GATHER_DENSE].bytes + u->sets[FR__GATHER_EXPERTS].bytes == 0 ||
         u->first[side] == FR_NONE)
         return false;
-    return side == FR__SIDE_FORWARD || (!u->is_root && x->in->reshards);
+    return side == FR__SIDE_FORWARD || (!u->is_root && x->in->reshards && !is_kept_last(x, u));
 }
 
 static void order_side(struct fr__gathering *x, unsigned side, struct place places[])

@@ -61,6 +61,7 @@ struct fr__gather_problem {
     uint32_t copies;                   /* groups of so many that share alike; 1: all are one */
     uint32_t prefetch;                 /* units */
     bool reshards;                     /* gathered again for the backward pass */
+    bool keeps_last;       /* but the unit that runs last, whose backward pass comes at once */
     bool packs;            /* parameters and gradients are copied out of and into messages */
     bool are_modules;      /* the units are modules: gathers wait for the beginning of others */
     bool keeps_parameters; /* they are whole on each rank: gradients alone are shared out, */

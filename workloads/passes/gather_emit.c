@@ -195,13 +195,33 @@ static enum fr_status add_scatter(struct fr__gathering *x, struct fr__gather_set
     return add_message(x, &m, &s->sum, err);
 }
 
+/* Whether another unit's last gradient is made in the same layer, as where a fusion took a bias to
+ * the layer behind it: then both are numbered. */
+static bool shares_layer(const struct fr__gathering *x, uint32_t unit, uint32_t set)
+{
+    uint32_t layer = x->g->ops[x->units[unit].sets[set].ready].layer;
+
+    for (uint32_t u = 0; u < x->n_units && !x->in->are_modules; u++) {
+        const struct fr__gather_set *s = &x->units[u].sets[set];
+
+        if (u != unit && s->trained_bytes > 0 && s->ready != FR_NONE &&
+            x->g->ops[s->ready].layer == layer)
+            return true;
+    }
+    return false;
+}
+
 static enum fr_status add_scatters(struct fr__gathering *x, uint32_t unit, struct fr_error *err)
 {
     for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
         struct fr__gather_set *s = &x->units[unit].sets[k];
+        uint32_t number = x->bucket_of ? unit : FR_NONE;
 
-        if (s->trained_bytes > 0)
-            FR_TRY(add_scatter(x, s, k, x->bucket_of ? unit : FR_NONE, err));
+        if (s->trained_bytes == 0)
+            continue;
+        if (number == FR_NONE && shares_layer(x, unit, k))
+            number = unit;
+        FR_TRY(add_scatter(x, s, k, number, err));
     }
     return FR_OK;
 }
