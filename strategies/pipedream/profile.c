@@ -83,27 +83,75 @@ static void weigh(struct building *b)
         b->layers[b->items.item_of[p->owners[i].op]].param_bytes += (double)p->owners[i].bytes;
 }
 
-/* Edges between forward ops of two items, each pair once. */
+static void join_items(struct building *b, uint32_t from, uint32_t to, uint32_t seen_by[])
+{
+    if (from == to || seen_by[to] == from + 1)
+        return;
+    seen_by[to] = from + 1;
+    b->edges[b->n_edges][0] = from;
+    b->edges[b->n_edges++][1] = to;
+}
+
+/* Whether a backward op that reads another keeps its forward op at or before the other's stage. Sums
+ * of gradients do not: they stand with the first stage that feeds them. */
+static bool holds_back(const struct fr_graph *g, uint32_t op)
+{
+    return g->ops[op].phase == FR_PHASE_BACKWARD_DATA && g->ops[op].kind != FR_OP_GRAD_ADD;
+}
+
+/* next: [n_ops] of the backward ops of one item, the next; last: [n_items]. */
+static void list_backward(const struct building *b, uint32_t last[], uint32_t next[])
+{
+    const struct fr_graph *g = b->pl->graph;
+
+    memset(last, 0xff, b->items.n * sizeof(*last)); /* FR_NONE each */
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        next[o] = FR_NONE;
+        if (!holds_back(g, o))
+            continue;
+        next[o] = last[b->items.item_of[o]];
+        last[b->items.item_of[o]] = o;
+    }
+}
+
+/* A fused kernel may sum gradients of several branches, and then reads the backward pass of another
+ * branch, which its forward op does not. No stage may begin between the two. */
+static void join_backward(struct building *b, uint32_t item, const uint32_t last[],
+                          const uint32_t next[], uint32_t seen_by[])
+{
+    const struct fr_graph *g = b->pl->graph;
+
+    for (uint32_t o = last[item]; o != FR_NONE; o = next[o])
+        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+            uint32_t src = g->edges[g->in_edges[i]].src;
+
+            if (holds_back(g, src) && item < b->items.item_of[src])
+                join_items(b, item, b->items.item_of[src], seen_by);
+        }
+}
+
+/* Edges between two items, each pair once: of forward ops, and of backward ops the other way. */
 static enum fr_status join(struct building *b, struct fr_error *err)
 {
     const struct fr_graph *g = b->pl->graph;
     uint32_t *seen_by = fr__arena_alloc(b->pl->arena, b->items.n, sizeof(*seen_by));
+    uint32_t *last = fr__arena_take(b->pl->arena, b->items.n, sizeof(*last));
+    uint32_t *next = fr__arena_take(b->pl->arena, g->n_ops, sizeof(*next));
 
     b->edges = fr__arena_alloc(b->pl->arena, g->n_edges, sizeof(*b->edges));
-    if (!seen_by || !b->edges)
+    if (!seen_by || !last || !next || !b->edges)
         return fr__fail_nomem(err);
-    for (uint32_t o = 0; o < g->n_ops; o++)
-        for (uint32_t e = g->out_first[o]; e < g->out_first[o + 1]; e++) {
-            uint32_t from = b->items.item_of[o], to = b->items.item_of[g->edges[e].dst];
+    list_backward(b, last, next);
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        uint32_t item = b->items.item_of[o];
 
-            if (g->ops[o].phase != FR_PHASE_FORWARD ||
-                g->ops[g->edges[e].dst].phase != FR_PHASE_FORWARD || from == to ||
-                seen_by[to] == from + 1)
-                continue;
-            seen_by[to] = from + 1;
-            b->edges[b->n_edges][0] = from;
-            b->edges[b->n_edges++][1] = to;
-        }
+        if (g->ops[o].phase != FR_PHASE_FORWARD)
+            continue;
+        for (uint32_t e = g->out_first[o]; e < g->out_first[o + 1]; e++)
+            if (g->ops[g->edges[e].dst].phase == FR_PHASE_FORWARD)
+                join_items(b, item, b->items.item_of[g->edges[e].dst], seen_by);
+        join_backward(b, item, last, next, seen_by);
+    }
     return FR_OK;
 }
 

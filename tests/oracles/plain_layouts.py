@@ -5,8 +5,8 @@ usage: tests/oracles/plain_layouts.py FORERUN [-v]
 
 A GPT and a Mixtral run on a made-up machine of which everything is known: a product of F FLOPs
 takes F / rate, everything else of a layer nothing (memory is a million times too fast), and a
-message takes alpha + bytes / bandwidth. So the step of a layout follows from its definition: what is
-computed where, what is sent when, what waits for what. This file derives it from that alone; it
+message takes alpha + bytes / bandwidth. So the step of a layout follows from its definition: what
+is computed where, what is sent when, what waits for what. This file derives it from that alone; it
 shares nothing with the program, and reads none of its constants but two published efficiencies.
 
 Every layout's time must be within 0.5 % of the derived one, and the bytes of parameters and of the
@@ -385,7 +385,8 @@ def held_bytes():
 def layer_keeps(samples, tensor, sequence):
     """Bytes that a layer keeps in 16 bits for its backward pass, on one of tensor ranks.
     Korthikanti et al., 2023, table 2: s b h (10 + 24/t + 5 a s / (h t)), with sequence parallelism
-    all of it by t. They leave out what a norm keeps beside its input: mean and deviation of a token, in fp32."""
+    all of it by t. They leave out what a norm keeps beside its input: mean
+    and deviation of a token, in fp32."""
     tokens = samples * SEQ
     split = 24 + 5 * HEADS * SEQ / WIDTH
     norms = 2 * 2 * 4 * tokens

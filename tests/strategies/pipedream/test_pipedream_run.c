@@ -202,6 +202,35 @@ START_TEST(tied_weights_run_or_are_refused)
 }
 END_TEST
 
+/* A layer of GPT-NeoX has two branches, attention and MLP, that read one tensor. XLA sums their
+ * gradients inside the kernels of the norms, so that the backward pass of one branch reads that of
+ * the other, which no stage may begin between. */
+START_TEST(no_stage_parts_branches_whose_gradients_one_kernel_sums)
+{
+    static const struct fr_workload_options opt = {
+        .batch = 8, .dtype = FR_FP32, .fusions = 1U << FR_FUSE_XLA};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+
+    ck_assert_msg(fr_workload_load(&g,
+                                   "gpt-neox:layers=2,hidden=256,heads=4,ffn=1024,seq=64,vocab=512",
+                                   &opt, &err) == FR_OK,
+                  "%s", err.text);
+    for (uint32_t n = 2; n <= 8; n++) {
+        struct fr_topo *t = case_topo(n, 1e9, 8 * GIB);
+        struct case_problem c = {t, g, n, 32 * n, FR_SGD, NULL};
+        struct fr_plan *p = case_plan(&c, "pipedream:straight=1,micro=8");
+        struct fr_run *r;
+
+        ck_assert_double_gt(makespan_s(p, &r), 0);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(t);
+    }
+    fr_graph_free(g);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("pipedream_run");
@@ -212,5 +241,6 @@ int main(void)
     tcase_add_test(c, an_outer_replica_is_a_server_of_its_own);
     tcase_add_test(c, what_cannot_be_run_is_said);
     tcase_add_test(c, tied_weights_run_or_are_refused);
+    tcase_add_test(c, no_stage_parts_branches_whose_gradients_one_kernel_sums);
     return run_case(c, "strategies/pipedream_run");
 }
