@@ -69,6 +69,7 @@ unit_tests += tests/calibrate/test_layout
 unit_tests += tests/calibrate/test_memory
 unit_tests += tests/calibrate/test_nccl_log
 unit_tests += tests/calibrate/test_profiles
+unit_tests += tests/calibrate/test_rates
 unit_tests += tests/calibrate/test_shipped
 unit_tests += tests/calibrate/test_system
 unit_tests += tests/calibrate/test_system_fit
