@@ -64,6 +64,7 @@ unit_tests += tests/calibrate/test_cost_memo
 unit_tests += tests/calibrate/test_cost_model
 unit_tests += tests/calibrate/test_curve
 unit_tests += tests/calibrate/test_curve_fit
+unit_tests += tests/calibrate/test_fp8
 unit_tests += tests/calibrate/test_kernel
 unit_tests += tests/calibrate/test_layout
 unit_tests += tests/calibrate/test_memory
