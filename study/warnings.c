@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "study/host.h"
+#include "study/interval/contradiction.h"
 #include "study/record.h"
 
 #include "base/error.h"
@@ -90,9 +91,9 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 2, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 3, sizeof(*list));
     const uint32_t *racks;
-    char text[256];
+    char text[320];
 
     if (!list)
         return fr__fail_nomem(err);
@@ -105,6 +106,12 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
             continue;
         snprintf(text, sizeof(text), "%.100s has no %s arithmetic: matrix products run as %s",
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
+        list[r->n_warnings] = fr__arena_strdup(arena, text);
+        if (!list[r->n_warnings++])
+            return fr__fail_nomem(err);
+    }
+    if (m->correction.contradiction.doubt != FR__NO_DOUBT) {
+        fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
         list[r->n_warnings] = fr__arena_strdup(arena, text);
         if (!list[r->n_warnings++])
             return fr__fail_nomem(err);

@@ -155,6 +155,7 @@ unit_tests += tests/study/test_advice
 unit_tests += tests/study/test_anchor
 unit_tests += tests/study/test_collectives
 unit_tests += tests/study/test_comm
+unit_tests += tests/study/test_contradiction
 unit_tests += tests/study/test_devices
 unit_tests += tests/study/test_difference
 unit_tests += tests/study/test_host
