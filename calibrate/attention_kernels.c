@@ -28,3 +28,8 @@ double fr__attention_slowdown(unsigned asked, unsigned measured, double tokens, 
         factor *= BLACKWELL_FOR_HOPPER;
     return factor;
 }
+
+double fr__attention_gain_of_8_bits(unsigned measured, double tokens)
+{
+    return measured < HOPPER ? 1 : fmax(1.6 / (1 + 400 / fmax(tokens, 1)), 1);
+}

@@ -24,7 +24,7 @@ struct table {
 /* What a kernel's cost follows from. */
 struct key {
     uint64_t words[FR__KERNEL_WORDS];
-    uint32_t type, kind, phase;
+    uint32_t type, kind, phase; /* phase: twice, and one more if its forward op runs again */
     uint32_t is_kernel; /* 1; 0: only the bytes are known (fr_cost_bytes) */
 };
 
@@ -152,7 +152,10 @@ static void work_out(struct fr_cost_memo *m, uint32_t type, uint32_t op, const s
                      struct fr_cost *out)
 {
     const struct fr_op *o = &m->graph->ops[op];
-    struct key key = {.type = type, .kind = o->kind, .phase = o->phase, .is_kernel = 1};
+    struct key key = {.type = type,
+                      .kind = o->kind,
+                      .phase = 2u * (uint32_t)o->phase + o->is_recomputed,
+                      .is_kernel = 1};
     struct fr__kernel kernel;
     const struct kernel *found;
     uint64_t hash;

@@ -189,6 +189,28 @@ static bool kernel_shape_of(const struct piece *p, struct fr_kernel_shape *out)
     }
 }
 
+/* Sizes of a weight that 8-bit matrix units take. */
+enum { FP8_MULTIPLE = 16 };
+
+/* Whether operands have 8 bits in fp8 training; see kernel.h. shape NULL: not known. */
+static bool runs_in_8_bits(const struct fr_graph *g, const struct fr_op *o,
+                           const struct fr_shape *shape)
+{
+    const struct fr_op *forward = o->forward == FR_NONE ? o : &g->ops[o->forward];
+
+    switch (o->kind) {
+    case FR_OP_ATTENTION:
+        return shape && shape->attention.is_8_bit;
+    case FR_OP_BATCH_MATMUL: /* of two activations, unless experts own the right operand */
+        return forward->param_bytes > 0;
+    case FR_OP_MATMUL:
+        return !shape || (!shape->product.is_wide && shape->product.columns % FP8_MULTIPLE == 0 &&
+                          shape->product.depth % FP8_MULTIPLE == 0);
+    default:
+        return false;
+    }
+}
+
 /* Bytes of one number of the forward op's first output; 0: not known. */
 static double element_bytes(const struct fr_graph *g, const struct fr_op *o)
 {
@@ -215,6 +237,38 @@ static double window_flops(const struct fr_graph *g, const struct fr_op *o)
     return is_pooling && o->forward != FR_NONE ? g->ops[o->forward].flops : o->flops;
 }
 
+/* One of the two gradients of a piece that holds both. */
+static void gradient_of(const struct piece *p, enum fr_phase phase, struct fr_kernel_shape *out)
+{
+    struct fr_op op = *p->op;
+    struct fr_shape shape = *p->shape;
+    struct piece one = *p;
+
+    op.phase = phase;
+    if (op.kind == FR_OP_MATMUL)
+        shape.product.gradient_of =
+            phase == FR_PHASE_BACKWARD_DATA ? FR_OPERAND_LEFT : FR_OPERAND_RIGHT;
+    one.op = &op;
+    one.shape = &shape;
+    kernel_shape_of(&one, out);
+}
+
+/* How many kernels of its shape the op is. */
+static void count_kernels(const struct fr_graph *g, uint32_t op, const struct piece *p,
+                          struct fr__kernel *out)
+{
+    struct fr__op_parts parts = fr__op_parts(g, op, p->shape);
+
+    out->repeats = parts.repeats;
+    out->flops /= parts.n_gradients * parts.repeats;
+    out->bytes /= parts.n_gradients * parts.repeats;
+    out->is_pair = parts.n_gradients == 2;
+    if (!out->is_pair)
+        return;
+    gradient_of(p, FR_PHASE_BACKWARD_DATA, &out->shape);
+    gradient_of(p, FR_PHASE_BACKWARD_WEIGHT, &out->second);
+}
+
 void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *part,
                    struct fr__kernel *out)
 {
@@ -227,6 +281,7 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
                       .in_parts = part->input_parts > 1 ? part->input_parts : 1};
 
     *out = (struct fr__kernel){
+        .repeats = 1,
         .flops = window_flops(g, o) * p.ratio / (p.parts * p.in_parts),
         .bytes = (o->bytes * p.ratio + fixed_input_bytes(g, o) + param_traffic(g, o)) /
                  (p.parts * p.in_parts),
@@ -234,6 +289,9 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
     if (o->kind == FR_OP_CONV2D || o->kind == FR_OP_BATCHNORM)
         out->layout = g->layout;
     out->has_shape = fr__op_shape(g, op, &shape) && kernel_shape_of(&p, &out->shape);
+    out->is_8_bit = runs_in_8_bits(g, o, out->has_shape ? &shape : NULL);
+    if (out->has_shape)
+        count_kernels(g, op, &p, out);
     if (out->has_shape && o->kind == FR_OP_MATMUL)
         out->epilogue_bytes = (double)shape.product.epilogue * p.ratio / (p.parts * p.in_parts);
     if (out->has_shape && o->kind == FR_OP_ATTENTION)
@@ -299,13 +357,14 @@ static size_t shape_numbers(const struct fr_kernel_shape *s, double n[])
 
 void fr__kernel_words(const struct fr__kernel *k, uint64_t words[FR__KERNEL_WORDS])
 {
-    double n[FR__KERNEL_WORDS] = {k->flops, k->bytes, k->element_bytes, k->generation,
-                                  k->has_shape};
+    double n[FR__KERNEL_WORDS] = {
+        k->flops,   k->bytes,  k->element_bytes, k->generation, k->has_shape + 2 * k->is_8_bit,
+        k->is_pair, k->repeats};
     size_t last = FR__KERNEL_WORDS - 1; /* no shape has so many sizes */
 
     if (k->has_shape) {
-        n[5] = (double)k->shape.op_class;
-        shape_numbers(&k->shape, n + 6);
+        n[7] = (double)k->shape.op_class;
+        shape_numbers(&k->shape, n + 8); /* the second shape follows from the first */
         n[last] = k->shape.op_class == FR_CURVE_MATMUL ? k->epilogue_bytes : (double)k->layout;
     }
     memcpy(words, n, sizeof(n));

@@ -22,22 +22,29 @@ enum { FARTHEST = 2, BEYOND_ALL = 3 + 2 * FARTHEST + 2, VOLTA = 3, AMPERE = 5, H
  * (mlcommons/inference_results_v0.5, issue 20); its base clock of 585 MHz is lower than what is
  * seen. Rows that were not used say about the same: from a V100, 1005 products on a T4 are 16.5 %
  * off (42.2 % without), 239 convolutions 16.8 % (22.0 %); from a T4, 472 products on an L4 18.3 %
- * (34.9 %). */
+ * (34.9 %).
+ *
+ * cache_MiB: white papers and data sheets of the chips; B200: NVIDIA, "Blackwell tuning guide",
+ * section 1.4.2 (126 MB). */
 static const struct chip {
     const char *name;
     int generation;
     const char *die;  /* NULL: of this GPU alone */
     double sustained; /* 1: a board that keeps its clocks */
+    double cache_MiB; /* of the last level */
 } chips[] = {
-    {"k80", 0, NULL, 1}, /* Kepler; then Maxwell */
-    {"p100", 2, NULL, 1},          {"p4", 2, NULL, 885.0 / 1074}, {"v100", 3, NULL, 1},
-    {"t4", 4, NULL, 900.0 / 1590}, {"rtx2080ti", 4, NULL, 1},     {"a100", 5, "ga100", 1},
-    {"a30", 5, "ga100", 1},        {"a40", 5, "ga102", 1},        {"a10", 5, "ga102", 1},
-    {"a10g", 5, "ga102", 1},       {"a6000", 5, "ga102", 1},      {"rtx3090", 5, "ga102", 1},
-    {"l4", 6, NULL, 795.0 / 2040}, {"l40s", 6, "ad102", 1},       {"rtx6000ada", 6, "ad102", 1},
-    {"rtx4090", 6, "ad102", 1},    {"h100", 7, "gh100", 1},       {"h200", 7, "gh100", 1},
-    {"gh200", 7, "gh100", 1},      {"h20", 7, "gh100", 1},        {"b200", 8, "b200", 1},
-    {"gb200", 8, "b200", 1},
+    {"k80", 0, NULL, 1, 1.5}, /* Kepler; then Maxwell */
+    {"p100", 2, NULL, 1, 4},           {"p4", 2, NULL, 885.0 / 1074, 2},
+    {"v100", 3, NULL, 1, 6},           {"t4", 4, NULL, 900.0 / 1590, 4},
+    {"rtx2080ti", 4, NULL, 1, 5.5},    {"a100", 5, "ga100", 1, 40},
+    {"a30", 5, "ga100", 1, 24},        {"a40", 5, "ga102", 1, 6},
+    {"a10", 5, "ga102", 1, 6},         {"a10g", 5, "ga102", 1, 6},
+    {"a6000", 5, "ga102", 1, 6},       {"rtx3090", 5, "ga102", 1, 6},
+    {"l4", 6, NULL, 795.0 / 2040, 48}, {"l40s", 6, "ad102", 1, 96},
+    {"rtx6000ada", 6, "ad102", 1, 96}, {"rtx4090", 6, "ad102", 1, 72},
+    {"h100", 7, "gh100", 1, 50},       {"h200", 7, "gh100", 1, 50},
+    {"gh200", 7, "gh100", 1, 50},      {"h20", 7, "gh100", 1, 60},
+    {"b200", 8, "b200", 1, 126},       {"gb200", 8, "b200", 1, 126},
 };
 
 static const struct chip *chip_of(const char *device)
@@ -103,6 +110,16 @@ unsigned fr__newest_attention(const char *device)
     const struct chip *c = chip_of(device);
 
     return !c || c->generation < HOPPER ? 2 : c->generation == HOPPER ? 3 : 4;
+}
+
+double fr__cache_bytes(const char *device)
+{
+    const struct chip *c = chip_of(device);
+    double most_MiB = 0;
+
+    for (size_t i = 0; !c && i < sizeof(chips) / sizeof(chips[0]); i++)
+        most_MiB = chips[i].cache_MiB > most_MiB ? chips[i].cache_MiB : most_MiB;
+    return (c ? c->cache_MiB : most_MiB) * 1048576;
 }
 
 double fr__sustained_ratio(const char *to, const char *from)

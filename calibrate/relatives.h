@@ -23,6 +23,8 @@ bool fr__pads_channels(const char *device);
  * measured with: 3 on Hopper, 2 before it, and 4 on Blackwell, which has kernels of its own. 2: not
  * known. */
 unsigned fr__newest_attention(const char *device);
+/* Size of the chip's last cache, in bytes; that of the largest of these chips: not known. */
+double fr__cache_bytes(const char *device);
 /* How much less of its peak rate device `to` keeps under a long load of arithmetic than device
  * `from`: boards of 70 to 75 W lower their clocks (relatives.c). 1: neither does, or not known. */
 double fr__sustained_ratio(const char *to, const char *from);

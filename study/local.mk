@@ -12,9 +12,11 @@ libstudy_la_SOURCES = \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/machines.c \
 	study/ask/options.c study/ask/trial.c \
 	study/difference/asked.c study/difference/difference.c study/difference/parts.c \
-	study/interval/anchor.h study/interval/anchor.c study/interval/cost_error.h \
-	study/interval/cost_error.c study/interval/contradicted.h \
-	study/interval/contradicted.c study/interval/interval.h study/interval/interval.c \
+	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
+	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
+	study/interval/grown.h study/interval/grown.c study/interval/interval.h \
+	study/interval/interval.c study/interval/missed_kind.h study/interval/missed_kind.c \
+	study/interval/update.h \
 	study/interval/measured.h study/interval/measured.c study/interval/terms.h \
 	study/interval/terms.c \
 	study/search/axes.c study/search/block.h study/search/block.c study/search/block_bytes.c \

@@ -225,11 +225,22 @@ struct fr_record_interval {
     double cost_error; /* what costs alone allow: standard deviation of the time's logarithm */
     const char *name;  /* the class: "one-gpu fp32" */
     const char *of;    /* in words: "one GPU, products, fp32 or tf32: 46 published ..." */
+    bool is_guess;     /* nobody published a step of this place and kind of work */
 };
 
 /* Whether a setting `measured` is a time on several GPUs that does not say by which strategy
  * ("412ms@8"), so that it says nothing to questions of several strategies. NULL: no. */
 bool fr_measured_is_implicit(const char *text);
+
+/* A measured step that says something else than what is known: `is_known` false, there is none. */
+struct fr_record_contradiction {
+    bool is_known;
+    uint32_t n_gpus, batch; /* of the step */
+    double measured_s;
+    double expected_s;    /* of it, by what is known */
+    double low_s, high_s; /* 90 % of what is known */
+    size_t n_others;      /* measured steps that say so; 0: published ones of its class */
+};
 
 /* What measured steps changed in an answer. */
 struct fr_record_correction {
@@ -242,6 +253,7 @@ struct fr_record_correction {
     double predicted_s, measured_s; /* the first step, before the correction */
     double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not said */
     double error; /* what is left of the step's, standard deviation of the time's logarithm */
+    struct fr_record_contradiction contradiction; /* the worst */
 };
 
 /* Why a record is out of memory: the device that exceeds its memory most. */

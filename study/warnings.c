@@ -9,7 +9,8 @@
 #include "config.h"
 
 #include "study/host.h"
-#include "study/interval/contradicted.h"
+#include "study/interval/contradiction.h"
+#include "study/interval/missed_kind.h"
 #include "study/recipes.h"
 #include "study/record.h"
 
@@ -122,7 +123,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 8, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 9, sizeof(*list));
     const uint32_t *racks;
     char text[400];
 
@@ -139,15 +140,19 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
         FR_TRY(add(r, list, arena, text, err));
     }
+    if (m->correction.contradiction.doubt != FR__NO_DOUBT) {
+        fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
+        FR_TRY(add(r, list, arena, text, err));
+    }
     if (r->input_wait_s > 0) {
         say_input(text, sizeof(text), r, m);
         FR_TRY(add(r, list, arena, text, err));
     }
     FR_TRY(add(r, list, arena, m->cut_memory.note, err));
     text[0] = '\0';
-    if (fr__contradicted_of(fr_plan_view(m->plan)->param_shards))
-        fr__contradicted_say(fr__contradicted_of(fr_plan_view(m->plan)->param_shards), text,
-                             sizeof(text));
+    if (fr__missed_kind_of(fr_plan_view(m->plan)->param_shards))
+        fr__missed_kind_say(fr__missed_kind_of(fr_plan_view(m->plan)->param_shards), text,
+                            sizeof(text));
     FR_TRY(add(r, list, arena, text, err));
     say_uncounted(text, sizeof(text), m);
     FR_TRY(add(r, list, arena, text, err));

@@ -105,6 +105,7 @@ struct fr_shape {
             enum fr_operand gradient_of; /* FR_OPERAND_NONE: the product itself */
             bool is_transposed;          /* the right operand is stored as [columns][depth] */
             uint64_t epilogue; /* bytes that ops fused behind it move beside operands and result */
+            bool is_wide;      /* of fp8 training: a linear layer whose operands keep 16 bits */
         } product;
         struct {
             uint64_t images, in_channels, out_channels, groups; /* groups divide both channels */
@@ -124,6 +125,7 @@ struct fr_shape {
             uint64_t batch, heads, kv_heads, head_width, query_len, key_len;
             bool is_causal;      /* a query sees the keys up to its own position */
             uint64_t generation; /* of FlashAttention: 1, 2, 3; 0: the newest for the device */
+            bool is_8_bit;       /* of fp8 training: operands of 8 bits, not of 16 */
         } attention;
         /* Softmax and norms work on each row by itself. A loss: the classes of each row. gather,
          * scatter: the rows that are copied or added up. topk: the candidates of each row. */

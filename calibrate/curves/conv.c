@@ -169,10 +169,31 @@ static double nonfused_s(const struct fr__conv *m, const struct winograd *w, enu
 
 /* ---- the classes ---- */
 
+static bool is_for_winograd(const struct extents *e, bool is_dilated)
+{
+    return e->r == e->s && (e->r == 3 || e->r == 5) && e->stride == 1 && e->groups == 1 &&
+           !is_dilated;
+}
+
 static bool is_winograd(const struct fr__conv *m, const struct extents *e, bool is_dilated)
 {
-    return !m->has_matrix_units && e->r == e->s && (e->r == 3 || e->r == 5) && e->stride == 1 &&
-           e->groups == 1 && !is_dilated;
+    return !m->has_matrix_units && is_for_winograd(e, is_dilated);
+}
+
+double fr__conv_saving(const struct fr_kernel_shape *shape)
+{
+    struct extents e = extents_of(shape);
+    double out = TILE + 1 - e.r;
+
+    return is_for_winograd(&e, shape->conv.is_dilated) ? out * out * e.r * e.r / (TILE * TILE) : 1;
+}
+
+double fr__conv_elements(const struct fr_kernel_shape *shape)
+{
+    struct extents e = extents_of(shape);
+    double pixels = fmin(e.h * e.w, e.p * e.q * e.r * e.s);
+
+    return e.n * (e.c * pixels + e.k * e.p * e.q) + e.k * e.c / e.groups * e.r * e.s;
 }
 
 /* No kernel is faster than the peak, but for the products that Winograd's algorithms save. */
@@ -183,7 +204,7 @@ static double least_s(const union fr__model *model, const struct fr_kernel_shape
     double products = e.n * e.p * e.q * e.k * e.c / e.groups * e.r * e.s;
 
     if (is_winograd(m, &e, shape->conv.is_dilated))
-        products *= TILE * TILE / ((TILE + 1 - e.r) * (TILE + 1 - e.r) * e.r * e.r);
+        products /= fr__conv_saving(shape);
     return 2 * products / m->peak_flops_per_s;
 }
 

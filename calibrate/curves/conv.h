@@ -56,6 +56,7 @@
 #ifndef FR_CALIBRATE_CURVES_CONV_H
 #define FR_CALIBRATE_CURVES_CONV_H
 
+#include "calibrate/calibrate.h"
 #include "calibrate/curves/matmul.h"
 
 enum {
@@ -76,4 +77,11 @@ struct fr__conv {
     double transform_s_per_byte, filter_s_per_byte;
     double stages_s, stride_waste;
 };
+
+/* How many times fewer products Winograd's algorithms have than the convolution, at the most; 1:
+ * they are not for this shape. */
+double fr__conv_saving(const struct fr_kernel_shape *shape);
+/* Numbers that the kernel reads and writes at the least. With a stride larger than the filter not
+ * all pixels are read. */
+double fr__conv_elements(const struct fr_kernel_shape *shape);
 #endif

@@ -420,6 +420,21 @@ static void write_interval(struct fr__json *j, const struct fr_record *r)
     fr__json_number(j, "half_low_s", r->oom ? NAN : i->half_low_s);
     fr__json_number(j, "half_high_s", r->oom ? NAN : i->half_high_s);
     fr__json_string(j, "interval_of", i->of);
+    if (i->is_guess)
+        fr__json_bool(j, "interval_is_guess", true);
+}
+
+static void write_contradiction(struct fr__json *j, const struct fr_record_contradiction *x)
+{
+    fr__json_open(j, "contradiction", '{', true);
+    fr__json_count(j, "gpus", x->n_gpus);
+    fr__json_count(j, "batch", x->batch);
+    fr__json_number(j, "measured_s", x->measured_s);
+    fr__json_number(j, "expected_s", x->expected_s);
+    fr__json_number(j, "low_s", x->low_s);
+    fr__json_number(j, "high_s", x->high_s);
+    fr__json_count(j, "measured_steps", x->n_others);
+    fr__json_close(j, '}');
 }
 
 static void write_correction(struct fr__json *j, const struct fr_record_correction *c)
@@ -438,6 +453,8 @@ static void write_correction(struct fr__json *j, const struct fr_record_correcti
         fr__json_number(j, "predicted_bytes", c->predicted_bytes);
         fr__json_number(j, "measured_bytes", c->measured_bytes > 0 ? c->measured_bytes : NAN);
     }
+    if (c->contradiction.is_known)
+        write_contradiction(j, &c->contradiction);
     fr__json_close(j, '}');
 }
 

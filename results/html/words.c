@@ -190,7 +190,9 @@ static void write_interval(FILE *f, const struct fr_record_interval *i)
 {
     if (!i->is_known)
         return;
-    fputs(" Of measured steps 90 % lie between ", f);
+    fputs(i->is_guess ? " Nobody published such steps; by a guess 90 % lie between "
+                      : " Of measured steps 90 % lie between ",
+          f);
     put_time(f, i->low_s);
     fputs(" and ", f);
     put_time(f, i->high_s);

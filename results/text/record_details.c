@@ -197,7 +197,10 @@ void fr__record_put_interval(FILE *f, const struct fr_record *r)
 {
     put_correction(f, &r->correction);
     if (r->interval.is_known && !r->oom)
-        fprintf(f, "90 %% of measured steps in that range, from %s\n", r->interval.of);
+        fprintf(f, "%s %s\n",
+                r->interval.is_guess ? "that range is a guess:"
+                                     : "90 % of measured steps in that range, from",
+                r->interval.of);
 }
 
 /* Prints the groups that cause at least half a percent of it. */

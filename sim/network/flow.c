@@ -213,13 +213,14 @@ static void add_stats(const void *state, struct fr_run_stats *stats)
  * own bound. */
 enum { MOST_DEEP = 64 };
 
+/* A flow that starts at this instant has no rate and no bottleneck before the next solve. */
 static const struct level *level_of(struct flow *f, uint32_t link, unsigned depth)
 {
     struct level *level = &f->levels[link];
     size_t n_links = f->routes->topo->n_links;
     unsigned kind =
         link < n_links ? f->routes->topo->links[link].kind : f->own_kinds[link - n_links];
-    uint32_t n = fr__maxmin_n_crossing(f->solver, link), n_bound = 0;
+    uint32_t n = fr__maxmin_n_crossing(f->solver, link), n_bound = 0, n_new = 0;
     double left_Bps[FR_N_LINK_KINDS] = {0}, rate_Bps = 0, bound = 0;
 
     if (level->epoch == f->epoch)
@@ -227,6 +228,7 @@ static const struct level *level_of(struct flow *f, uint32_t link, unsigned dept
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = fr__maxmin_crossing(f->solver, link, i);
 
+        n_new += fr__maxmin_bottleneck(f->solver, slot) == FR_NONE;
         if (fr__maxmin_bottleneck(f->solver, slot) != link)
             continue;
         rate_Bps = fr__maxmin_rate(f->solver, slot);
@@ -235,14 +237,14 @@ static const struct level *level_of(struct flow *f, uint32_t link, unsigned dept
     }
     *level = (struct level){.epoch = f->epoch}; /* if ties form a circle, its own */
     level->bound_Bps[kind] = rate_Bps;
-    if (n_bound == n || n_bound == 0 || depth == MOST_DEEP)
+    if (n_bound + n_new == n || n_bound == 0 || depth == MOST_DEEP)
         return level;
     left_Bps[kind] = fr__link_bw_Bps(f->routes, link);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = fr__maxmin_crossing(f->solver, link, i);
         uint32_t other = fr__maxmin_bottleneck(f->solver, slot);
 
-        if (other != link)
+        if (other != link && other != FR_NONE)
             for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
                 left_Bps[k] -= fr__maxmin_weight_on(f->solver, link, i) *
                                level_of(f, other, depth + 1)->bound_Bps[k];

@@ -4,36 +4,24 @@
 #include "study/interval/anchor.h"
 
 #include "base/error.h"
+#include "study/interval/contradiction.h"
+#include "study/interval/grown.h"
 #include "study/interval/measured.h"
 #include "study/interval/terms.h"
+#include "study/interval/update.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* NOISE: vendors' tables are good to a few percent (README of the published rates). HOST: assumed;
- * a standard deviation up is 1.65 times, about what eager PyTorch takes of CUDA's own launches. */
-static const double NOISE = 0.03, HOST = 0.5;
+/* Assumed; a standard deviation up is 1.65 times, about what eager PyTorch takes of CUDA's own
+ * launches. */
+static const double HOST = 0.5;
 enum { MOST_ROUNDS = 24 };
 static const double SETTLED = 1e-4;
 /* The factors that are believed: beyond, a time is a misprint. */
 static const double MOST_LOG = 3;
-
-struct update {
-    const struct fr_setting *setting;
-    const struct fr_question *question;
-    const struct fr_context *context;
-    fr__answer_step answer;
-    const struct fr__measured *measured;
-    double *parts_s;         /* [fr_n_resources] scratch */
-    const uint32_t *devices; /* [n_devices] of the question */
-    size_t n_devices;
-    char *names; /* scratch for the names of as many of them as were measured */
-    uint32_t type;
-    double prior_mean[2], prior_variance[2];
-    struct fr__correction *c;
-};
 
 static double part(uint32_t type, bool is_host, const double parts_s[])
 {
@@ -73,7 +61,7 @@ static const char *baseline(void)
 
 /* Lets q ask for the GPUs of a step: the question's first ones. More than it has can only be
  * counted. */
-static enum fr_status choose_gpus(const struct update *u, const struct fr__measured_step *m,
+static enum fr_status choose_gpus(const struct fr__update *u, const struct fr__measured_step *m,
                                   struct fr_question *q, struct fr_error *err)
 {
     const struct fr_topo *t = u->setting->topo;
@@ -107,13 +95,12 @@ static enum fr_status choose_gpus(const struct update *u, const struct fr__measu
     return FR_OK;
 }
 
-/* A measured step with the correction so far: time, slopes of its logarithm, and the most that a
- * GPU holds. */
-static enum fr_status run_step(const struct update *u, const struct fr__measured_step *m,
-                               double *time_s, double slope[2], double *bytes, struct fr_error *err)
+enum fr_status fr__run_step(const struct fr__update *u, const struct fr__measured_step *m,
+                            double *time_s, double slope[2], double *bytes, struct fr_error *err)
 {
+    bool is_grown = m->n_gpus > u->setting->topo->n_gpus;
+    const struct fr_setting *s = is_grown ? &u->grown : u->setting;
     struct fr_question q = *u->question;
-    const struct fr_topo *t = u->setting->topo;
     double *slowness = NULL;
     enum fr_status st;
 
@@ -130,9 +117,9 @@ static enum fr_status run_step(const struct update *u, const struct fr__measured
     q.sensitivity = FR_SENSITIVITY_RUN;
     q.is_brief = true;
     q.is_overfull = NULL;
-    FR_TRY(fr__correction_slowness(&slowness, u->c, t, u->type, err));
+    FR_TRY(fr__correction_slowness(&slowness, u->c, s->topo, u->type, err));
     q.run.slowness = slowness;
-    st = u->answer(u->setting, &q, u->context, time_s, u->parts_s, bytes, err);
+    st = u->answer(s, &q, u->context, time_s, u->parts_s, bytes, err);
     if (st == FR_OK && !(*time_s > 0))
         st = fr__fail(err, FR_ERANGE, FR_NOWHERE, "the measured step takes no time when simulated");
     for (unsigned k = 0; st == FR_OK && k < 2; k++)
@@ -148,7 +135,7 @@ struct normal {
 };
 
 /* At the correction as it is. */
-static enum fr_status look(const struct update *u, bool is_first, struct normal *out,
+static enum fr_status look(const struct fr__update *u, bool is_first, struct normal *out,
                            struct fr_error *err)
 {
     struct fr__correction *c = u->c;
@@ -162,17 +149,17 @@ static enum fr_status look(const struct update *u, bool is_first, struct normal 
         const struct fr__measured_step *m = &u->measured->steps[i];
         double time_s, bytes, miss;
 
-        FR_TRY(run_step(u, m, &time_s, slope, &bytes, err));
+        FR_TRY(fr__run_step(u, m, &time_s, slope, &bytes, err));
         if (is_first && i == 0) {
             c->predicted_s = time_s;
             c->predicted_bytes = bytes;
         }
         miss = log(m->time_s / time_s);
-        out->misfit += miss * miss / (NOISE * NOISE);
+        out->misfit += miss * miss / (FR__NOISE * FR__NOISE);
         for (unsigned k = 0; k < 2; k++) {
-            out->b[k] += slope[k] * miss / (NOISE * NOISE);
+            out->b[k] += slope[k] * miss / (FR__NOISE * FR__NOISE);
             for (unsigned l = 0; l < 2; l++)
-                out->a[k][l] += slope[k] * slope[l] / (NOISE * NOISE);
+                out->a[k][l] += slope[k] * slope[l] / (FR__NOISE * FR__NOISE);
         }
     }
     return FR_OK;
@@ -180,7 +167,7 @@ static enum fr_status look(const struct update *u, bool is_first, struct normal 
 
 /* Solves (P0 + J'J / v) d = J' r / v - P0 (x - x0) and goes there. Keeps the covariance, the
  * inverse of the matrix. Returns the larger part of d. */
-static double step(const struct update *u, const struct normal *n)
+static double step(const struct fr__update *u, const struct normal *n)
 {
     struct fr__correction *c = u->c;
     double *x[2] = {&c->compute, &c->host}, moved = 0, b[2];
@@ -221,7 +208,7 @@ static struct normal join(const struct fr__correction *best, const struct normal
 /* A step takes what is longer, the GPU's work or the host's, and slopes hold on one side of that
  * corner. Where a Gauss-Newton step makes the misfit worse, it has passed it: then the equations of
  * both sides are solved together, and if that is no better, half the way is gone, and so on. */
-static enum fr_status update(const struct update *u, struct fr_error *err)
+static enum fr_status update(const struct fr__update *u, struct fr_error *err)
 {
     struct fr__correction *c = u->c, best = *c;
     struct normal here, at_best = {.misfit = INFINITY};
@@ -314,35 +301,58 @@ static enum fr_status check_use(const struct fr__measured *m, size_t n_gpus, str
 }
 
 /* What is believed before anything was measured: the class of the measured step. */
-static void set_prior(struct update *u, enum fr__anchor anchor)
+static void set_prior(struct fr__update *u, enum fr__anchor anchor)
 {
     struct fr__step_class step = fr__step_class_of(u->setting->graph);
-    const struct fr__step_term *term;
+    struct fr__step_basis basis;
+    struct fr__step_term term;
     double deviation;
 
     step.knows_recipe = u->question->recipe != NULL;
     if (anchor != FR__BY_ONE_GPU)
         step.place = fr__place_of(u->setting->topo, u->devices, u->n_devices);
-    term = fr__step_term(step);
-    deviation = (term->q[FR__Q95] - term->q[FR__Q05]) / (2 * 1.64485);
-    u->prior_mean[0] = term->q[FR__Q50];
-    u->prior_variance[0] = fmax(deviation * deviation, NOISE * NOISE);
+    term = fr__step_claim(step, &basis);
+    deviation = (term.q[FR__Q95] - term.q[FR__Q05]) / (2 * 1.64485);
+    u->prior_mean[0] = term.q[FR__Q50];
+    u->prior_variance[0] = fmax(deviation * deviation, FR__NOISE * FR__NOISE);
     u->prior_variance[1] = HOST * HOST;
 }
 
-/* Reads the steps of the question and learns from them. measured: scratch. */
-static enum fr_status learn(struct update *u, struct fr__measured *measured,
-                            const struct fr__measured_of *of, struct fr_error *err)
+/* Makes room for steps on more GPUs than the cluster has. */
+static enum fr_status grow(struct fr__update *u, const struct fr__measured *measured,
+                           struct fr_error *err)
+{
+    uint32_t most = 0;
+    double *parts_s;
+
+    for (size_t i = 0; i < measured->n; i++)
+        most = measured->steps[i].n_gpus > most ? measured->steps[i].n_gpus : most;
+    if (most <= u->setting->topo->n_gpus)
+        return FR_OK;
+    FR_TRY(fr__setting_grow(&u->grown, u->setting, u->question, most, err));
+    parts_s = realloc(u->parts_s, (fr_n_resources(u->grown.topo) + 1) * sizeof(*parts_s));
+    if (!parts_s)
+        return fr__fail_nomem(err);
+    u->parts_s = parts_s;
+    return FR_OK;
+}
+
+/* Reads the steps of the question and learns from them. measured, all: scratch. */
+static enum fr_status learn(struct fr__update *u, struct fr__measured *measured,
+                            struct fr__measured *all, const struct fr__measured_of *of,
+                            struct fr_error *err)
 {
     struct fr__correction *out = u->c;
     enum fr__anchor anchor;
 
     FR_TRY(fr__measured_read(measured, u->question->measured, of, err));
     FR_TRY(check_use(measured, u->n_devices, err));
+    *all = *measured;
     anchor = keep_nearest(measured, u->n_devices, u->question->strategy);
     if (measured->n == 0)
         return FR_OK;
     u->measured = measured;
+    FR_TRY(grow(u, measured, err));
     set_prior(u, anchor);
     out->anchor = anchor;
     out->n_steps = measured->n;
@@ -350,7 +360,8 @@ static enum fr_status learn(struct update *u, struct fr__measured *measured,
     out->measured_s = measured->steps[0].time_s;
     out->measured_bytes = measured->steps[0].memory_bytes;
     out->batch = measured->steps[0].batch;
-    return update(u, err);
+    FR_TRY(update(u, err));
+    return fr__find_contradiction(u, all, err);
 }
 
 /* Room for the names of all GPUs, each with a comma. */
@@ -372,25 +383,30 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
     const struct fr__measured_of of = {q->workload ? q->workload : "", s->graph->name,
                                        s->topo->types[device->type].name, s->graph->dtype,
                                        batch_per_gpu};
-    struct fr__measured *measured;
-    struct update u = {.setting = s,
-                       .question = q,
-                       .context = ctx,
-                       .answer = answer,
-                       .devices = devices,
-                       .n_devices = n_devices,
-                       .type = device->type,
-                       .c = out};
+    struct fr__measured *measured, *all;
+    struct fr__update u = {.setting = s,
+                           .question = q,
+                           .context = ctx,
+                           .answer = answer,
+                           .devices = devices,
+                           .n_devices = n_devices,
+                           .type = device->type,
+                           .c = out};
     enum fr_status st;
 
     memset(out, 0, sizeof(*out));
     FR_TRY(check_types(s->topo, devices, n_devices, err));
     measured = calloc(1, sizeof(*measured));
+    all = calloc(1, sizeof(*all));
     u.parts_s = calloc(fr_n_resources(s->topo) + 1, sizeof(*u.parts_s));
     u.names = malloc(names_size(s->topo, devices, n_devices));
-    st = measured && u.parts_s && u.names ? learn(&u, measured, &of, err) : fr__fail_nomem(err);
+    st = measured && all && u.parts_s && u.names ? learn(&u, measured, all, &of, err)
+                                                 : fr__fail_nomem(err);
+    if (u.grown.topo)
+        fr_setting_fini(&u.grown);
     free(u.names);
     free(u.parts_s);
+    free(all);
     free(measured);
     return st;
 }

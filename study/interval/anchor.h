@@ -11,6 +11,15 @@
  * Method:  the most likely f, h by Gauss-Newton steps, each with the slopes of a run (its parts,
  *          sim/sim.h), halved while they lead uphill; their covariance from the slopes at the end
  *          (Laplace; Bishop, Pattern Recognition and Machine Learning, 2006, section 4.4)
+ * Contradictions: a step says something else than what is known where its time lies
+ *          - outside the range of 90 % of its class before anything was measured (terms.h); or
+ *          - further from what all other steps say of it (their fit and the prior, without it:
+ *            r / (1 - h), h its leverage, the PRESS residual; Allen, Technometrics 16(1), 1974) than
+ *            1.96 of its standard deviations, and by more than steps of one system differ; or
+ *          - where steps of the table that the fit did not take, those on other numbers of GPUs, are
+ *            predicted by it on the median outside the range of 90 % of anchored steps.
+ *          Nothing is left out for that: which of two steps is wrong, nobody can tell from them.
+ * More GPUs than the cluster has: the step stands on more of the same machines (grown.h)
  * Ignores: that other layers may err otherwise at other batches than the measured; links. What the
  *          latter lose on several GPUs is taken for computing
  */
@@ -19,6 +28,18 @@
 
 #include "study/interval/terms.h"
 #include "study/study.h"
+
+/* Why a measured step is doubted. */
+enum fr__doubt { FR__NO_DOUBT, FR__DOUBT_OF_CLASS, FR__DOUBT_OF_STEPS };
+
+struct fr__contradiction {
+    enum fr__doubt doubt;
+    uint32_t n_gpus, batch; /* of the step */
+    double measured_s;      /* its time */
+    double expected_s;      /* by what is known without it */
+    double low_s, high_s;   /* 90 % of what is known */
+    size_t n_others;        /* measured steps that say so; 0: published ones */
+};
 
 struct fr__correction {
     enum fr__anchor anchor;         /* what the steps are to the question */
@@ -29,6 +50,7 @@ struct fr__correction {
     double predicted_s, measured_s; /* of the first step, before */
     uint32_t batch;                 /* of the first step */
     double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not known */
+    struct fr__contradiction contradiction; /* the worst */
 };
 
 /* Answers q on s and says its iteration, its parts (parts_s: [fr_n_resources]), and the most that a

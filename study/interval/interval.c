@@ -15,7 +15,7 @@
 #include "study/interval/interval.h"
 
 #include "base/error.h"
-#include "study/interval/contradicted.h"
+#include "study/interval/missed_kind.h"
 #include "study/interval/cost_error.h"
 
 #include <math.h>
@@ -91,20 +91,50 @@ static const char *anchor_words(enum fr__anchor anchor)
     return words[anchor];
 }
 
+/* "several machines, convolutions, fp32 or tf32": the class, or as much of it as a basis is of. */
+static void name_class(char text[], size_t size, struct fr__step_class c, enum fr__basis basis)
+{
+    const char *work = c.is_convolutional ? "convolutions" : "products";
+    const char *recipe = c.knows_recipe ? ", recipe given" : "";
+    const char *anchor = anchor_words(c.anchor);
+
+    if (basis == FR__OWN_ROWS)
+        snprintf(text, size, "%s, %s, %s%s%s", fr__place_name(c.place), work,
+                 c.is_half ? "16 bits or fewer" : "fp32 or tf32", recipe, anchor);
+    else if (basis == FR__OTHER_NUMBERS)
+        snprintf(text, size, "%s, %s, any format%s%s", fr__place_name(c.place), work, recipe,
+                 anchor);
+    else if (basis == FR__OTHER_PLACES)
+        snprintf(text, size, "%s anywhere%s%s", work, recipe, anchor);
+    else
+        snprintf(text, size, "any work anywhere%s%s", recipe, anchor);
+}
+
 /* "one GPU, convolutions, fp32 or tf32: 81 published steps of 4 sources" */
 static enum fr_status say_class(struct fr_record_interval *out, struct fr__arena *arena,
-                                struct fr__step_class c, const struct fr__step_term *term,
+                                struct fr__step_class c, const struct fr__step_basis *basis,
                                 struct fr_error *err)
 {
     bool are_pairs = c.anchor > FR__BY_ONE_GPU; /* one measured, the other predicted from it */
-    char text[200];
+    char text[600], of[160], own[160];
 
-    snprintf(text, sizeof(text), "%s, %s, %s%s%s: %u %s%s of %u source%s", fr__place_name(c.place),
-             c.is_convolutional ? "convolutions" : "products",
-             c.is_half ? "16 bits or fewer" : "fp32 or tf32",
-             c.knows_recipe ? ", recipe given" : "", anchor_words(c.anchor), term->n_rows,
-             are_pairs ? "published pair" : "published step", term->n_rows == 1 ? "" : "s",
-             term->n_sources, term->n_sources == 1 ? "" : "s");
+    name_class(of, sizeof(of), c, basis->rows);
+    name_class(own, sizeof(own), c, FR__OWN_ROWS);
+    snprintf(text, sizeof(text), "%s: %u %s%s of %s%u source%s", of, basis->n_rows,
+             are_pairs ? "published pair" : "published step", basis->n_rows == 1 ? "" : "s",
+             basis->rows == FR__OWN_ROWS ? "" : "at least ", basis->n_sources,
+             basis->n_sources == 1 ? "" : "s");
+    if (basis->is_guess && basis->n_rows > 0)
+        snprintf(text, sizeof(text),
+                 "nobody published a step of %s; as wide as the widest class that somebody did, "
+                 "and nearest are %u %s%s of %s",
+                 own, basis->n_rows, are_pairs ? "published pair" : "published step",
+                 basis->n_rows == 1 ? "" : "s", of);
+    else if (basis->is_guess)
+        snprintf(text, sizeof(text),
+                 "nobody published a step of %s; as wide as the widest class that somebody did",
+                 own);
+    out->is_guess = basis->is_guess;
     out->of = fr__arena_strdup(arena, text);
     out->name = fr__step_class_name(c);
     return out->of ? FR_OK : fr__fail_nomem(err);
@@ -113,10 +143,12 @@ static enum fr_status say_class(struct fr_record_interval *out, struct fr__arena
 static void fill_correction(struct fr_record *r, const struct fr__making *m)
 {
     const struct fr__correction *c = &m->correction;
+    const struct fr__contradiction *x;
 
     r->correction.is_asked = m->question->measured != NULL;
     if (c->n_steps == 0)
         return;
+    x = &c->contradiction;
     r->correction = (struct fr_record_correction){
         .is_asked = true,
         .n_steps = c->n_steps,
@@ -128,8 +160,20 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
         .measured_s = c->measured_s,
         .predicted_bytes = c->predicted_bytes,
         .measured_bytes = c->measured_bytes,
+        .contradiction = {x->doubt != FR__NO_DOUBT, x->n_gpus, x->batch, x->measured_s,
+                          x->expected_s, x->low_s, x->high_s, x->n_others},
         .error = fr__correction_error(c, m->setting->topo->devices[m->devices[0]].type,
                                       m->run->parts_s, m->run->iteration_s)};
+}
+
+/* Where a measured step contradicts what is known, nobody can tell which of them is wrong: the range
+ * also holds what the answer were if the step had taken what is known of it. */
+static void hold_both(struct fr_record_interval *out, const struct fr_record_contradiction *x)
+{
+    double factor = x->is_known ? x->expected_s / x->measured_s : 1;
+
+    out->low_s *= fmin(factor, 1);
+    out->high_s *= fmax(factor, 1);
 }
 
 /* Samples take what the user, or the recipe, says that they take: software's error is that of what
@@ -145,10 +189,10 @@ static void wait_for_input(struct fr_record_interval *out, double input_s)
 
 /* Where published steps of this kind took longer than its class allows, the range holds them. A step
  * of several GPUs that the user measured knows better. */
-static void hold_contradicting(struct fr_record_interval *out, double iteration_s,
-                               uint32_t param_shards)
+static void hold_missed_kind(struct fr_record_interval *out, double iteration_s,
+                             uint32_t param_shards)
 {
-    const struct fr__contradicted *c = fr__contradicted_of(param_shards);
+    const struct fr__missed_kind *c = fr__missed_kind_of(param_shards);
 
     if (!c)
         return;
@@ -160,7 +204,8 @@ enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err)
 {
     struct fr__step_class c = class_of(m);
-    const struct fr__step_term *term = fr__step_term(c);
+    struct fr__step_basis basis;
+    const struct fr__step_term term = fr__step_claim(c, &basis);
     double cost_error, computed_s;
 
     fill_correction(r, m);
@@ -168,9 +213,10 @@ enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
     if (!(computed_s > 0) || !(predicted_frac(r, m) > 0))
         return FR_OK;
     FR_TRY(fr__cost_error(&cost_error, m, r, err));
-    fr__interval_of(&r->interval, computed_s, c.anchor != FR__NOT_ANCHORED, term, cost_error);
+    fr__interval_of(&r->interval, computed_s, c.anchor != FR__NOT_ANCHORED, &term, cost_error);
     if (c.anchor == FR__NOT_ANCHORED || c.anchor == FR__BY_ONE_GPU)
-        hold_contradicting(&r->interval, computed_s, fr_plan_view(m->plan)->param_shards);
+        hold_missed_kind(&r->interval, computed_s, fr_plan_view(m->plan)->param_shards);
+    hold_both(&r->interval, &r->correction.contradiction);
     wait_for_input(&r->interval, r->input_s);
-    return say_class(&r->interval, arena, c, term, err);
+    return say_class(&r->interval, arena, c, &basis, err);
 }

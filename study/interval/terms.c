@@ -12,6 +12,7 @@
 
 #include "workloads/graph/totals.h"
 
+#include <math.h>
 #include <stddef.h>
 
 enum { N_TERMS = FR__N_ANCHORS * FR__N_PLACES * 8 };
@@ -268,6 +269,77 @@ const char *fr__step_class_name(struct fr__step_class c)
 const struct fr__step_term *fr__step_term(struct fr__step_class c)
 {
     return &terms[number_of(c)];
+}
+
+/* ---- what a term rests on ---- */
+
+/* Whether b is as near to a as that. Both are of one anchor. */
+static bool is_near(struct fr__step_class a, struct fr__step_class b, enum fr__basis basis)
+{
+    if (a.knows_recipe != b.knows_recipe || a.anchor != b.anchor)
+        return false;
+    switch (basis) {
+    case FR__OWN_ROWS:
+        return a.place == b.place && a.is_convolutional == b.is_convolutional &&
+               a.is_half == b.is_half;
+    case FR__OTHER_NUMBERS:
+        return a.place == b.place && a.is_convolutional == b.is_convolutional;
+    case FR__OTHER_PLACES:
+        return a.is_convolutional == b.is_convolutional;
+    default:
+        return true;
+    }
+}
+
+static struct fr__step_class class_at(size_t i)
+{
+    return (struct fr__step_class){.place = (enum fr__place)(i / 8 % FR__N_PLACES),
+                                   .is_half = i / 4 % 2,
+                                   .is_convolutional = !(i / 2 % 2),
+                                   .knows_recipe = i % 2,
+                                   .anchor = (enum fr__anchor)(i / 8 / FR__N_PLACES)};
+}
+
+static void count_rows(struct fr__step_class c, struct fr__step_basis *basis)
+{
+    basis->n_rows = basis->n_sources = 0;
+    for (size_t i = 0; i < N_TERMS; i++) {
+        if (!is_near(c, class_at(i), basis->rows))
+            continue;
+        basis->n_rows += terms[i].n_rows;
+        if (basis->n_sources < terms[i].n_sources)
+            basis->n_sources = terms[i].n_sources;
+    }
+}
+
+/* Widens a quantile to those of all classes of its anchor that somebody published. */
+static double widest(enum fr__anchor anchor, unsigned quantile, double q)
+{
+    for (size_t i = 0; i < N_TERMS; i++) {
+        double other = terms[i].q[quantile];
+
+        if (class_at(i).anchor == anchor && terms[i].n_rows > 0)
+            q = quantile < FR__Q50 ? fmin(q, other) : fmax(q, other);
+    }
+    return q;
+}
+
+struct fr__step_term fr__step_claim(struct fr__step_class c, struct fr__step_basis *basis)
+{
+    struct fr__step_term term = *fr__step_term(c);
+    double median = term.q[FR__Q50];
+
+    *basis = (struct fr__step_basis){.rows = FR__OWN_ROWS};
+    count_rows(c, basis);
+    while (basis->n_rows == 0 && basis->rows < FR__OTHER_WORK) {
+        basis->rows = (enum fr__basis)(basis->rows + 1);
+        count_rows(c, basis);
+    }
+    basis->is_guess = basis->rows > FR__OTHER_NUMBERS || basis->n_rows == 0;
+    for (unsigned i = 0; basis->is_guess && i < FR__N_QUANTILES; i++)
+        if (i != FR__Q50)
+            term.q[i] = widest(c.anchor, i, median + sqrt(2) * (term.q[i] - median));
+    return term;
 }
 
 double fr__pair_error(void)

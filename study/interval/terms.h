@@ -53,8 +53,24 @@ struct fr__step_class fr__step_class_of(const struct fr_graph *g);
  * programs and tests/oracles name it. */
 const char *fr__step_class_name(struct fr__step_class c);
 
-/* Never NULL: a class without rows has its parent's quantiles. */
+/* The term as it was made. Never NULL: a class without rows has its parent's quantiles. */
 const struct fr__step_term *fr__step_term(struct fr__step_class c);
+
+/* What the term of a class rests on: the published rows that are nearest to it. */
+enum fr__basis { FR__OWN_ROWS, FR__OTHER_NUMBERS, FR__OTHER_PLACES, FR__OTHER_WORK };
+
+struct fr__step_basis {
+    enum fr__basis rows;        /* of the class; of its place and kind of work; of that work; any */
+    unsigned n_rows, n_sources; /* sources: at least so many, where several classes are taken */
+    bool is_guess;              /* nobody published a step of this place and kind of work */
+};
+
+/* The term that a claim is made with, and what it rests on. The term of a guess is at least as wide
+ * as the widest of the classes that somebody published, with or without a recipe, and each of its
+ * quantiles is at least the root of 2 times as far from the median as its parents': what one source
+ * more adds to the spread of one, sqrt(1 + 1/1), as in the prediction interval of a normal
+ * distribution. */
+struct fr__step_term fr__step_claim(struct fr__step_class c, struct fr__step_basis *basis);
 
 /* The natural logarithm of how many times as long one of two steps of the same model and software
  * must be predicted to take, so that it did take longer in 90 % of the published pairs that lie so

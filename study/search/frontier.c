@@ -5,7 +5,7 @@
 #include "study/search/search.h"
 
 #include "base/error.h"
-#include "study/interval/contradicted.h"
+#include "study/interval/missed_kind.h"
 #include "study/interval/terms.h"
 
 #include <math.h>
@@ -51,16 +51,16 @@ static enum fr_status rank_exact(struct fr_search *s, struct ranked scratch[], s
 static enum fr_status doubt_best(struct fr_search *s, struct fr_error *err)
 {
     const struct fr_search_layout *l;
-    const struct fr__contradicted *c;
+    const struct fr__missed_kind *c;
     char text[400];
 
     if (s->summary.n_ranked == 0)
         return FR_OK;
     l = &s->rows[s->summary.ranked[0]].layout;
-    c = l->zero >= 3 ? fr__contradicted_of(l->dp * l->cp) : NULL;
+    c = l->zero >= 3 ? fr__missed_kind_of(l->dp * l->cp) : NULL;
     if (!c)
         return FR_OK;
-    fr__contradicted_say(c, text, sizeof(text));
+    fr__missed_kind_say(c, text, sizeof(text));
     s->summary.contradicted = fr__arena_strdup(s->arena, text);
     return s->summary.contradicted ? FR_OK : fr__fail_nomem(err);
 }

@@ -4,6 +4,7 @@
 #include "calibrate/cost_memo.h"
 #include "tests/support/base_check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct memo_case {
@@ -88,11 +89,47 @@ START_TEST(a_memo_says_what_the_model_says)
 }
 END_TEST
 
+/* Dropout moves as many bytes forward and backward, and its forward pass also draws random numbers:
+ * one that runs again for the backward pass is no gradient. */
+START_TEST(a_memo_tells_an_op_that_runs_again_from_a_gradient)
+{
+    struct memo_case c;
+    struct fr_graph *g = NULL, *own, changed;
+    struct fr_cost_memo *m;
+    struct fr_op *ops;
+    struct fr_error err;
+    size_t n = 0;
+
+    open_case(&c);
+    ck_assert_int_eq(fr_workload_load(&g, "bert-base", NULL, &err), FR_OK);
+    ops = malloc(g->n_ops * sizeof(*ops));
+    ck_assert_ptr_nonnull(ops);
+    memcpy(ops, g->ops, g->n_ops * sizeof(*ops));
+    for (size_t o = 0; o < g->n_ops; o++)
+        if (ops[o].kind == FR_OP_DROPOUT && ops[o].phase == FR_PHASE_BACKWARD_DATA)
+            ops[o].is_recomputed = n++ % 2 == 1;
+    ck_assert_uint_gt(n, 10);
+    changed = *g;
+    changed.ops = ops;
+    own = c.graph;
+    m = fr__cost_memo_new(c.costs, &changed);
+    ck_assert_ptr_nonnull(m);
+    c.graph = &changed;
+    compare(&c, m, 0, &(struct fr_part){.batch = 8});
+    c.graph = own;
+    fr__cost_memo_free(m);
+    free(ops);
+    fr_graph_free(g);
+    close_case(&c);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("memo");
 
     tcase_set_timeout(tc, 20);
     tcase_add_test(tc, a_memo_says_what_the_model_says);
+    tcase_add_test(tc, a_memo_tells_an_op_that_runs_again_from_a_gradient);
     return run_case(tc, "memo");
 }

@@ -1,7 +1,7 @@
 /* tests/study/test_contradicted.c - where published steps contradict us, the answer says so. */
 #include "config.h"
 
-#include "study/interval/contradicted.h"
+#include "study/interval/missed_kind.h"
 #include "study/search.h"
 #include "study/study.h"
 #include "tests/support/base_check.h"
@@ -46,7 +46,7 @@ START_TEST(a_published_row_lies_in_the_range_of_its_kind)
     const double h = 12288, l = 96, s = 2048, batch = 1536;
     const double flop = 96 * batch * s * l * h * h * (1 + s / (6 * h) + 51200 / (16 * l * h));
     const double measured_s = flop / (768 * 88e12);
-    const struct fr__contradicted *c = fr__contradicted_of(768);
+    const struct fr__missed_kind *c = fr__missed_kind_of(768);
     struct fr_record *r =
         answer(GPT3, "96x dgx-a100-80g",
                "hybrid:dp=768,micro=2,zero=3,gather=module,recompute=full,overlap=1", 1536);
@@ -84,7 +84,7 @@ START_TEST(only_steps_of_the_kind_are_warned_of)
                       rows[i].topology);
         if (rows[i].is_of_kind)
             ck_assert_double_ge(r->interval.high_s,
-                                r->iteration_s * fr__contradicted_of(256)->most);
+                                r->iteration_s * fr__missed_kind_of(256)->most);
         fr_record_free(r);
     }
 }
@@ -94,12 +94,12 @@ START_TEST(the_sentence_has_factors_rows_and_a_place_to_read_on)
 {
     char text[400];
 
-    fr__contradicted_say(fr__contradicted_of(129), text, sizeof(text));
+    fr__missed_kind_say(fr__missed_kind_of(129), text, sizeof(text));
     ck_assert_ptr_nonnull(strstr(text, "times as long as predicted"));
     ck_assert_ptr_nonnull(strstr(text, "5 rows of 1 source:"));
     ck_assert_ptr_nonnull(strstr(text, "see papers/megatron"));
-    ck_assert_ptr_null(fr__contradicted_of(128));
-    ck_assert_ptr_null(fr__contradicted_of(0));
+    ck_assert_ptr_null(fr__missed_kind_of(128));
+    ck_assert_ptr_null(fr__missed_kind_of(0));
 }
 END_TEST
 

@@ -355,7 +355,7 @@ START_TEST(refuses_words_that_an_option_does_not_know)
            "option 'head' of model 'bert-base' is \"classifier\", expected pretrain|mlm|pooler");
     refuse("llama3-8b:attention=", 0, FR_EUSAGE,
            "option 'attention' of model 'llama3-8b' is \"\", expected "
-           "unfused|flash|flash-1|flash-2|flash-3");
+           "unfused|flash|flash-1|flash-2|flash-3|flash-fp8");
     refuse("llama3-8b:head=mlm", 0, FR_EUSAGE, "model 'llama3-8b' has no option 'head'");
     refuse("transformer-big:layers=2", 0, FR_EUSAGE,
            "model 'transformer-big' has no option 'layers'");

@@ -48,6 +48,29 @@ static uint64_t size_of(double x)
     return x >= 0.5 && x < 0x1p53 ? (uint64_t)round(x) : 0;
 }
 
+/* A backward op with so many times the FLOPs of its forward op has two products where that has
+ * one. Between 1 and 2 lies what else an import may count: a bias, an activation. */
+static const double LEAST_OF_BOTH = 1.5;
+
+static bool is_backward(const struct fr_op *op)
+{
+    return !fr_op_runs_forward(op) &&
+           (op->phase == FR_PHASE_BACKWARD_DATA || op->phase == FR_PHASE_BACKWARD_WEIGHT);
+}
+
+/* Whether an op holds the gradients of both operands of its forward op. A weight gradient of a
+ * matrix product may be one product over the rows of many steps, so that its FLOPs do not tell. */
+static bool has_both_gradients(const struct source *s)
+{
+    const struct fr_op *op = s->op;
+    bool may_sum = op->kind == FR_OP_MATMUL && op->phase == FR_PHASE_BACKWARD_WEIGHT;
+
+    return is_backward(op) && s->forward != op && !may_sum &&
+           (op->kind == FR_OP_MATMUL || op->kind == FR_OP_BATCH_MATMUL ||
+            op->kind == FR_OP_CONV2D) &&
+           op->flops >= LEAST_OF_BOTH * s->forward->flops;
+}
+
 static void guess_matmul(const struct source *s, struct fr_shape *out)
 {
     double columns = last_dim(s->output), rows = elements(s->output) / columns;
@@ -55,7 +78,9 @@ static void guess_matmul(const struct source *s, struct fr_shape *out)
 
     out->of = FR_SHAPE_PRODUCT;
     out->product.batch = 1;
-    out->product.rows = size_of(s->op->flops / (2 * columns * depth)); /* of all steps */
+    if (!has_both_gradients(s))
+        rows = s->op->flops / (2 * columns * depth); /* of all steps */
+    out->product.rows = size_of(rows);
     out->product.columns = last_dim(s->output);
     out->product.depth = size_of(depth);
     out->product.is_transposed = true;
@@ -64,18 +89,19 @@ static void guess_matmul(const struct source *s, struct fr_shape *out)
             s->op->phase == FR_PHASE_BACKWARD_WEIGHT ? FR_OPERAND_RIGHT : FR_OPERAND_LEFT;
 }
 
-/* As a product of its own, whatever it is a gradient of. */
+/* As a product of its own, whatever it is a gradient of; of two gradients, one of them. */
 static void guess_batch_matmul(const struct source *s, struct fr_shape *out)
 {
     const struct fr_tensor *t =
         s->op->n_tensors > 0 ? &s->g->tensors[s->op->first_tensor] : s->output;
+    double flops = s->op->flops / (has_both_gradients(s) ? 2 : 1);
 
     if (t->n_dims < 2)
         return;
     out->of = FR_SHAPE_PRODUCT;
     out->product.rows = t->dims[t->n_dims - 2];
     out->product.columns = last_dim(t);
-    out->product.depth = size_of(s->op->flops / (2 * elements(t)));
+    out->product.depth = size_of(flops / (2 * elements(t)));
     out->product.batch =
         size_of(elements(t) / ((double)t->dims[t->n_dims - 2] * (double)last_dim(t)));
 }
@@ -174,10 +200,18 @@ static void guess(const struct source *s, struct fr_shape *out)
     }
 }
 
+static struct source source_of(const struct fr_graph *g, uint32_t op)
+{
+    const struct fr_op *o = &g->ops[op];
+
+    return (struct source){
+        .g = g, .op = o, .forward = o->forward == FR_NONE ? o : &g->ops[o->forward]};
+}
+
 bool fr__op_shape(const struct fr_graph *g, uint32_t op, struct fr_shape *out)
 {
     const struct fr_op *o = &g->ops[op];
-    struct source s = {.g = g, .op = o, .forward = o->forward == FR_NONE ? o : &g->ops[o->forward]};
+    struct source s = source_of(g, op);
     struct fr_op guessed = *o;
     char why[160];
 
@@ -194,4 +228,36 @@ bool fr__op_shape(const struct fr_graph *g, uint32_t op, struct fr_shape *out)
         return false;
     *out = guessed.shape;
     return true;
+}
+
+/* Attention's backward pass runs five products for two. An import that counts the scores, which it
+ * computes again, only once, has four. */
+static const double LEAST_BACKWARD_OF_FIVE = 0.75;
+
+/* How far rounded sizes may be from the FLOPs that they were worked out from. */
+static const double ROUNDING = 0.01;
+
+struct fr__op_parts fr__op_parts(const struct fr_graph *g, uint32_t op,
+                                 const struct fr_shape *shape)
+{
+    const struct source s = source_of(g, op);
+    struct fr_op guessed = *s.op;
+    struct fr__op_parts parts = {.n_gradients = 1, .repeats = 1};
+    double flops;
+
+    if (s.op->shape.of != FR_SHAPE_UNKNOWN)
+        return parts;
+    guessed.shape = *shape;
+    flops = fr_op_shape_flops(&guessed);
+    if (!(flops > 0) || !(s.op->flops > 0))
+        return parts;
+    if (has_both_gradients(&s))
+        parts.n_gradients = 2;
+    parts.repeats = s.op->flops / (parts.n_gradients * flops);
+    if (s.op->kind == FR_OP_ATTENTION && is_backward(s.op) && parts.repeats < 1 &&
+        parts.repeats > LEAST_BACKWARD_OF_FIVE)
+        parts.repeats = 1;
+    if (fabs(parts.repeats - 1) <= ROUNDING)
+        parts.repeats = 1;
+    return parts;
 }

@@ -7,6 +7,8 @@
  *
  *     matrix product    forward [rows][columns], depth = FLOPs / (2 rows columns); rows of a
  *                       gradient = its own FLOPs / (2 columns depth)
+ *     both gradients    a backward op of a product or a convolution with at least 1.5 times the
+ *                       FLOPs of its forward op: two products of the forward op's sizes
  *     batched product   the leading dims of its own output are the batch, the last two rows and
  *                       columns
  *     convolution       output [images][K][P][Q] of input [images][C][H][W]: filter size
@@ -23,6 +25,9 @@
  * that split ops) get the same one. Guesses are not stored in the graph: a graph says only what is
  * known.
  *
+ * A guess is a kernel of some FLOPs, and the op has as many kernels as its own FLOPs make
+ * (fr__op_parts): what is done is what the graph says, whatever the guess.
+ *
  * Ignores: what FLOPs and dims do not tell: filters that are not square, key-value heads, products
  * of one row.
  */
@@ -34,4 +39,13 @@
 /* The op's own shape, or else the guess. Returns whether there is one; *out is of class unknown if
  * not. */
 bool fr__op_shape(const struct fr_graph *g, uint32_t op, struct fr_shape *out);
+
+/* What an op does, in kernels of its shape. */
+struct fr__op_parts {
+    unsigned n_gradients; /* 2: those of both operands, of which the shape is the first; else 1 */
+    double repeats;       /* of each of these; their FLOPs together are the op's */
+};
+/* shape: what fr__op_shape gave for the op. An op that has a shape of its own is one kernel. */
+struct fr__op_parts fr__op_parts(const struct fr_graph *g, uint32_t op,
+                                 const struct fr_shape *shape);
 #endif

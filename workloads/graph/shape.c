@@ -44,6 +44,7 @@ static const struct fr__size product_sizes[] = {
     {"gradient_of", AT(product.gradient_of), FR__SIZE_OPERAND, 0, true, 0, 0},
     FLAG("transposed", product.is_transposed),
     SIZE_OR("epilogue", product.epilogue, 0, 0),
+    FLAG("wide", product.is_wide),
     END};
 
 static const struct fr__size conv_sizes[] = {SIZE("images", conv.images),
@@ -87,6 +88,7 @@ static const struct fr__size attention_sizes[] = {
     SIZE_LIKE("key_len", attention.key_len, attention.query_len),
     FLAG("causal", attention.is_causal),
     SIZE_OR("generation", attention.generation, 0, 0),
+    FLAG("fp8", attention.is_8_bit),
     END};
 
 static const struct fr__size rows_sizes[] = {SIZE("rows", rows.rows), SIZE("columns", rows.columns),

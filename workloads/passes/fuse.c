@@ -419,6 +419,20 @@ static void add_up(const struct writing *w, size_t k, struct fr_op *op)
     }
 }
 
+/* The leader's shape, unless it is a guess of which the leader is more than one: that is guessed
+ * again from what is fused. */
+static void take_shape(const struct fr_graph *g, uint32_t leader, struct fr_op *op)
+{
+    struct fr_shape shape;
+    struct fr__op_parts parts;
+
+    if (!fr__op_shape(g, leader, &shape))
+        return;
+    parts = fr__op_parts(g, leader, &shape);
+    if (parts.n_gradients == 1 && !(parts.repeats < 1 || parts.repeats > 1))
+        op->shape = shape;
+}
+
 static enum fr_status write_op(struct writing *w, size_t k, struct fr_error *err)
 {
     const struct fr_graph *g = w->f.g;
@@ -434,7 +448,7 @@ static enum fr_status write_op(struct writing *w, size_t k, struct fr_error *err
         return fr__fail_nomem(err);
     for_outputs(w, k, copy_output, &out);
     if (w->first[k + 1] - w->first[k] > 1) {
-        (void)fr__op_shape(g, leader, &op.shape);
+        take_shape(g, leader, &op);
         op.is_in_place = out.n > 0 && out.t[0].alias != FR_NONE;
         add_up(w, k, &op);
         if (op.shape.of == FR_SHAPE_PRODUCT)

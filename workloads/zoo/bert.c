@@ -110,7 +110,9 @@ static struct fr__value masked_words_loss(struct fr__net *net, uint32_t vocab, s
     x = fr__nn_gather(net, "gather", x, fr__nn_indices(net, "index", n_masked));
     x = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc", x, hidden));
     x = fr__nn_layernorm(net, "ln", x);
+    fr__nn_wide(net, true);
     x = fr__nn_bias(net, "words.bias", fr__nn_tied_linear(net, "words", x, table, vocab));
+    fr__nn_wide(net, false);
     return fr__nn_loss_of(net, "mlm_loss", x);
 }
 

@@ -163,6 +163,7 @@ static void build_model(struct gnmt *g, uint32_t n_encoder, uint32_t n_decoder)
 
     build_decoder(g, n_decoder, target, build_encoder(g, n_encoder, source));
     fr__nn_layer(g->net, "classifier");
+    fr__nn_wide(g->net, true);
     y = fr__nn_stack(g->net, "steps", g->x, g->n_target);
     y = fr__nn_linear(g->net, "", y, g->vocab);
     fr__nn_cross_entropy(g->net, fr__nn_bias(g->net, "bias", y));

@@ -88,6 +88,7 @@ static void build_decoder(struct fr__net *net, const struct gpt_shape *s,
     fr__nn_layer(net, "final");
     x = fr__nn_layernorm(net, "ln", x);
     fr__nn_layer(net, "head");
+    fr__nn_wide(net, true);
     fr__nn_cross_entropy(net, fr__nn_tied_linear(net, "", x, table, s->vocab));
 }
 

@@ -115,6 +115,7 @@ void fr__llama_build(struct fr__net *net, const struct fr__llama_shape *s,
     fr__nn_layer(net, "final");
     x = fr__nn_rmsnorm(net, "norm", x);
     fr__nn_layer(net, "head");
+    fr__nn_wide(net, true);
     fr__nn_cross_entropy(net, s->is_tied ? fr__nn_tied_linear(net, "", x, table, s->vocab)
                                          : fr__nn_linear(net, "", x, s->vocab));
 }

@@ -85,6 +85,7 @@ static void build_decoder(struct fr__net *net, const struct neox_shape *s,
     fr__nn_layer(net, "final");
     x = fr__nn_layernorm(net, "ln", x);
     fr__nn_layer(net, "head");
+    fr__nn_wide(net, true);
     fr__nn_cross_entropy(net, fr__nn_linear(net, "", x, s->vocab));
 }
 

@@ -15,7 +15,8 @@
 enum fr_status fr__nn_init(struct fr__net *net, uint32_t batch, uint32_t seq_len,
                            enum fr_dtype dtype, struct fr_error *err)
 {
-    *net = (struct fr__net){.batch = batch, .seq_len = seq_len, .dtype = dtype};
+    *net =
+        (struct fr__net){.batch = batch, .seq_len = seq_len, .dtype = dtype, .trained_in = dtype};
     net->elem_bytes = fr__elem_bytes(dtype);
     net->b = fr_graph_builder_new();
     return net->b ? FR_OK : fr__fail_nomem(err);

@@ -129,6 +129,11 @@ struct fr_shape fr__shape_of_linear(uint64_t rows, uint64_t columns, uint64_t de
             .batch = 1, .rows = rows, .columns = columns, .depth = depth, .is_transposed = true}};
 }
 
+void fr__nn_wide(struct fr__net *net, bool is_wide)
+{
+    net->is_wide = is_wide && net->dtype == FR_FP8;
+}
+
 /* The op of a linear layer on rows of n_in elements. */
 static struct op_spec linear_spec(struct fr__net *net, const char *name, const struct fr__value *x,
                                   uint64_t n_in, uint32_t n_out)
@@ -136,8 +141,11 @@ static struct op_spec linear_spec(struct fr__net *net, const char *name, const s
     const uint32_t dims[] = {x->t.dims[0], x->t.n_dims == 3 ? x->t.dims[1] : n_out, n_out};
     uint8_t n_dims = x->t.n_dims == 3 ? 3 : 2;
     struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, n_dims, dims, 0);
+    struct fr_shape shape;
 
     y.split_mask = elementwise_split(&y);
+    shape = fr__shape_of_linear(fr__nn_elements(net, &y) / n_out, n_out, n_in);
+    shape.product.is_wide = net->is_wide;
     return (struct op_spec){.name = name,
                             .kind = FR_OP_MATMUL,
                             .flops = 2 * (double)n_in * (double)fr__nn_elements(net, &y),
@@ -145,8 +153,7 @@ static struct op_spec linear_spec(struct fr__net *net, const char *name, const s
                             .in = {x},
                             .n_out = 1,
                             .out = {y},
-                            .shape =
-                                fr__shape_of_linear(fr__nn_elements(net, &y) / n_out, n_out, n_in)};
+                            .shape = shape};
 }
 
 struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,

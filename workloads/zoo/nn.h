@@ -21,13 +21,16 @@
 
 struct fr__net {
     struct fr_graph_builder *b;
-    uint32_t batch, seq_len; /* seq_len 0: no sequence model */
-    uint32_t image_size;     /* side of the square images; 0: no images */
-    enum fr_dtype dtype;
+    uint32_t batch, seq_len;  /* seq_len 0: no sequence model */
+    uint32_t image_size;      /* side of the square images; 0: no images */
+    enum fr_dtype dtype;      /* of its numbers */
+    enum fr_dtype trained_in; /* FR_AMP: casts are added later, and dtype is FR_FP32 */
     unsigned elem_bytes;
     uint32_t n_ops, n_tensors;
     char layer[64];
-    bool is_tf1;          /* norms and GELU as TensorFlow 1 runs them: nn_tf1.h */
+    bool is_wide; /* linear layers that follow keep operands of 16 bits in fp8 training: output
+                     layers and routers (fr__nn_wide) */
+    bool is_tf1;  /* norms and GELU as TensorFlow 1 runs them: nn_tf1.h */
     bool has_float_masks; /* and dropout */
     bool is_too_large, is_out_of_memory;
     struct fr_error fault; /* the first of fr__nn_fault; code FR_OK: none */
@@ -57,6 +60,11 @@ struct fr__value fr__nn_tokens(struct fr__net *net);
 /* Positions 0 .. seq-1 (int64), the same for all samples. */
 struct fr__value fr__nn_positions(struct fr__net *net, const char *name);
 
+/* Whether the linear layers that follow keep operands of 16 bits where the others of a step in fp8
+ * have 8. So do the output layer and a router in Megatron-LM, whose output layer and router are not
+ * Transformer Engine's modules, in torchtitan (float8 with filter_fqns "output" and "router.gate")
+ * and in DeepSeek-V3 (2024, section 3.3.1). */
+void fr__nn_wide(struct fr__net *net, bool is_wide);
 /* No bias inside: that is an op of its own. An image is flattened first (a view, no op); a sequence
  * is multiplied row by row. */
 struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,

@@ -15,10 +15,13 @@ static const double rmsnorm_flops = 4; /* square, sum; scale; weight */
 enum { BATCH = 1, DIM_1 = 2, DIM_2 = 4 }; /* dimensions that may be split */
 enum { INT64_BYTES = 8, FLOAT_BYTES = 4 };
 
-const char *const fr__attention_forms[] = {
-    [FR__ATTENTION_UNFUSED] = "unfused", [FR__ATTENTION_FLASH] = "flash",
-    [FR__ATTENTION_FLASH_1] = "flash-1", [FR__ATTENTION_FLASH_2] = "flash-2",
-    [FR__ATTENTION_FLASH_3] = "flash-3", NULL};
+const char *const fr__attention_forms[] = {[FR__ATTENTION_UNFUSED] = "unfused",
+                                           [FR__ATTENTION_FLASH] = "flash",
+                                           [FR__ATTENTION_FLASH_1] = "flash-1",
+                                           [FR__ATTENTION_FLASH_2] = "flash-2",
+                                           [FR__ATTENTION_FLASH_3] = "flash-3",
+                                           [FR__ATTENTION_FP8] = "flash-fp8",
+                                           NULL};
 
 static struct fr_tensor activation(struct fr__net *net, uint8_t n_dims, const uint32_t dims[],
                                    uint8_t split_mask)
@@ -273,6 +276,32 @@ static struct fr__value unfused(struct fr__net *net, const struct fr__dot_attent
     return fr__nn_merge_heads(net, "merge", fr__nn_batch_matmul(net, "context", y, v, v.t.dims[3]));
 }
 
+/* FlashAttention takes numbers of 16 bits (Dao-AILab/flash-attention, README: "Datatype fp16 and
+ * bf16"), and its 8-bit kernels are of another call, as those of cuDNN are. In fp32 PyTorch's fused
+ * attention is another kernel without generations. */
+static void check_form(struct fr__net *net, enum fr__attention_form form)
+{
+    const char *name = fr__attention_forms[form], *format = fr_dtype_name(net->trained_in);
+    bool is_16_bit = net->trained_in != FR_FP32 && net->trained_in != FR_TF32;
+
+    if (form == FR__ATTENTION_FP8 && net->trained_in != FR_FP8)
+        fr__nn_fault(net,
+                     "attention=%s has operands of 8 bits, and this step is trained in %s: take "
+                     "precision fp8, or attention=flash",
+                     name, format);
+    else if (form >= FR__ATTENTION_FLASH_1 && form <= FR__ATTENTION_FLASH_3 && !is_16_bit)
+        fr__nn_fault(net,
+                     "attention=%s is a kernel for fp16 and bf16, and this step is trained in %s: "
+                     "attention=flash is the fused attention of any format",
+                     name, format);
+}
+
+/* 0: the newest for the device. */
+static uint64_t generation_of(enum fr__attention_form form)
+{
+    return form == FR__ATTENTION_FP8 ? 0 : form - FR__ATTENTION_FLASH;
+}
+
 /* Two products of seq x seq_k x hidden; where the mask is causal, half the blocks are skipped and
  * half the FLOPs counted (T. Dao, FlashAttention-2, 2023, sections 3.1 and 4.1). */
 static struct fr__value flash(struct fr__net *net, const struct fr__dot_attention *a,
@@ -296,8 +325,10 @@ static struct fr__value flash(struct fr__net *net, const struct fr__dot_attentio
                                 .query_len = q->dims[1],
                                 .key_len = k->dims[1],
                                 .is_causal = a->is_causal,
-                                .generation = a->form - FR__ATTENTION_FLASH}}};
+                                .generation = generation_of(a->form),
+                                .is_8_bit = a->form == FR__ATTENTION_FP8}}};
 
+    check_form(net, a->form);
     return fr__nn_op(net, &spec, in, n_in, out, 2);
 }
 

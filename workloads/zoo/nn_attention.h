@@ -16,17 +16,20 @@
 
 #include "workloads/zoo/nn.h"
 
-/* FLASH: the newest generation of FlashAttention for the device; FLASH_1 to FLASH_3: that one. */
+/* FLASH: the newest generation of FlashAttention for the device; FLASH_1 to FLASH_3: that one;
+ * FP8: the newest fused kernel with operands of 8 bits, as Transformer Engine's fp8_dpa. */
 enum fr__attention_form {
     FR__ATTENTION_UNFUSED,
     FR__ATTENTION_FLASH,
     FR__ATTENTION_FLASH_1,
     FR__ATTENTION_FLASH_2,
-    FR__ATTENTION_FLASH_3
+    FR__ATTENTION_FLASH_3,
+    FR__ATTENTION_FP8
 };
 
-/* The key "attention=unfused|flash|flash-1|flash-2|flash-3" of a model's name; form: unless the
- * user says otherwise. */
+/* The key "attention=unfused|flash|flash-1|flash-2|flash-3|flash-fp8" of a model's name; form:
+ * unless the user says otherwise. A form and a number format that no kernel has together are a
+ * fault of the net: a generation of FlashAttention in fp32 or tf32, flash-fp8 in all but fp8. */
 #define FR__ATTENTION_KEY(form)                                                                    \
     .name = "attention", .fallback = (form), .choices = fr__attention_forms
 extern const char *const fr__attention_forms[];

@@ -85,9 +85,13 @@ static struct routing route(struct fr__net *net, const struct fr__moe *m, struct
     const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], m->n_chosen};
     struct fr_tensor out[] = {fr__nn_tensor(net, net->elem_bytes, 3, dims, BATCH | DIM_1),
                               fr__nn_tensor(net, INT64_BYTES, 3, dims, BATCH | DIM_1)};
-    struct fr__value scores = fr__nn_linear(net, "router", x, m->n_experts);
-    struct fr__value top = fr__nn_op(net, &spec, &scores, 1, out, 2);
-    struct fr__value experts = {top.op, top.tensor + 1, out[1]};
+    struct fr__value scores, top, experts;
+
+    fr__nn_wide(net, true);
+    scores = fr__nn_linear(net, "router", x, m->n_experts);
+    fr__nn_wide(net, false);
+    top = fr__nn_op(net, &spec, &scores, 1, out, 2);
+    experts = (struct fr__value){top.op, top.tensor + 1, out[1]};
 
     return (struct routing){.weights = fr__nn_softmax(net, "softmax", top),
                             .order = sort(net, experts)};

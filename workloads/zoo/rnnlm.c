@@ -54,6 +54,7 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     for (uint32_t i = 0; i < values[LAYERS]; i++)
         build_layer(net, i, values[HIDDEN], x);
     fr__nn_layer(net, "classifier");
+    fr__nn_wide(net, true);
     y = fr__nn_linear(net, "", fr__nn_stack(net, "steps", x, net->seq_len), values[VOCAB]);
     fr__nn_cross_entropy(net, fr__nn_bias(net, "bias", y));
     free(x);

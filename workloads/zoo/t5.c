@@ -137,6 +137,7 @@ static void build_model(struct fr__net *net, const struct t5_shape *s)
     x = fr__nn_tied_embedding(net, "words", target, table, s->vocab);
     x = decode(net, s, fr__nn_dropout(net, "dropout", x), &memory);
     fr__nn_layer(net, "head");
+    fr__nn_wide(net, true);
     if (s->is_tied)
         x = fr__nn_tied_linear(net, "", fr__nn_scale(net, "scale", x), table, s->vocab);
     else

@@ -115,6 +115,7 @@ static void build_model(struct fr__net *net, const struct transformer_shape *s)
     x = embed(net, fr__nn_tied_embedding(net, "words", target, table, s->vocab));
     x = decode(net, s, x, memory);
     fr__nn_layer(net, "head");
+    fr__nn_wide(net, true);
     fr__nn_cross_entropy(net, fr__nn_tied_linear(net, "", x, table, s->vocab));
 }
 

@@ -97,6 +97,7 @@ static void build_model(struct fr__net *net, const struct vit_shape *s,
     fr__nn_layer(net, "final");
     x = fr__nn_first_position(net, "first", fr__nn_layernorm(net, "ln", x));
     fr__nn_layer(net, "head");
+    fr__nn_wide(net, true);
     fr__nn_cross_entropy(net, fr__nn_dense(net, "fc", x, s->classes));
 }
 

@@ -327,6 +327,7 @@ enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const ch
     FR_TRY(read_options(m, spec, values, err));
     FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
     FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype == FR_AMP ? FR_FP32 : o.dtype, err));
+    net.trained_in = o.dtype;
     net.image_size = o.image_size;
     net.has_float_masks = opt && opt->is_tf1; /* XLA makes them of bytes where they are read */
     net.is_tf1 = opt && (opt->is_tf1 || opt->fusions >> FR_FUSE_XLA & 1);

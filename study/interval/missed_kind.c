@@ -1,7 +1,7 @@
-/* study/interval/contradicted.c - the kinds of contradicted.h, and their sentence. */
+/* study/interval/missed_kind.c - the kinds of missed_kind.h, and their sentence. */
 #include "config.h"
 
-#include "study/interval/contradicted.h"
+#include "study/interval/missed_kind.h"
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
  * (the row of 640 does not fit): `forerun reproduce megatron` predicts 1.39, 2.21, 2.10, 4.05 and
  * 3.97 times too fast. MosaicML's llm-foundry publishes FSDP on up to 128 A100, which the range of
  * its class holds (doc/measured-steps.md). tests/study/test_contradicted.c asks a row again. */
-static const struct fr__contradicted kinds[] = {
+static const struct fr__missed_kind kinds[] = {
     {.kind = "parameters gathered from more than 128 GPUs at each use, as by ZeRO-3 and FSDP",
      .most_confirmed = 128,
      .least = 1.4,
@@ -20,7 +20,7 @@ static const struct fr__contradicted kinds[] = {
      .see = "papers/megatron"},
 };
 
-const struct fr__contradicted *fr__contradicted_of(uint32_t param_shards)
+const struct fr__missed_kind *fr__missed_kind_of(uint32_t param_shards)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (param_shards > kinds[i].most_confirmed)
@@ -28,7 +28,7 @@ const struct fr__contradicted *fr__contradicted_of(uint32_t param_shards)
     return NULL;
 }
 
-void fr__contradicted_say(const struct fr__contradicted *c, char text[], size_t size)
+void fr__missed_kind_say(const struct fr__missed_kind *c, char text[], size_t size)
 {
     snprintf(text, size,
              "published steps of this kind (%s) took %.1f to %.1f times as long as predicted here "

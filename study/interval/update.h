@@ -1,0 +1,34 @@
+/* study/interval/update.h - what a correction by measured steps is made with: shared by the fit
+ * (anchor.c) and by the search for steps that contradict it (contradiction.c). */
+#ifndef FR_STUDY_INTERVAL_UPDATE_H
+#define FR_STUDY_INTERVAL_UPDATE_H
+
+#include "study/interval/anchor.h"
+#include "study/interval/measured.h"
+
+/* Standard deviation of the logarithm of a measured step: vendors' tables are good to a few percent
+ * (README of the published rates). */
+static const double FR__NOISE = 0.03;
+
+struct fr__update {
+    const struct fr_setting *setting;
+    struct fr_setting grown; /* for steps on more GPUs than that has; topo NULL: none is */
+    const struct fr_question *question;
+    const struct fr_context *context;
+    fr__answer_step answer;
+    const struct fr__measured *measured;
+    double *parts_s;         /* [fr_n_resources] of the larger setting; scratch */
+    const uint32_t *devices; /* [n_devices] of the question */
+    size_t n_devices;
+    char *names; /* scratch for the names of as many of them as were measured */
+    uint32_t type;
+    double prior_mean[2], prior_variance[2];
+    struct fr__correction *c;
+};
+
+/* Runs a measured step with u's correction so far: its time, the slopes of its logarithm, and the
+ * most that a GPU holds. Errors as fr_answer. */
+enum fr_status fr__run_step(const struct fr__update *u, const struct fr__measured_step *m,
+                            double *time_s, double slope[2], double *bytes, struct fr_error *err);
+
+#endif
