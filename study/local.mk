@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += libstudy.la
 libstudy_la_SOURCES = \
-	study/answer.c study/collective_time.h study/collective_time.c study/comm.h study/comm.c \
+	study/answer.c study/collective_time.h study/collective_time.c study/comm.h study/cluster.c study/comm.c \
 	study/comm_types.c study/difference.h study/host.h study/host.c study/inputs.h study/inputs.c \
 	study/interference.h study/interference.c study/learn.h study/learn.c study/lending.h \
 	study/links.c study/loading.h study/loading.c study/peak.c study/question.c study/rates.c \

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "study/host.h"
+#include "study/loading.h"
 #include "study/record.h"
 
 #include "base/error.h"
@@ -90,7 +91,8 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 2, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 3, sizeof(*list));
+    const char *cpu = fr__dropped_cpu(t, m->setting->graph);
     const uint32_t *racks;
     char text[256];
 
@@ -105,6 +107,17 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
             continue;
         snprintf(text, sizeof(text), "%.100s has no %s arithmetic: matrix products run as %s",
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
+        list[r->n_warnings] = fr__arena_strdup(arena, text);
+        if (!list[r->n_warnings++])
+            return fr__fail_nomem(err);
+    }
+    if (cpu) {
+        snprintf(
+            text, sizeof(text),
+            "the workload's times were measured on a CPU, %.60s: they are dropped, and the ops "
+            "are priced by the curves of these GPUs ('*' as the device in times.csv keeps "
+            "them)",
+            cpu);
         list[r->n_warnings] = fr__arena_strdup(arena, text);
         if (!list[r->n_warnings++])
             return fr__fail_nomem(err);
