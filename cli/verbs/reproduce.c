@@ -19,11 +19,21 @@ static void list(void)
     }
 }
 
-static bool is_csv(const char *path)
+static bool ends_with(const char *path, const char *ending)
 {
-    size_t n = strlen(path);
+    size_t n = strlen(path), m = strlen(ending);
 
-    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static enum fr_status write(struct session *s, const struct fr_reproduction *r, const char *path,
+                            struct fr_error *err)
+{
+    if (ends_with(path, ".csv"))
+        return fr_reproduction_write(r, path, err);
+    if (ends_with(path, ".json"))
+        return fr_reproduction_write_json(r, path, err);
+    return fr_reproduction_draw(r, path, &s->context, err);
 }
 
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
@@ -38,7 +48,8 @@ enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
     }
     if (o->n_arguments > 2)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", o->arguments[2]);
-    FR_TRY(cli_check_plots(o, err));
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_reproduction_check_path(o->arguments[0], o->files[i], err));
     ((struct progress *)s->context.progress_user)->with_time_left = true;
     st = fr_reproduce(&r, o->arguments[0], o->n_arguments > 1 ? o->arguments[1] : NULL, &s->context,
                       err);
@@ -46,11 +57,7 @@ enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
     if (st != FR_OK)
         return st;
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = cli_file_done(s,
-                           is_csv(o->files[i])
-                               ? fr_reproduction_write(r, o->files[i], err)
-                               : fr_reproduction_draw(r, o->files[i], &s->context, err),
-                           err);
+        st = cli_file_done(s, write(s, r, o->files[i], err), err);
     if (st == FR_OK && o->json)
         fr_reproduction_print_json(stdout, r);
     else if (st == FR_OK)
