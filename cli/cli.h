@@ -64,7 +64,8 @@ enum {
     CLI_MAX_STAGES = 256,
     CLI_MAX_SIZES = 4096,
     CLI_MAX_WAYS = 16,
-    CLI_MAX_AXES = 32
+    CLI_MAX_AXES = 32,
+    CLI_MAX_GIVEN = 256
 };
 
 /* The values that a setting was given, in order. */
@@ -72,12 +73,21 @@ struct cli_variation {
     const char *name;
     const char *values[CLI_MAX_FILES];
     size_t n;
+    bool is_of_run; /* how plans are run, not what is asked */
+};
+
+/* The value of an option that takes one. */
+struct cli_given {
+    const char *name, *value;
 };
 
 struct options {
-    struct fr_question question;                    /* but for the strategy */
-    struct cli_variation variations[FR_N_SETTINGS]; /* compare only: of how plans are run */
+    struct fr_question question; /* but for the strategy */
+    bool takes_several; /* compare only: settings may have several values, which are noted: */
+    struct cli_variation variations[FR_N_SETTINGS];
     size_t n_variations;
+    struct cli_given given[CLI_MAX_GIVEN]; /* by options that take one value */
+    size_t n_given;
     const char *strategies[CLI_MAX_STRATEGIES];
     const char *files[CLI_MAX_FILES];
     const char *arguments[CLI_MAX_ARGUMENTS];
@@ -153,6 +163,9 @@ struct verb {
     unsigned options;        /* groups */
     size_t n_arguments;      /* exactly, or */
     bool has_more_arguments; /* at least */
+    /* the files that it writes, for help: ending, and a line about it; NULL past the end. NULL: the
+     * options say it */
+    const char *(*format)(size_t i, const char **summary);
     enum fr_status (*run)(struct session *s, struct fr_error *err);
 };
 
@@ -196,7 +209,7 @@ enum fr_status cli_set_every(struct options *o, const char *value, struct fr_err
 /* cli/options/answer.c */
 /* Keeps the value of a setting: compare asks for each that it is given. */
 enum fr_status cli_note_value(struct options *o, const char *name, const char *value,
-                              struct fr_error *err);
+                              bool is_of_run, struct fr_error *err);
 enum fr_status cli_set_seeds(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_sensitivity(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_uncertainty(struct options *o, const char *value, struct fr_error *err);
@@ -297,7 +310,16 @@ enum fr_status cli_page_close(struct cli_page *p, struct fr_error *err); /* FR_E
 
 void cli_print_help(FILE *f, const struct verb verbs[], size_t n);
 void cli_print_group_help(FILE *f, const struct verb verbs[], size_t n, const char *group);
-void cli_print_verb_help(FILE *f, const struct verb *v);
+/* is_whole: all options and strategies; else what fits a screen, if it does not. */
+void cli_print_verb_help(FILE *f, const struct verb *v, bool is_whole);
+/* Whether one of the words, "--all", asks for all of it. */
+bool cli_wants_whole_help(int n, char *const words[]);
+/* Help on a word that is no command: a strategy, a machine, another name of one. false: none. */
+bool cli_print_word_help(FILE *f, const char *word);
+/* Formats of verbs that write no answers of single questions, as fr_results_format. */
+const char *cli_plot_format(size_t i, const char **summary);   /* of validate */
+const char *cli_tables_format(size_t i, const char **summary); /* of reproduce, and of search */
+const char *cli_device_format(size_t i, const char **summary); /* of calibrate fit */
 
 /* ---- man.c ---- */
 

@@ -28,6 +28,7 @@ static const struct verb verbs[] = {
          "-o stages.txt\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
+     .format = fr_results_format,
      .run = cli_simulate},
     {.name = "compare",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]...",
@@ -41,6 +42,7 @@ static const struct verb verbs[] = {
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -s pp --explain\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_COMPARE,
+     .format = fr_results_format,
      .run = cli_compare},
     {.name = "diff",
      .arguments = "A.json B.json",
@@ -51,6 +53,7 @@ static const struct verb verbs[] = {
                  "  forerun diff a.json b.json -o two.svg --json\n",
      .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_DIFF,
      .n_arguments = 2,
+     .format = fr_difference_format,
      .run = cli_diff},
     {.name = "explain",
      .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY...",
@@ -80,6 +83,7 @@ static const struct verb verbs[] = {
          "  forerun sweep -w gpt2-xl -t dgx-a100-80g -g 8 -b 64,128 --shard 1/2 --store 1.sqlite\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_SWEEP,
+     .format = fr_sweep_format,
      .run = cli_sweep},
     {.group = "sweep",
      .name = "merge",
@@ -101,6 +105,7 @@ static const struct verb verbs[] = {
                  "--fix zero=1 --print-flags megatron\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
                 OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
+     .format = cli_tables_format,
      .run = cli_search},
     {.name = "learn",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]",
@@ -111,6 +116,7 @@ static const struct verb verbs[] = {
                  "--drift 1:2@1500\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_LEARN |
                 OPTIONS_FILES | OPTIONS_JSON,
+     .format = fr_learning_format,
      .run = cli_learn},
     {.name = "comm",
      .arguments = "COLLECTIVE | list",
@@ -304,6 +310,7 @@ static const struct verb verbs[] = {
                  "  forerun validate measured.csv --costs datasheet --json\n",
      .options = OPTIONS_COMMON | OPTIONS_VALIDATE | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
+     .format = cli_plot_format,
      .run = cli_validate},
     {.name = "reproduce",
      .arguments = "list | PAPER [FOLDER]",
@@ -315,6 +322,7 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
      .has_more_arguments = true,
+     .format = cli_tables_format,
      .run = cli_reproduce},
     {.group = "calibrate",
      .name = "fit",
@@ -327,6 +335,7 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_DEVICE | OPTIONS_FILES,
      .n_arguments = 1,
      .has_more_arguments = true,
+     .format = cli_device_format,
      .run = cli_calibrate_fit},
     {.group = "calibrate",
      .name = "check",
@@ -405,10 +414,15 @@ static bool is_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0;
 }
 
-/* "help", "help simulate", "help topo show", "help --man topo": words behind "help". */
+/* "help", "help simulate --all", "help topo show", "help --man topo", "help hybrid": words behind
+ * "help". */
 static enum fr_status help_on(int n, char *const words[], struct fr_error *err)
 {
-    const struct verb *v = n > 1 ? find_verb(words[0], words[1]) : NULL;
+    bool is_whole = cli_wants_whole_help(n, words);
+    const struct verb *v;
+
+    n -= is_whole && strcmp(words[n - 1], "--all") == 0;
+    v = n > 1 ? find_verb(words[0], words[1]) : NULL;
 
     if (n > 1 && strcmp(words[0], "--man") == 0)
         return cli_print_man(stdout, verbs, N_VERBS, words[1]) ? FR_OK
@@ -416,11 +430,11 @@ static enum fr_status help_on(int n, char *const words[], struct fr_error *err)
     if (!v && n > 0)
         v = find_verb(NULL, words[0]);
     if (v)
-        cli_print_verb_help(stdout, v);
+        cli_print_verb_help(stdout, v, is_whole);
     else if (n == 0)
         cli_print_help(stdout, verbs, N_VERBS);
     else if (!is_group(words[0]))
-        return fail_unknown(NULL, words[0], err);
+        return cli_print_word_help(stdout, words[0]) ? FR_OK : fail_unknown(NULL, words[0], err);
     else if (n > 1)
         return fail_unknown(words[0], words[1], err);
     else
@@ -451,9 +465,14 @@ static enum fr_status run_verb(const struct verb *v, struct session *s, int argc
         if (!s->options.sweep)
             return fr__fail_nomem(err);
     }
+    for (int i = 0; i < argc && cli_wants_whole_help(argc, argv); i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            cli_print_verb_help(stdout, v, true);
+            return FR_OK;
+        }
     FR_TRY(cli_parse_options(&s->options, v, argc, argv, err));
     if (s->options.help) {
-        cli_print_verb_help(stdout, v);
+        cli_print_verb_help(stdout, v, false);
         return FR_OK;
     }
     if (s->options.version) {

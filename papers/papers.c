@@ -10,28 +10,33 @@
 #include "base/units.h"
 #include "papers/parts/build.h"
 #include "papers/parts/cell.h"
+#include "results/parts/output.h"
 #include "results/text/table.h"
 
 #include <math.h>
 #include <string.h>
 
+static const char *const fastt_pictures[] = {"strong", "weak",      "order",
+                                             "spread", "breakdown", NULL};
+
 static const struct fr_repro_paper papers[] = {
     {"fastt", "FastT: strong and weak scaling, order, splits and memory of nine models",
      "X. Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
-     fr__reproduce_fastt, NULL},
+     fr__reproduce_fastt, NULL, fastt_pictures},
     {"gpipe", "GPipe: the largest Transformer that fits, throughput by partitions",
      "Y. Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline "
      "Parallelism, NeurIPS 2019",
-     fr__reproduce_gpipe, NULL},
+     fr__reproduce_gpipe, NULL, NULL},
     {"megatron", "Megatron-LM: weak scaling to a trillion parameters, ZeRO-3 beside it",
      "D. Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using "
      "Megatron-LM, SC 2021",
-     fr__reproduce_megatron, NULL},
+     fr__reproduce_megatron, NULL, NULL},
     {"pipedream", "PipeDream: plans of its models by cluster, and what they gain",
      "D. Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019",
-     fr__reproduce_pipedream, "profiles: FOLDER/vgg16/graph.txt, ..."},
+     fr__reproduce_pipedream, "profiles: FOLDER/vgg16/graph.txt, ...", NULL},
     {"zero-bubble", "Zero-bubble pipelines: throughput and memory by schedule",
-     "P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024", fr__reproduce_zero_bubble, NULL},
+     "P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024", fr__reproduce_zero_bubble, NULL,
+     NULL},
 };
 
 enum { N_PAPERS = sizeof(papers) / sizeof(papers[0]) };
@@ -41,22 +46,76 @@ const struct fr_repro_paper *fr_repro_paper_at(size_t i)
     return i < N_PAPERS ? &papers[i] : NULL;
 }
 
-enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
-                            const struct fr_context *ctx, struct fr_error *err)
+static enum fr_status find(const char *name, const struct fr_repro_paper **out,
+                           struct fr_error *err)
 {
     const char *names[N_PAPERS];
     char hint[128];
 
     for (size_t i = 0; i < N_PAPERS; i++) {
         names[i] = papers[i].name;
-        if (strcmp(names[i], paper) != 0)
-            continue;
-        if (data && !papers[i].data)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' takes no folder of data", paper);
-        return papers[i].run(out, data, ctx, err);
+        if (strcmp(names[i], name) == 0) {
+            *out = &papers[i];
+            return FR_OK;
+        }
     }
-    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no experiments of a paper '%s'%s", paper,
-                    fr__did_you_mean(paper, names, N_PAPERS, hint, sizeof(hint)));
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no experiments of a paper '%s'%s", name,
+                    fr__did_you_mean(name, names, N_PAPERS, hint, sizeof(hint)));
+}
+
+enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
+                            const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct fr_repro_paper *p;
+
+    FR_TRY(find(paper, &p, err));
+    if (data && !p->data)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' takes no folder of data", paper);
+    return p->run(out, data, ctx, err);
+}
+
+/* ---- files ---- */
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+enum fr_status fr_reproduction_check_path(const char *paper, const char *path, struct fr_error *err)
+{
+    static const char *const pictures[] = {".png", ".svg", ".pdf"};
+    static const char *const data[] = {".csv", ".json", ".md"};
+    bool is_picture = false, is_data = false;
+    const struct fr_repro_paper *p;
+
+    FR_TRY(find(paper, &p, err));
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)
+        is_picture = is_picture || ends_with(path, pictures[i]);
+    for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++)
+        is_data = is_data || ends_with(path, data[i]);
+    if (!is_picture && !is_data)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s': expected a name that ends in .csv, .json, .md, .png, .svg or .pdf",
+                        path);
+    if (is_picture && !p->pictures)
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "'%s': no table of '%s' can be drawn, so expected a name that ends in .csv, "
+            ".json or .md",
+            path, paper);
+    return fr__check_output(path, err);
+}
+
+enum fr_status fr_reproduction_write_json(const struct fr_reproduction *r, const char *path,
+                                          struct fr_error *err)
+{
+    struct fr__out out;
+
+    FR_TRY(fr__out_open(&out, path, err));
+    fr_reproduction_print_json(out.f, r);
+    return fr__out_commit(&out, err);
 }
 
 /* ---- text ---- */

@@ -56,7 +56,9 @@ struct fr_repro_paper {
     /* data: a folder with what the paper's authors published, where that is wanted; NULL */
     enum fr_status (*run)(struct fr_reproduction **out, const char *data,
                           const struct fr_context *ctx, struct fr_error *err);
-    const char *data; /* what that folder is, for help; NULL: takes none */
+    const char *data;            /* what that folder is, for help; NULL: takes none */
+    const char *const *pictures; /* names of the tables that can be drawn, the first table's among
+                                    them if it can; ends with NULL. NULL: none can */
 };
 const struct fr_repro_paper *fr_repro_paper_at(size_t i); /* NULL past the end */
 
@@ -75,6 +77,13 @@ enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char
 /* Its tables as a page of Markdown. FR_EIO. */
 enum fr_status fr_reproduction_write_markdown(const struct fr_reproduction *r, const char *path,
                                               struct fr_error *err);
+/* What fr_reproduction_print_json prints. FR_EIO. */
+enum fr_status fr_reproduction_write_json(const struct fr_reproduction *r, const char *path,
+                                          struct fr_error *err);
+/* Before the work: FR_EUSAGE unless the paper's reproduction can be written there (.csv, .json, .md) or
+ * drawn (.png, .svg, .pdf); FR_EIO: no file can be made there; FR_ENOENT: no such paper. */
+enum fr_status fr_reproduction_check_path(const char *paper, const char *path,
+                                          struct fr_error *err);
 /* Bars, a group a row or a model, of the table that path names before its ending
  * ("x.order.png"), else of the first. FR_EUSAGE: no picture by its ending, or of that table; as
  * fr_results_write. */

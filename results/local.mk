@@ -29,7 +29,7 @@ libresults_la_SOURCES = \
 	results/parts/layout_watch.c results/parts/memory_curve.h results/parts/memory_curve.c \
 	results/parts/microbatches.h results/parts/microbatches.c results/parts/number.h \
 	results/parts/number.c results/parts/output.h results/parts/output.c results/parts/palette.h \
-	results/parts/palette.c results/parts/program.h results/parts/program.c \
+	results/parts/palette.c results/parts/program.h results/parts/program.c results/parts/rows.h results/parts/rows.c \
 	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \
 	results/parts/search_price.c results/parts/speed_up.h results/parts/speed_up.c \
 	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/task_order.h \

@@ -14,7 +14,8 @@ struct fr_search_results {
     size_t n_shown;                     /* rows of the table */
     const struct fr_sweep_terms *terms; /* prices, and the whole run */
     bool is_exhaustive;
-    size_t width;    /* of a line of text: wider tables go on below; 0: any */
+    size_t width;        /* of a line of text: wider tables go on below; 0: any */
+    bool is_interrupted; /* the search was: what it has is the best so far */
     const char *why; /* what became of layouts with these values is printed, too; NULL: of none */
 };
 

@@ -13,4 +13,6 @@ FR_STRATEGIES(FR_STRATEGY_DECLARE)
 const char *fr__strategy_names(bool (*is_wanted)(const struct fr_strategy *), const char *between,
                                char *buf, size_t n);
 
+/* Rows of strategies/aliases.csv; the last one's name is NULL. */
+extern const struct fr_strategy_alias fr__strategy_aliases[];
 #endif

@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += libstrategies.la
 libstrategies_la_SOURCES = \
-	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
+	strategies/aliases.c strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
 	strategies/list.h strategies/list.c strategies/mp.c strategies/plugin.h strategies/plugin.c \
 	strategies/pp.c strategies/single.h strategies/single.c strategies/spec.c \
 	strategies/stage_plan.h strategies/strategies.h \
@@ -79,3 +79,15 @@ libstrategies_la_SOURCES = \
 EXTRA_DIST += examples/schedules/late-backward.csv
 EXTRA_DIST += examples/placements/tasks.csv examples/placements/two-towers.csv
 EXTRA_DIST += examples/plug-ins/halves.c
+
+# Other names of strategies.
+nodist_libstrategies_la_SOURCES = strategies/alias_table.c
+strategies/alias_table.c: strategies/aliases.csv base/csv_rows.awk
+	@$(MKDIR_P) strategies
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -v head='#include "strategies/list.h"' \
+	  -v array='const struct fr_strategy_alias fr__strategy_aliases[]' -f base/csv_rows.awk \
+	  strategies/aliases.csv > $(abs_builddir)/strategies/alias_table.c.new
+	$(AM_V_at)mv strategies/alias_table.c.new $@
+BUILT_SOURCES += strategies/alias_table.c
+CLEANFILES += strategies/alias_table.c
+EXTRA_DIST += strategies/aliases.csv

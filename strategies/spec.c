@@ -40,6 +40,7 @@ static enum fr_status find_strategy(const char *name, const struct fr_strategy *
     const char *names[MAX_STRATEGIES];
     const struct fr_strategy *s;
     char hint[FR__MAX_WORD];
+    const struct fr_strategy_alias *alias = fr_strategy_alias_of(name);
     size_t n = 0;
 
     for (; n < MAX_STRATEGIES && (s = fr_strategy_at(n)) != NULL; n++) {
@@ -51,6 +52,11 @@ static enum fr_status find_strategy(const char *name, const struct fr_strategy *
     }
     if (!name[0])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy given");
+    if (alias)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy is called '%s': %s", name,
+                        alias->says);
+    for (size_t i = 0; n < MAX_STRATEGIES && (alias = fr_strategy_alias_at(i)) != NULL; i++)
+        names[n++] = alias->name;
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown strategy '%s'%s", name,
                     fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
@@ -114,12 +120,42 @@ static enum fr_status as_usage(enum fr_status st, struct fr_error *err)
     return FR_EUSAGE;
 }
 
+/* Options to the end of the text, which begins with ':' or ','. */
+static enum fr_status parse_options(struct fr__values_parsing *p, const char *at,
+                                    struct fr_error *err)
+{
+    while (*at) {
+        at++;
+        FR_TRY(parse_option(p, &at, err));
+    }
+    return FR_OK;
+}
+
+/* Whether the text begins with the name of a strategy itself. */
+static bool is_strategy(const char *spec)
+{
+    size_t n = strcspn(spec, ":");
+    const struct fr_strategy *s;
+
+    for (size_t i = 0; (s = fr_strategy_at(i)) != NULL; i++)
+        if (strlen(s->name) == n && strncmp(s->name, spec, n) == 0)
+            return true;
+    return false;
+}
+
 static enum fr_status parse(const char *spec, const struct fr_strategy **out,
                             struct fr_option_values *values, struct fr_error *err)
 {
+    const struct fr_strategy_alias *alias = fr_strategy_alias_of(spec);
     struct fr__values_parsing p = {.values = values};
+    const char *more = NULL; /* options behind an alias */
     char path[FR__PLUGIN_PATH];
     struct fr__word name;
+
+    if (alias && alias->spec[0] && !is_strategy(spec)) {
+        more = spec + strcspn(spec, ":");
+        spec = alias->spec;
+    }
 
     *values = (struct fr_option_values){.value = {0}};
     /* a path may be longer than a name */
@@ -131,10 +167,9 @@ static enum fr_status parse(const char *spec, const struct fr_strategy **out,
     else
         FR_TRY(find_strategy(name.text, &p.strategy, err));
     FR_TRY(fr__values_begin(&p, p.strategy, values, err));
-    while (*spec) { /* at ':' or ',' */
-        spec++;
-        FR_TRY(parse_option(&p, &spec, err));
-    }
+    FR_TRY(parse_options(&p, spec, err));
+    if (more)
+        FR_TRY(parse_options(&p, more, err));
     for (size_t i = 0; p.strategy->required_option && p.strategy->options[i].name; i++)
         if (strcmp(p.strategy->options[i].name, p.strategy->required_option) == 0 &&
             !values->is_set[i])

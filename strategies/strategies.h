@@ -181,6 +181,15 @@ struct fr_strategy_plugin {
 /* clang-format on */
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
+/* A name under which people know a way to train, "fsdp": fr_strategy_parse takes it, with further
+ * options behind it. Its spec is empty where the name leaves a number open; then it is refused, and
+ * says tells what to write. */
+struct fr_strategy_alias {
+    const char *name, *spec, *says; /* in any case; "hybrid:zero=3"; what that is */
+};
+const struct fr_strategy_alias *fr_strategy_alias_at(size_t i); /* NULL past the end */
+/* That of "fsdp:micro=1"; NULL: its name is none. */
+const struct fr_strategy_alias *fr_strategy_alias_of(const char *spec);
 /* The strategy that learns where the user names none. */
 const struct fr_strategy *fr_strategy_learner(void);
 /* Whether a user asked for exactly the baseline: its name without options. */

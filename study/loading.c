@@ -74,6 +74,21 @@ static bool has_work(const struct fr_graph *g)
     return false;
 }
 
+/* Whether a device is a CPU that the topology does not have, as calibrate/measure/torch_profile.py
+ * names them. Its times say nothing of a GPU, whose curves price the ops instead. */
+static bool is_other_cpu(const struct fr_topo *topo, const char *device)
+{
+    return strncmp(device, "cpu-", 4) == 0 && !is_known_type(topo, device);
+}
+
+const char *fr__dropped_cpu(const struct fr_topo *topo, const struct fr_graph *g)
+{
+    for (size_t i = 0; g && i < g->n_samples; i++)
+        if (is_other_cpu(topo, g->samples[i].device))
+            return g->samples[i].device;
+    return NULL;
+}
+
 /* Times of a device type that is almost another one, or of unknown ones alone: they would be
  * ignored without a word. */
 static enum fr_status check_samples(const struct fr_topo *topo, const struct fr_graph *g,
@@ -91,6 +106,8 @@ static enum fr_status check_samples(const struct fr_topo *topo, const struct fr_
         if (i > 0 && strcmp(device, last) == 0)
             continue;
         last = device;
+        if (is_other_cpu(topo, device))
+            continue;
         if (is_known_type(topo, device)) {
             n_used++;
             continue;

@@ -20,5 +20,8 @@ enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *
 /* The kind of collective that text names. FR_EUSAGE with the nearest known one. */
 enum fr_status fr__collective_kind_named(const char *text, enum fr_collective_kind *out,
                                          struct fr_error *err);
+/* The CPU on which times of the workload were measured that are dropped, since the topology has no
+ * such device: "cpu-xeon". NULL: there are none. */
+const char *fr__dropped_cpu(const struct fr_topo *topo, const struct fr_graph *g);
 
 #endif

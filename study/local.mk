@@ -1,7 +1,8 @@
 noinst_LTLIBRARIES += libstudy.la
 libstudy_la_SOURCES = \
-	study/answer.c study/collective_time.h study/collective_time.c study/comm.h study/comm.c \
-	study/comm_types.c study/difference.h study/from_file.h study/from_file.c study/host.h study/host.c study/inputs.h study/inputs.c \
+	study/answer.c study/cluster.c study/collective_time.h study/collective_time.c study/comm.h \
+	study/comm.c study/comm_types.c study/difference.h study/from_file.h study/from_file.c \
+	study/host.h study/host.c study/inputs.h study/inputs.c \
 	study/interference.h study/interference.c study/learn.h study/learn.c study/lending.h \
 	study/links.c study/loading.h study/loading.c study/peak.c study/question.c study/rates.c \
 	study/recipe.h study/recipe.c study/recipes.h study/record.h study/record.c study/recut.h study/recut.c study/search.h \

@@ -70,9 +70,6 @@ OPTIONAL_NAME_SETTING(slow, slow)
 OPTIONAL_NAME_SETTING(degrade, degrade)
 OPTIONAL_NAME_SETTING(profile_device, profile_device)
 OPTIONAL_NAME_SETTING(recipe, recipe)
-OPTIONAL_NAME_SETTING(collective_algorithm, way.algorithm)
-OPTIONAL_NAME_SETTING(protocol, way.protocol)
-OPTIONAL_NAME_SETTING(nccl_version, way.nccl_version)
 OPTIONAL_NAME_SETTING(measured_text, measured)
 #undef OPTIONAL_NAME_SETTING
 
@@ -89,6 +86,38 @@ static const char *text_measured(const struct fr_question *q, char buf[VALUE])
 {
     return text_measured_text(q, buf);
 }
+
+/* ---- how collectives go ---- */
+
+/* What no collective can be is refused here, before anything runs: a sweep would call each of its
+ * points impossible. "auto" is what "none" is: a fitted time where there is one, else NCCL's choice.
+ */
+#define WAY_SETTING(name, member)                                                                  \
+    static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
+                                     struct fr_error *err)                                         \
+    {                                                                                              \
+        struct fr_collective_options o = {.algorithm = "nccl"};                                    \
+        bool is_none = strcmp(text, "none") == 0 || strcmp(text, "auto") == 0;                     \
+        struct fr_collective_way *way;                                                             \
+                                                                                                   \
+        (void)what;                                                                                \
+        o.member = text;                                                                           \
+        if (!is_none) {                                                                            \
+            FR_TRY(fr_collective_way_new(&way, &o, err));                                          \
+            fr_collective_way_free(way);                                                           \
+        }                                                                                          \
+        q->way.member = is_none ? NULL : text;                                                     \
+        return FR_OK;                                                                              \
+    }                                                                                              \
+    static const char *text_##name(const struct fr_question *q, char buf[VALUE])                   \
+    {                                                                                              \
+        (void)buf;                                                                                 \
+        return q->way.member ? q->way.member : "none";                                             \
+    }
+WAY_SETTING(collective_algorithm, algorithm)
+WAY_SETTING(protocol, protocol)
+WAY_SETTING(nccl_version, nccl_version)
+#undef WAY_SETTING
 
 /* ---- counts: some have a word for what 0 stands for ---- */
 

@@ -49,20 +49,19 @@ static void fill_peaks(struct fr_record *r, const struct fr__making *m)
         r->board_W = 0;
 }
 
-/* "v100-sxm2-16gb:4" for the GPUs asked for, by type. */
-static char *gpu_types(const struct fr__making *m, struct fr__arena *arena)
+char *fr__gpu_types(const struct fr_topo *t, const uint32_t devices[], size_t n)
 {
-    const struct fr_topo *t = m->setting->topo;
-    size_t *count = fr__arena_alloc(arena, t->n_types, sizeof(*count));
-    char *text = NULL, *copy;
+    size_t *count = calloc(t->n_types + 1, sizeof(*count)), length;
     const char *separator = "";
-    size_t length;
+    char *text = NULL;
     FILE *f = fr__text_open(&text, &length);
 
-    if (!f)
+    if (!f) {
+        free(count);
         return NULL;
-    for (size_t i = 0; count && i < m->n_devices; i++)
-        count[t->devices[m->devices[i]].type]++;
+    }
+    for (size_t i = 0; count && i < n; i++)
+        count[t->devices[devices[i]].type]++;
     for (size_t i = 0; count && i < t->n_types; i++) {
         if (count[i] == 0)
             continue;
@@ -72,15 +71,19 @@ static char *gpu_types(const struct fr__making *m, struct fr__arena *arena)
         fprintf(f, ":%zu", count[i]);
         separator = ";";
     }
-    copy = fr__text_close(f, &text) && count ? fr__arena_strdup(arena, text) : NULL;
-    free(text);
-    return copy;
+    if (fr__text_close(f, &text) && !count) {
+        free(text);
+        text = NULL;
+    }
+    free(count);
+    return text;
 }
 
 enum fr_status fr__fill_rates(struct fr_record *r, struct fr__arena *arena,
                               const struct fr__making *m, struct fr_error *err)
 {
     double could_do;
+    char *types;
 
     r->tokens_per_sample = m->setting->graph->seq_len;
     r->tokens_per_s = r->samples_per_s * r->tokens_per_sample;
@@ -89,6 +92,8 @@ enum fr_status fr__fill_rates(struct fr_record *r, struct fr__arena *arena,
     could_do = r->peak_flops_per_s * r->iteration_s;
     r->mfu = could_do > 0 ? r->model_flops / could_do : 0;
     r->hfu = could_do > 0 ? r->hardware_flops / could_do : 0;
-    r->gpu_types = gpu_types(m, arena);
+    types = fr__gpu_types(m->setting->topo, m->devices, m->n_devices);
+    r->gpu_types = types ? fr__arena_strdup(arena, types) : NULL;
+    free(types);
     return r->gpu_types ? FR_OK : fr__fail_nomem(err);
 }

@@ -428,6 +428,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));
     FR_TRY(fr__fill_rates(r, box->arena, m, err));
+    FR_TRY(fr__fill_cluster(r, box->arena, m, err));
     FR_TRY(fr__fill_interval(r, box->arena, m, err));
     FR_TRY(fr__fill_warnings(r, box->arena, m, err));
     FR_TRY(judge_memory(box, m, err));

@@ -61,6 +61,14 @@ enum fr_status fr__fill_links(struct fr_record *r, struct fr__arena *arena,
  * FR_ENOMEM. */
 enum fr_status fr__fill_rates(struct fr_record *r, struct fr__arena *arena,
                               const struct fr__making *m, struct fr_error *err);
+/* Fills in the NICs and names of the machines in use, and what aliases stood for. FR_ENOMEM. */
+enum fr_status fr__fill_cluster(struct fr_record *r, struct fr__arena *arena,
+                                const struct fr__making *m, struct fr_error *err);
+/* "hgx-h100:2;dgx2:1": what a composition names, with how many have one of these devices; "" where
+ * nothing was composed. The caller frees it; NULL: out of memory. */
+char *fr__machines_in_use(const struct fr_topo *t, const uint32_t devices[], size_t n);
+/* "v100-sxm2-16gb:4": these devices by type. The caller frees it; NULL: out of memory. */
+char *fr__gpu_types(const struct fr_topo *t, const uint32_t devices[], size_t n);
 /* Fills in the warnings. FR_ENOMEM. */
 enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err);

@@ -117,7 +117,8 @@ void fr_search_free(struct fr_search *s);
  * recompute, map. text: "tp=8" or "zero=0,1,3"; several axes are separated by ';'. FR_EUSAGE. */
 enum fr_status fr_search_axis(struct fr_search *s, const char *text, struct fr_error *err);
 /* Searches. q: without a strategy; its texts must outlive s. progress is called with what is being
- * done. FR_EUSAGE: the question makes no sense; FR_ECANCELLED: rows so far are kept. */
+ * done. FR_EUSAGE: the question makes no sense; FR_ECANCELLED: rows so far are kept, and
+ * the summary is that of them. */
 enum fr_status fr_search_run(struct fr_search *s, const struct fr_question *q,
                              const struct fr_search_options *o, const struct fr_context *ctx,
                              struct fr_error *err);
@@ -148,7 +149,9 @@ struct fr_search_summary {
     size_t n_priced;                     /* blocks and meshes that were priced from their ops */
     size_t n_replayed, n_exact, n_found; /* coarse and exact evaluations; found in the store */
     double capacity_bytes;               /* of a GPU */
-    const char *gpu_types;               /* as in a sweep's row; NULL: no layout came so far */
+    size_t n_nics;
+    struct fr_topo_nics nics[8];      /* as in a record */
+    const char *gpu_types, *machines; /* as in a sweep's row; NULL: no layout came so far */
     double best_coarse_s;
     size_t n_ranked;
     const size_t *ranked; /* rows that were evaluated op by op and fit, fastest first */

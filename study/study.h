@@ -326,6 +326,13 @@ struct fr_record {
     size_t n_warnings;
     const char *const *warnings; /* what to know before the figures are believed; a line each */
     const char *command;         /* the command that asked for it; NULL: not known */
+    size_t n_stands_for;
+    const char *const *stands_for; /* "fsdp stands for hybrid:zero=3: ...", a line each */
+    size_t n_nics;
+    const struct fr_topo_nics *nics; /* of the machines in use, where there are several */
+    const char *machines; /* "hgx-h100:2;dgx2:1", the machines in use by name; "": nobody named
+                             them */
+    bool is_plain; /* tasks on machines without hardware: times have no unit, memory no end */
     /* [FR_N_SETTINGS] of the question, as fr_question_text gives them; and whether each is other
      * than in a question that sets nothing. NULL in a brief record and in one made by hand */
     const char *const *settings;

@@ -80,6 +80,7 @@ struct fr_sweep_row {
     uint64_t n_seeds; /* from that one on; 1: that one alone */
     double jitter_cv, device_cv;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
+    const char *machines;  /* "dgx-a100-80g:1;dgx1-v100:1", the machines that they are in */
     double iteration_s, samples_per_s, compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
     /* of several seeds iteration_s is the mean; its standard error and the extremes; else NAN */
     double standard_error_s, min_s, max_s;
@@ -111,7 +112,7 @@ enum fr_status fr_sweep_row_parse(const char *text,
  * a row is known by its key. A store belongs to one version of Forerun, for another may answer
  * otherwise, and to one process at a time.
  */
-enum { FR_STORE_FORMAT = 7 };
+enum { FR_STORE_FORMAT = 8 };
 struct fr_store;
 
 /* Opens, or makes, a store. FR_EUSAGE: made by another version, or open elsewhere; FR_EPARSE: no
@@ -182,25 +183,35 @@ size_t fr_sweep_n_found(const struct fr_sweep *s); /* rows that came from the st
 
 enum { FR_MAX_PRICES = 64 };
 
-/* USD an hour a GPU, by type. Zeroed, it has no price for anything. */
+/* USD an hour: of a GPU by its type, of a machine by its name, or of a whole cluster. Zeroed, it has
+ * no price for anything. */
 struct fr_prices {
     struct fr_price {
-        char type[64]; /* "" for any other type */
+        char name[256]; /* "" for any other GPU */
         double usd_per_hour;
     } price[FR_MAX_PRICES];
     size_t n;
 };
-/* "2.5", or "v100=2.5,a100=4". A type is named in full or by its first words ("v100" for
- * v100-sxm2-16gb); the longest name that fits counts. */
+/* "2.5", or "v100=2.5,p5.48xlarge=98.32,4x hgx-h100 via ib:400Gbps=300". A type is named in full or
+ * by its first words ("v100" for v100-sxm2-16gb); the longest name that fits counts. A machine is
+ * named as the topology names it, and one of which any GPU is used costs all of its price. A cluster
+ * is named by the whole text of the topology, and costs its price however many GPUs are used. Of
+ * prices that fit, the cluster's counts, then the machines', then those of GPUs. */
 enum fr_status fr_prices_parse(struct fr_prices *p, const char *text, struct fr_error *err);
-/* FR_ENOENT unless each name fits a type that is built in or among the sweep's topologies. */
+/* FR_ENOENT unless each name fits a type that is built in or among the sweep's topologies, a machine
+ * or a topology, and, where there are prices, each topology has one. */
 enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
                                struct fr_error *err);
 /* The same, of one topology. */
 enum fr_status fr_prices_check_topo(const struct fr_prices *p, const struct fr_topo *t,
                                     struct fr_error *err);
-/* Of all GPUs in gpu_types, an hour; NAN when one of them has no price. */
-double fr_prices_usd_per_hour(const struct fr_prices *p, const char *gpu_types);
+/* What is paid for: a topology as typed or normalised, the machines in use ("hgx-h100:2"; NULL or
+ * "": not named) and the GPUs in use ("h100-sxm5-80gb:16"). */
+struct fr_priced {
+    const char *topology, *machines, *gpu_types;
+};
+/* Of all of it an hour; NAN when a part of it has no price. */
+double fr_prices_usd_per_hour(const struct fr_prices *p, const struct fr_priced *what);
 
 /* ---- what the rows say together ---- */
 

@@ -11,6 +11,7 @@
 #include "study/host.h"
 #include "study/interval/contradiction.h"
 #include "study/interval/missed_kind.h"
+#include "study/loading.h"
 #include "study/recipes.h"
 #include "study/record.h"
 
@@ -123,7 +124,8 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 9, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 10, sizeof(*list));
+    const char *cpu = fr__dropped_cpu(t, m->setting->graph);
     const uint32_t *racks;
     char text[400];
 
@@ -142,6 +144,15 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     }
     if (m->correction.contradiction.doubt != FR__NO_DOUBT) {
         fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
+        FR_TRY(add(r, list, arena, text, err));
+    }
+    if (cpu) {
+        snprintf(
+            text, sizeof(text),
+            "the workload's times were measured on a CPU, %.60s: they are dropped, and the ops "
+            "are priced by the curves of these GPUs ('*' as the device in times.csv keeps "
+            "them)",
+            cpu);
         FR_TRY(add(r, list, arena, text, err));
     }
     if (r->input_wait_s > 0) {

@@ -128,6 +128,7 @@ void fr_topo_builder_free(struct fr_topo_builder *b)
     free(b->messages);
     free(b->system_of);
     free(b->notes);
+    free(b->parts);
     fr__strings_fini(&b->sources);
     fr__hash_fini(&b->by_name);
     fr__hash_fini(&b->by_ends);
@@ -427,6 +428,22 @@ void fr_topo_builder_relays(struct fr_topo_builder *b)
 void fr_topo_builder_hash(struct fr_topo_builder *b)
 {
     b->has_hash = true;
+}
+
+void fr__topo_builder_plain(struct fr_topo_builder *b)
+{
+    b->is_plain = true;
+}
+
+void fr__topo_builder_part(struct fr_topo_builder *b, const char *name, uint32_t first, uint32_t n,
+                           uint32_t n_copies)
+{
+    struct fr_topo_part part = {fr__arena_strdup(b->arena, name), first, n, n_copies};
+
+    if (part.name && fr__grow(&b->parts, &b->cap_parts, b->n_parts + 1, sizeof(*b->parts)))
+        b->parts[b->n_parts++] = part;
+    else
+        fail_nomem(b);
 }
 
 void fr__topo_builder_note(struct fr_topo_builder *b, const char *text)

@@ -25,6 +25,9 @@ struct fr_topo_builder {
     bool has_relays, has_hash;
     const char **notes; /* heap; the texts are in the arena */
     size_t n_notes, cap_notes;
+    struct fr_topo_part *parts; /* heap; the names are in the arena */
+    size_t n_parts, cap_parts;
+    bool is_plain;
     struct fr__hash_table by_name, by_ends; /* of vertices, of links */
     enum fr_status fault;
     struct fr_error fault_error;

@@ -56,6 +56,11 @@ void fr__topo_builder_widen(struct fr_topo_builder *b, const double factors[]);
 void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const char *text);
 /* A sentence about what was assumed, for people; copied, the same one twice is one. */
 void fr__topo_builder_note(struct fr_topo_builder *b, const char *text);
+/* So many machines from number `first` on are copies of what a composition names so; copied. */
+void fr__topo_builder_part(struct fr_topo_builder *b, const char *name, uint32_t first, uint32_t n,
+                           uint32_t n_copies);
+/* The machines have no hardware. */
+void fr__topo_builder_plain(struct fr_topo_builder *b);
 /* A full-duplex link made by the program itself. */
 void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t one,
                             uint32_t other, double bw_Bps, double latency_s, const char *source);

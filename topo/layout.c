@@ -158,10 +158,13 @@ static enum fr_status lay_out(const struct fr_topo_builder *b, const char *name,
                           .network_system_why = b->network_system_why,
                           .n_notes = b->n_notes,
                           .notes = settle(a, b->notes, b->n_notes, sizeof(*b->notes)),
+                          .n_parts = b->n_parts,
+                          .parts = settle(a, b->parts, b->n_parts, sizeof(*b->parts)),
+                          .is_plain = b->is_plain,
                           .priv = priv};
     *priv = (struct fr__topo_priv){a, b->vertices, b->links, cpu, gpu};
     if (!t->name || !t->summary || !t->types || !t->systems || !t->system_of || !t->messages ||
-        !t->notes)
+        !t->notes || !t->parts)
         return fr__fail_nomem(err);
     *out = t;
     return FR_OK;

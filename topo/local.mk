@@ -16,11 +16,11 @@ libtopo_la_SOURCES = \
 	topo/load/box.h topo/load/box.c topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
 	topo/load/file.h topo/load/file.c topo/load/file_machines.c topo/load/file_place.c \
 	topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c topo/load/like.c \
-	topo/load/load.h topo/load/network.c topo/load/refuse.c topo/load/shapes.c topo/load/toy.c \
-	topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
+	topo/load/load.h topo/load/network.c topo/load/refuse.c topo/load/shapes.c topo/load/toy.c topo/load/unknown.c topo/nics.c \
+	topo/presets/aliases.c topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
 	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/hosts.c topo/presets/list.c \
 	topo/presets/p2_16xlarge.c topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h
-nodist_libtopo_la_SOURCES = topo/device_table.c
+nodist_libtopo_la_SOURCES = topo/device_table.c topo/alias_table.c
 
 # The built-in device types, in the order of lists; compiled into a table and installed.
 device_type_files = topo/devices/k80-die.yaml \
@@ -76,3 +76,14 @@ device_typesdir = $(pkgdatadir)/device-types
 device_types_DATA = $(device_type_files)
 EXTRA_DIST += examples/machines/own-gpu.yaml examples/machines/nccl-topo.xml examples/machines/smi-topo.txt \
 	examples/machines/titan-x.yaml
+
+# Other names of machines.
+topo/alias_table.c: topo/presets/aliases.csv base/csv_rows.awk
+	@$(MKDIR_P) topo
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -v head='#include "topo/presets/presets.h"' \
+	  -v array='const struct fr_topo_alias fr__topo_aliases[]' -f base/csv_rows.awk \
+	  topo/presets/aliases.csv > $(abs_builddir)/topo/alias_table.c.new
+	$(AM_V_at)mv topo/alias_table.c.new $@
+BUILT_SOURCES += topo/alias_table.c
+CLEANFILES += topo/alias_table.c
+EXTRA_DIST += topo/presets/aliases.csv base/csv_rows.awk

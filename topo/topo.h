@@ -105,6 +105,20 @@ struct fr_topo_message {
     struct fr_loc loc;
 };
 
+/* What a composition names: "hgx-h100", and its machines. */
+struct fr_topo_part {
+    const char *name; /* as it was typed */
+    uint32_t first_machine, n_machines;
+    uint32_t n_copies; /* of what is named: a rack has several machines */
+};
+
+/* NICs of one kind in machines in use. */
+struct fr_topo_nics {
+    uint32_t n_machines, n_a_machine; /* machines that have so many of them */
+    double rate_Bps;                  /* on the network, one direction */
+    double host_Bps; /* of the link between the NIC and the rest of its machine; 0: none */
+};
+
 /* Read-only once made. All memory belongs to the topology. */
 struct fr_topo {
     const char *name;    /* one line that fr_topo_load accepts, or the file's name */
@@ -126,6 +140,9 @@ struct fr_topo {
                                              ib:400Gbps"; NULL: there is none */
     size_t n_notes;
     const char *const *notes; /* [n_notes] what was assumed where an imported file is silent */
+    size_t n_parts;
+    const struct fr_topo_part *parts; /* [n_parts] of a composition, in its order */
+    bool is_plain; /* machines without hardware, "3 machines": times there have no unit */
     void *priv;
 };
 
@@ -145,6 +162,18 @@ void fr_topo_free(struct fr_topo *t);
 /* Presets for lists and help: name and one-line summary; NULL past the end. */
 const char *fr_topo_preset_name(size_t i);
 const char *fr_topo_preset_summary(size_t i);
+
+/* A name under which people know a machine, "p5.48xlarge", or the GPU of one, "h100". */
+struct fr_topo_alias {
+    const char *name, *preset; /* in any case; the machine that it stands for */
+    const char *network;       /* what each of its NICs speaks there; "": the preset's own */
+    const char *gpus;          /* a GPU's name: how many the machine has; "": a machine's name */
+    const char *says;          /* what it is, in words */
+};
+const struct fr_topo_alias *fr_topo_alias_at(size_t i); /* NULL past the end */
+/* The i-th of those that a line for fr_topo_load names, so that answers can say what it stood for;
+ * NULL past the end. */
+const struct fr_topo_alias *fr_topo_alias_in(const char *spec, size_t i);
 
 /* Known device types, past the end NULL. */
 const struct fr_device_type *fr_device_type_builtin(size_t i);
@@ -221,6 +250,13 @@ enum fr_status fr_topo_select_named(const struct fr_topo *t, const char *text, u
  * Cost: O(devices). */
 enum fr_status fr_topo_match(const struct fr_topo *t, const char *pattern, bool is_meant[],
                              size_t *n, struct fr_error *err);
+
+/* The NICs that join the machines of these devices: out[most], kinds of equal number, rate and
+ * link, of one machine the fastest first; *n: how many kinds, 0 where all devices are in one
+ * machine. Kinds beyond `most` are left out. FR_ENOMEM. Cost: O(links + vertices log vertices). */
+enum fr_status fr_topo_nics_of(const struct fr_topo *t, const uint32_t devices[], size_t n_devices,
+                               struct fr_topo_nics out[], size_t most, size_t *n,
+                               struct fr_error *err);
 
 /* The CPU of a device's machine, or FR_NONE. */
 uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device);

@@ -498,7 +498,8 @@ def write_times(path, graph, arguments):
         out.writerow(["op", "device", "batch", "time_s"])
         for op in graph.ops:
             if op.phase != "input":
-                out.writerow([op.name, arguments.device_type, arguments.batch, f"{op.time_s:.9g}"])
+                out.writerow([op.name, arguments.device_type or "*", arguments.batch,
+                              f"{op.time_s:.9g}"])
 
 
 def quoted(text):
@@ -543,7 +544,7 @@ def read_arguments():
     p.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     p.add_argument("--device-type", required=True, metavar="TYPE",
                    help="whose times these are: forerun's name of the GPU (forerun topo list), or "
-                        "cpu-NAME for those of a CPU")
+                        "cpu-NAME for those of a CPU; '' for any device")
     p.add_argument("-p", "--precision", choices=torch_step.PRECISIONS, default="fp32")
     p.add_argument("--optimizer", choices=sorted(torch_step.OPTIMIZERS), default="momentum")
     p.add_argument("--seq-len", type=int, default=0)
@@ -556,9 +557,9 @@ def read_arguments():
         p.error(f"{a.output} exists")
     if a.batch < 1 or a.steps < 1 or a.warm_up < 0:
         p.error("--batch and --steps are at least 1, --warm-up at least 0")
-    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", a.device_type):
+    if a.device_type and not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", a.device_type):
         p.error(f"--device-type is '{a.device_type}', expected one device's name")
-    if (a.device == "cpu") != a.device_type.startswith("cpu-"):
+    if a.device_type and (a.device == "cpu") != a.device_type.startswith("cpu-"):
         p.error(f"--device {a.device} does not measure a '{a.device_type}': a CPU's times are "
                 "those of a type cpu-NAME, a GPU's are not")
     if a.device == "cuda" and not torch.cuda.is_available():

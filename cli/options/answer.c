@@ -69,7 +69,7 @@ enum fr_status cli_set_trace_micro(struct options *o, const char *value, struct 
 }
 
 enum fr_status cli_note_value(struct options *o, const char *name, const char *value,
-                              struct fr_error *err)
+                              bool is_of_run, struct fr_error *err)
 {
     struct cli_variation *v = o->variations;
 
@@ -81,6 +81,7 @@ enum fr_status cli_note_value(struct options *o, const char *name, const char *v
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '--%s' is given over %d times", name,
                         CLI_MAX_FILES);
     v->name = name;
+    v->is_of_run = is_of_run;
     v->values[v->n++] = value;
     return FR_OK;
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "cli/cli.h"
 
@@ -88,22 +89,31 @@ static const char *find_op(const char *name)
     return NULL;
 }
 
+/* The reduction may be said by -o too, so two of them are looked for here. */
+static enum fr_status set_op(struct options *o, const char *op, struct fr_error *err)
+{
+    if (o->comm_op)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "two reductions are given, %s and %s",
+                        o->comm_op, op);
+    o->comm_op = op;
+    return FR_OK;
+}
+
 enum fr_status cli_set_comm_op(struct options *o, const char *value, struct fr_error *err)
 {
-    o->comm_op = find_op(value);
-    return o->comm_op ? FR_OK
-                      : fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                                 "no reduction '%s'; known are sum, prod, max, min and avg", value);
+    const char *op = find_op(value);
+
+    return op ? set_op(o, op, err)
+              : fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                         "no reduction '%s'; known are sum, prod, max, min and avg", value);
 }
 
 enum fr_status cli_add_comm_output(struct options *o, const char *value, struct fr_error *err)
 {
     const char *op = find_op(value);
 
-    if (op) {
-        o->comm_op = op;
-        return FR_OK;
-    }
+    if (op)
+        return set_op(o, op, err);
     if (o->n_files == CLI_MAX_FILES)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d output files", CLI_MAX_FILES);
     o->files[o->n_files++] = value;
@@ -140,11 +150,32 @@ static enum fr_status add_way(struct options *o, const char *name, size_t n, str
     return FR_OK;
 }
 
-/* "ring,tree"; the path of a file may have commas. */
+/* How long the name "file:PATH" is: to the first comma behind which no path goes on. A path may
+ * have commas itself, so the shortest one that is a file is taken; without any, the shortest. */
+static size_t file_length(const char *text)
+{
+    size_t n_prefix = strlen("file:");
+
+    for (size_t n = n_prefix + strcspn(text + n_prefix, ",");;
+         n += 1 + strcspn(text + n + 1, ",")) {
+        char path[4096];
+
+        if (n - n_prefix >= sizeof(path))
+            break;
+        snprintf(path, sizeof(path), "%.*s", (int)(n - n_prefix), text + n_prefix);
+        if (fr__exists(path))
+            return n;
+        if (!text[n])
+            break;
+    }
+    return n_prefix + strcspn(text + n_prefix, ",");
+}
+
+/* "ring,file:mine.txt,tree" */
 enum fr_status cli_add_comm_way(struct options *o, const char *value, struct fr_error *err)
 {
     for (const char *at = value;; at++) {
-        size_t n = strncmp(at, "file:", 5) == 0 ? strlen(at) : strcspn(at, ",");
+        size_t n = strncmp(at, "file:", 5) == 0 ? file_length(at) : strcspn(at, ",");
 
         FR_TRY(add_way(o, at, n, err));
         at += n;

@@ -47,6 +47,17 @@ void cli_print_group_help(FILE *f, const struct verb verbs[], size_t n, const ch
             fputs(verbs[i].examples, f);
 }
 
+static void print_strategy_options(FILE *f, const struct fr_strategy *s)
+{
+    for (const struct fr_option *o = s->options; o && o->name; o++) {
+        char name[64];
+
+        snprintf(name, sizeof(name), "  %s=%s", o->name, o->fallback ? o->fallback : "");
+        fprintf(f, "  %-24s  %s%s%s%s\n", name, o->help, o->choices ? " (" : "",
+                o->choices ? o->choices : "", o->choices ? ")" : "");
+    }
+}
+
 static void print_strategies(FILE *f)
 {
     const struct fr_strategy *s;
@@ -54,13 +65,7 @@ static void print_strategies(FILE *f)
     fputs("\nStrategies and their options (with defaults):\n", f);
     for (size_t i = 0; (s = fr_strategy_at(i)) != NULL; i++) {
         cli_print_row(f, s->name, 14, s->summary);
-        for (const struct fr_option *o = s->options; o && o->name; o++) {
-            char name[64];
-
-            snprintf(name, sizeof(name), "  %s=%s", o->name, o->fallback ? o->fallback : "");
-            fprintf(f, "  %-24s  %s%s%s%s\n", name, o->help, o->choices ? " (" : "",
-                    o->choices ? o->choices : "", o->choices ? ")" : "");
-        }
+        print_strategy_options(f, s);
     }
 }
 
@@ -89,20 +94,203 @@ static void print_formats(FILE *f, const char *(*format)(size_t i, const char **
         cli_print_row(f, ending, 14, summary);
 }
 
-void cli_print_verb_help(FILE *f, const struct verb *v)
+/* ---- short help: what fits a screen ---- */
+
+enum { SCREEN = 24, SHORT_EXAMPLES = 2 };
+
+/* Options that most questions need, of whatever verb; the others stand in the whole help. */
+static bool is_usual(const char *name)
+{
+    static const char *const names[] = {"workload",  "topology",  "gpus",   "strategy", "batch",
+                                        "precision", "optimizer", "recipe", "tokens",   "price",
+                                        "deadline",  "explain",   "output", "json",     "top",
+                                        "fix",       "store"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static size_t count_options(unsigned groups)
+{
+    struct cli_option row;
+    size_t n = 0;
+
+    for (size_t at = 0; cli_next_option(groups, &at, &row);)
+        n++;
+    return n;
+}
+
+/* Names alone, in lines. */
+static void print_strategy_names(FILE *f)
+{
+    const struct fr_strategy *s;
+    size_t column = 0;
+
+    for (size_t i = 0; (s = fr_strategy_at(i)) != NULL; i++) {
+        size_t n = strlen(s->name) + 1;
+
+        if (column == 0 || column + n > 76)
+            column = (size_t)fprintf(f, column ? "\n " : "Strategies:");
+        column += (size_t)fprintf(f, " %s", s->name);
+    }
+    putc('\n', f);
+}
+
+/* The first so many examples; one may go on in the next line. */
+static void print_examples(FILE *f, const char *examples, size_t most)
+{
+    for (size_t n = 0; *examples && n < most;) {
+        size_t length = strcspn(examples, "\n");
+
+        fprintf(f, "%.*s\n", (int)length, examples);
+        n += length == 0 || examples[length - 1] != '\\';
+        examples += length + (examples[length] == '\n');
+    }
+}
+
+static void print_short_help(FILE *f, const struct verb *v)
+{
+    struct cli_option row;
+    char left[64];
+
+    for (size_t at = 0; cli_next_option(v->options, &at, &row);) {
+        if (!is_usual(row.name))
+            continue;
+        snprintf(left, sizeof(left), "%c%c%c --%s%s%s", row.letter ? '-' : ' ',
+                 row.letter ? row.letter : ' ', row.letter ? ',' : ' ', row.name,
+                 row.argument ? " " : "", row.argument ? row.argument : "");
+        cli_print_row(f, left, 34, row.help);
+    }
+    if (v->options & OPTIONS_PROBLEM)
+        print_strategy_names(f);
+    fputs("Examples:\n", f);
+    print_examples(f, v->examples, SHORT_EXAMPLES);
+    fprintf(f, "All %zu options: forerun help %s%s%s --all", count_options(v->options),
+            v->group ? v->group : "", v->group ? " " : "", v->name);
+    fputs(v->options & OPTIONS_PROBLEM ? "; a strategy's: forerun help hybrid\n" : "\n", f);
+}
+
+void cli_print_verb_help(FILE *f, const struct verb *v, bool is_whole)
 {
     fprintf(f, "Usage: forerun %s%s%s %s%s[OPTION]...\n\n", v->group ? v->group : "",
             v->group ? " " : "", v->name, v->arguments, v->arguments[0] ? " " : "");
     fprintf(f, "%s\n\nOptions:\n", v->summary);
+    if (!is_whole && count_options(v->options) > SCREEN - 4) {
+        print_short_help(f, v);
+        return;
+    }
     cli_print_options(f, v->options);
     if (v->options & OPTIONS_SWEEP)
         print_grid(f);
     if (v->options & OPTIONS_PROBLEM)
         print_strategies(f);
-    if (v->options & OPTIONS_FILES)
-        print_formats(f, v->options & OPTIONS_SWEEP   ? fr_sweep_format
-                         : v->options & OPTIONS_LEARN ? fr_learning_format
-                         : v->options & OPTIONS_DIFF  ? fr_difference_format
-                                                      : fr_results_format);
+    if (v->format)
+        print_formats(f, v->format);
     fprintf(f, "\nExamples:\n%s\n%s", v->examples, exit_statuses);
+}
+
+bool cli_wants_whole_help(int n, char *const words[])
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(words[i], "--all") == 0)
+            return true;
+    return false;
+}
+
+/* ---- help on words that are no command ---- */
+
+static bool print_strategy_help(FILE *f, const char *word)
+{
+    const struct fr_strategy_alias *alias = fr_strategy_alias_of(word);
+    const struct fr_strategy *s;
+    size_t n;
+
+    for (size_t i = 0; (s = fr_strategy_at(i)) != NULL && strcmp(s->name, word) != 0; i++)
+        ;
+    if (!s && !alias)
+        return false;
+    if (!s && !alias->spec[0]) {
+        fprintf(f, "No strategy is called '%s': %s\n", word, alias->says);
+        return true;
+    }
+    if (!s) {
+        fprintf(f, "'%s' stands for %s: %s\n\n", word, alias->spec, alias->says);
+        n = strcspn(alias->spec, ":");
+        for (size_t i = 0; (s = fr_strategy_at(i)) != NULL &&
+                           (strlen(s->name) != n || strncmp(s->name, alias->spec, n) != 0);
+             i++)
+            ;
+    }
+    if (!s)
+        return true;
+    fprintf(f, "Strategy %s: %s\nSource: %s\n", s->name, s->summary, s->source);
+    fprintf(f,
+            s->options && s->options[0].name ? "\nOptions, -s %s:KEY=VALUE,... (with defaults):\n"
+                                             : "\nIt has no options: -s %s\n",
+            s->name);
+    print_strategy_options(f, s);
+    return true;
+}
+
+bool cli_print_word_help(FILE *f, const char *word)
+{
+    const struct fr_topo_alias *alias = fr_topo_alias_in(word, 0);
+
+    if (print_strategy_help(f, word))
+        return true;
+    for (size_t i = 0; fr_topo_preset_name(i); i++)
+        if (strcmp(fr_topo_preset_name(i), word) == 0) {
+            fprintf(f, "'%s' is a machine: %s\nMore: forerun topo show %s\n", word,
+                    fr_topo_preset_summary(i), word);
+            return true;
+        }
+    if (!alias)
+        return false;
+    fprintf(f, "'%s' stands for the machine %s%s%s: %s\n", word, alias->preset,
+            alias->network[0] ? " via " : "", alias->network, alias->says);
+    return true;
+}
+
+/* ---- formats of files ---- */
+
+struct format {
+    const char *ending, *summary;
+};
+
+static const char *format_at(const struct format rows[], size_t n, size_t i, const char **summary)
+{
+    if (i >= n)
+        return NULL;
+    *summary = rows[i].summary;
+    return rows[i].ending;
+}
+
+const char *cli_plot_format(size_t i, const char **summary)
+{
+    static const struct format rows[] = {{".csv", "the rows"},
+                                         {".png", "a picture, by gnuplot"},
+                                         {".svg", "a picture, by gnuplot"},
+                                         {".pdf", "a picture, by gnuplot"}};
+
+    return format_at(rows, sizeof(rows) / sizeof(rows[0]), i, summary);
+}
+
+const char *cli_tables_format(size_t i, const char **summary)
+{
+    static const struct format rows[] = {{".csv", "the tables"},
+                                         {".json", "what --json prints"},
+                                         {".png", "a picture, by gnuplot, where there is one"},
+                                         {".svg", "a picture, by gnuplot, where there is one"},
+                                         {".pdf", "a picture, by gnuplot, where there is one"}};
+
+    return format_at(rows, sizeof(rows) / sizeof(rows[0]), i, summary);
+}
+
+const char *cli_device_format(size_t i, const char **summary)
+{
+    static const struct format rows[] = {{".yaml", "the fitted device or system"}};
+
+    return format_at(rows, sizeof(rows) / sizeof(rows[0]), i, summary);
 }

@@ -309,8 +309,9 @@ static const struct option_row rows[] = {
      "tokens of the whole training run, for its time and cost: 300B, 1.5T", cli_set_tokens},
     {OPTIONS_WHOLE, 0, "samples", "N", "samples of the whole training run instead (1e9)",
      cli_set_samples},
-    {OPTIONS_WHOLE, 0, "price", "USD|TYPE=USD,...",
-     "price of a GPU per hour; by type: v100=2.5,a100=4", cli_add_prices},
+    {OPTIONS_WHOLE, 0, "price", "USD|NAME=USD,...",
+     "USD an hour of a GPU, by type, machine or cluster: v100=2.5,p5.48xlarge=98.3",
+     cli_add_prices},
     {OPTIONS_COMPARE, 0, "explain", NULL,
      "why each takes longer or less than the first: by part, op and place", set_why},
     {OPTIONS_ADVICE, 0, "trace-ranks", "LIST",
@@ -324,8 +325,9 @@ static const struct option_row rows[] = {
      set_no_advice},
     {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",
      set_no_timing},
-    {OPTIONS_SWEEP, 0, "price", "USD|TYPE=USD,...",
-     "price of a GPU per hour; by type: v100=2.5,a100=4", cli_add_prices},
+    {OPTIONS_SWEEP, 0, "price", "USD|NAME=USD,...",
+     "USD an hour of a GPU, by type, machine or cluster: v100=2.5,p5.48xlarge=98.3",
+     cli_add_prices},
     {OPTIONS_SWEEP, 0, "samples", "N", "samples of the whole training run (1e9)", cli_set_samples},
     {OPTIONS_SWEEP, 0, "tokens", "N", "tokens of the whole training run instead: 300B, 1.5T",
      cli_set_tokens},
@@ -341,6 +343,8 @@ static const struct option_row rows[] = {
     {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
     {OPTIONS_SWEEP, 0, "dry-run", NULL, "print how many points there are, and answer none",
      set_dry_run},
+    {OPTIONS_SEARCH, 0, "deadline", "TIME", "time for the whole run: 36h, 30days",
+     cli_set_deadline},
     {OPTIONS_SEARCH, 0, "top", "N", "layouts wanted, simulated op by op (10)", cli_set_top},
     {OPTIONS_SEARCH, 0, "within", "PERCENT%",
      "and all whose coarse time is so close to the best (0)", cli_set_within},
@@ -453,13 +457,52 @@ static bool takes(unsigned groups, const struct option_row *row)
            row->set == set_allow_implausible || row->set == cli_set_memory_limit;
 }
 
+/* Whether an option may be given several times: its setter adds to what is there. */
+static bool adds_up(const struct option_row *row)
+{
+    static enum fr_status (*const adders[])(struct options * o, const char *value,
+                                            struct fr_error *err) = {
+        add_strategy,    add_file,     add_gpu,          add_phase,          cli_add_prices,
+        cli_add_columns, cli_add_axis, cli_add_comm_way, cli_add_comm_sizes, cli_add_comm_output};
+
+    for (size_t i = 0; i < sizeof(adders) / sizeof(adders[0]); i++)
+        if (row->set == adders[i])
+            return true;
+    return false;
+}
+
+/* Refuses a second value of an option that has one. Two names of one setting are one option. */
+static enum fr_status note_given(struct options *o, const struct option_row *row, const char *value,
+                                 struct fr_error *err)
+{
+    const char *name = strcmp(row->name, "seeds") == 0 ? "seed" : row->name;
+    bool is_setting = !row->set || row->set == cli_set_seeds;
+
+    if (!value || adds_up(row) || (is_setting && (o->sweep || o->takes_several)))
+        return FR_OK;
+    for (size_t i = 0; i < o->n_given; i++)
+        if (strcmp(o->given[i].name, name) == 0)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "option '--%s' is given twice, \"%.60s\" and \"%.60s\", and takes one "
+                            "value here%s",
+                            row->name, o->given[i].value, value,
+                            is_setting ? "; 'forerun compare' and 'forerun sweep' take several"
+                                       : "");
+    if (o->n_given == CLI_MAX_GIVEN)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d options", CLI_MAX_GIVEN);
+    o->given[o->n_given++] = (struct cli_given){name, value};
+    return FR_OK;
+}
+
 enum fr_status cli_set_option(struct options *o, size_t which, const char *value,
                               struct fr_error *err)
 {
     const struct option_row *row = &rows[which];
 
-    if (row->group == OPTIONS_RUN && !row->set && !o->sweep)
-        FR_TRY(cli_note_value(o, row->name, value, err));
+    FR_TRY(note_given(o, row, value, err));
+    if (o->takes_several && value && (!row->set || row->set == cli_set_seeds))
+        FR_TRY(cli_note_value(o, row->set ? "seed" : row->name, value,
+                              !(row->group & (OPTIONS_PROBLEM | OPTIONS_SHAPE)), err));
     if (row->set)
         return row->set(o, value, err);
     if (!value)

@@ -125,6 +125,7 @@ enum fr_status cli_parse_options(struct options *o, const struct verb *v, int ar
     struct scan s = {.options = o, .verb = v, .argc = argc, .argv = argv};
     bool only_arguments = false;
 
+    o->takes_several = (v->options & OPTIONS_COMPARE) != 0;
     for (s.at = 0; s.at < argc; s.at++) {
         const char *word = argv[s.at];
 

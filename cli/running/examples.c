@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/text.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -14,16 +15,14 @@
 
 static const char prefix[] = "examples/";
 
-/* Where a word names an example: its start, or behind a '='. NULL: nowhere. */
-static const char *find_name(const char *word)
+/* Where the word names an example next: its start, or behind a sign that may stand before a path,
+ * "file:examples/x" or "ring,file:examples/x". NULL: nowhere. */
+static const char *find_name(const char *word, const char *from)
 {
-    const char *equals = strchr(word, '=');
-
-    if (strncmp(word, prefix, sizeof(prefix) - 1) == 0)
-        return word;
-    while (equals && strncmp(equals + 1, prefix, sizeof(prefix) - 1) != 0)
-        equals = strchr(equals + 1, '=');
-    return equals ? equals + 1 : NULL;
+    for (const char *at = from; *at; at++)
+        if ((at == word || strchr("=:,", at[-1])) && strncmp(at, prefix, sizeof(prefix) - 1) == 0)
+            return at;
+    return NULL;
 }
 
 /* Where the program's data are: the variable moves them with a program that was moved. */
@@ -42,21 +41,35 @@ static bool is_there(const char *folder, const char *name, size_t length)
     return n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) == 0;
 }
 
-/* The word with the installed file's name; NULL: it is to stay as it is, or there is no memory. */
+/* The word with the names of installed files; NULL: it is to stay as it is, or there is no memory. */
 static char *installed(const char *word)
 {
-    const char *folder = data_folder(), *name = find_name(word);
-    size_t length = name ? strcspn(name, ",") : 0, size;
-    char *text;
+    const char *folder = data_folder(), *from = word, *name;
+    char *text = NULL;
+    bool is_changed = false;
+    size_t size;
+    FILE *f;
 
-    if (length == 0 || length > 1024 || is_there(".", name, length) ||
-        !is_there(folder, name, length))
+    if (!find_name(word, word))
         return NULL;
-    size = strlen(word) + strlen(folder) + 2;
-    text = malloc(size);
-    if (text)
-        snprintf(text, size, "%.*s%s/%s", (int)(name - word), word, folder, name);
-    return text;
+    f = fr__text_open(&text, &size);
+    if (!f)
+        return NULL;
+    while ((name = find_name(word, from)) != NULL) {
+        size_t length = strcspn(name, ",");
+        bool is_installed =
+            length <= 1024 && !is_there(".", name, length) && is_there(folder, name, length);
+
+        fprintf(f, "%.*s%s%s%.*s", (int)(name - from), from, is_installed ? folder : "",
+                is_installed ? "/" : "", (int)length, name);
+        is_changed = is_changed || is_installed;
+        from = name + length;
+    }
+    fputs(from, f);
+    if (fr__text_close(f, &text) && is_changed)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* Whether the next word, or this one, is a file to write. */

@@ -1,4 +1,9 @@
-/* cli/verbs/compare.c - several strategies on one workload and cluster, loaded once. */
+/* cli/verbs/compare.c - several strategies, workloads and clusters side by side, each loaded once.
+ *
+ * Options of the question that are given several times make a grid of questions, as long as it
+ * fits into one table. Of how plans are run one setting at a time may have several values: more
+ * would be a grid that nobody reads line by line, which 'forerun sweep' is for.
+ */
 #include "config.h"
 
 #include "base/error.h"
@@ -13,13 +18,20 @@ struct comparison {
     struct session *session;
     struct fr_session *asking;
     struct fr_question question;
-    const struct cli_variation *variation; /* a setting with several values; NULL: none */
+    /* the settings that have several values, in the order given, and where each stands */
+    const struct cli_variation *asked[FR_N_SETTINGS];
+    size_t at[FR_N_SETTINGS], n_asked;
+    const struct cli_variation *variation; /* a setting of the run with several values; or NULL */
     struct fr_record *records[CLI_MAX_STRATEGIES];
     /* what is shown of them: their strategies' names say the value of the variation too */
     struct fr_record shown[CLI_MAX_STRATEGIES];
     char *labels[CLI_MAX_STRATEGIES]; /* those names; NULL: the record's own */
     size_t n;
-    struct fr_error left_out[CLI_MAX_STRATEGIES]; /* code FR_OK: was not */
+    struct left_out {
+        char where[200]; /* "os-dpos", "os-dpos with batch 7" */
+        struct fr_error why;
+    } left_out[CLI_MAX_STRATEGIES];
+    size_t n_left_out;
 };
 
 /* Without -s: every strategy, as far as it can do with this problem. */
@@ -39,27 +51,47 @@ static bool may_be_left_out(enum fr_status st)
            st == FR_ENOROOM;
 }
 
-/* Keeps a record under its name, "dp, order fifo" where orders are compared. */
+/* Settings whose values tables show in a column of their own (results/text/comparison.c). */
+static bool has_column(const char *setting)
+{
+    static const char *const names[] = {"workload", "topology",      "gpus",      "devices",
+                                        "batch",    "batch-per-gpu", "precision", "optimizer"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(setting, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Keeps a record under its name: "dp, order fifo" where orders are compared. */
 static enum fr_status keep(struct comparison *c, struct fr_record *r, const char *value,
                            struct fr_error *err)
 {
     char label[1100];
+    size_t n, used;
 
     c->records[c->n] = r;
     c->shown[c->n] = *r;
-    if (value) {
-        snprintf(label, sizeof(label), "%s, %s %s", r->strategy, c->variation->name, value);
+    n = used = (size_t)snprintf(label, sizeof(label), "%.900s", r->strategy);
+    for (size_t i = 0; i < c->n_asked && used < sizeof(label); i++)
+        if (!has_column(c->asked[i]->name))
+            used += (size_t)snprintf(label + used, sizeof(label) - used, ", %s %s",
+                                     c->asked[i]->name, c->asked[i]->values[c->at[i]]);
+    if (value && used < sizeof(label))
+        used += (size_t)snprintf(label + used, sizeof(label) - used, ", %s %s", c->variation->name,
+                                 value);
+    if (used > n) {
         c->labels[c->n] = strdup(label);
         if (!c->labels[c->n]) {
             fr_record_free(r);
             return fr__fail_nomem(err);
         }
         c->shown[c->n].strategy = c->labels[c->n];
-        if (strcmp(c->variation->name, "order") == 0) /* the heading is the first one's */
-            c->shown[c->n].order = "as named";
-        if (strcmp(c->variation->name, "network") == 0)
-            c->shown[c->n].network = "as named";
     }
+    if (value && strcmp(c->variation->name, "order") == 0) /* the heading is the first one's */
+        c->shown[c->n].order = "as named";
+    if (value && strcmp(c->variation->name, "network") == 0)
+        c->shown[c->n].network = "as named";
     c->n++;
     return FR_OK;
 }
@@ -69,7 +101,8 @@ static enum fr_status answer_one(struct comparison *c, const char *value, struct
     struct fr_record *r = NULL;
 
     if (c->n == CLI_MAX_STRATEGIES)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d answers to compare",
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "more than %d answers to compare; 'forerun sweep' takes more",
                         CLI_MAX_STRATEGIES);
     if (value)
         FR_TRY(fr_question_set(&c->question, c->variation->name, value, err));
@@ -77,40 +110,104 @@ static enum fr_status answer_one(struct comparison *c, const char *value, struct
     return keep(c, r, value, err);
 }
 
-static enum fr_status answer_all(struct comparison *c, bool is_asked_for, struct fr_error *err)
+/* Notes that a strategy that nobody named cannot do the question at hand. */
+static void leave_out(struct comparison *c, const char *strategy, const struct fr_error *why)
+{
+    struct left_out *l = &c->left_out[c->n_left_out];
+    size_t used;
+
+    if (c->n_left_out == CLI_MAX_STRATEGIES)
+        return;
+    l->why = *why;
+    used = (size_t)snprintf(l->where, sizeof(l->where), "%s", strategy);
+    for (size_t i = 0; i < c->n_asked && used < sizeof(l->where); i++)
+        used +=
+            (size_t)snprintf(l->where + used, sizeof(l->where) - used, "%s %s %s",
+                             i ? "," : " with", c->asked[i]->name, c->asked[i]->values[c->at[i]]);
+    c->n_left_out++;
+}
+
+/* Of the question at hand: the strategies, each in all variations of the run. */
+static enum fr_status answer_strategies(struct comparison *c, bool is_asked_for,
+                                        struct fr_error *err)
 {
     struct session *s = c->session;
     struct progress *progress = s->context.progress_user;
     size_t n_values = c->variation ? c->variation->n : 1;
-    enum fr_status st = FR_OK;
 
     for (size_t i = 0; i < s->options.n_strategies; i++)
         for (size_t k = 0; k < n_values; k++) {
+            enum fr_status st;
+
             c->question.strategy = progress->prefix = s->options.strategies[i];
             st = answer_one(c, c->variation ? c->variation->values[k] : NULL, err);
             if (st == FR_OK)
                 continue;
-            if (is_asked_for || !may_be_left_out(st))
+            if (is_asked_for || !may_be_left_out(st) || c->n == CLI_MAX_STRATEGIES)
                 return st;
-            c->left_out[i] = *err;
+            if (k == 0)
+                leave_out(c, s->options.strategies[i], err);
         }
-    return c->n > 0 ? FR_OK : st;
+    return FR_OK;
 }
 
-/* The setting that has several values; FR_EUSAGE: more than one has. */
-static enum fr_status find_variation(struct comparison *c, struct fr_error *err)
+/* Puts the values at hand into the question, and loads what it names: what cannot be loaded is no
+ * strategy's fault. */
+static enum fr_status set_question(struct comparison *c, struct fr_error *err)
+{
+    struct fr_setting setting;
+
+    for (size_t i = 0; i < c->n_asked; i++)
+        FR_TRY(
+            fr_question_set(&c->question, c->asked[i]->name, c->asked[i]->values[c->at[i]], err));
+    FR_TRY(fr_session_setting(c->asking, &c->question, &setting, err));
+    fr_setting_fini(&setting);
+    return FR_OK;
+}
+
+/* The next values, the last setting's first; false: there are no more. */
+static bool step(struct comparison *c)
+{
+    for (size_t i = c->n_asked; i-- > 0;) {
+        if (++c->at[i] < c->asked[i]->n)
+            return true;
+        c->at[i] = 0;
+    }
+    return false;
+}
+
+static enum fr_status answer_all(struct comparison *c, bool is_asked_for, struct fr_error *err)
+{
+    do {
+        FR_TRY(set_question(c, err));
+        FR_TRY(answer_strategies(c, is_asked_for, err));
+    } while (step(c));
+    if (c->n > 0)
+        return FR_OK;
+    *err = c->left_out[c->n_left_out - 1].why;
+    return err->code;
+}
+
+/* The settings that have several values. FR_EUSAGE: more than one of the run has; too many. */
+static enum fr_status find_variations(struct comparison *c, struct fr_error *err)
 {
     const struct options *o = &c->session->options;
 
     for (size_t i = 0; i < o->n_variations; i++) {
-        if (o->variations[i].n < 2)
+        const struct cli_variation *v = &o->variations[i];
+
+        if (v->n < 2)
             continue;
+        if (!v->is_of_run) {
+            c->asked[c->n_asked++] = v;
+            continue;
+        }
         if (c->variation)
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                             "'--%s' and '--%s' both have several values; 'forerun sweep' takes a "
                             "grid of them",
-                            c->variation->name, o->variations[i].name);
-        c->variation = &o->variations[i];
+                            c->variation->name, v->name);
+        c->variation = v;
     }
     return FR_OK;
 }
@@ -120,10 +217,9 @@ static void print_left_out(const struct comparison *c)
     const struct options *o = &c->session->options;
     char text[1024];
 
-    for (size_t i = 0; !o->quiet && i < o->n_strategies; i++)
-        if (c->left_out[i].code != FR_OK)
-            fprintf(stderr, "forerun: note: %s is left out: %s\n", o->strategies[i],
-                    fr_error_string(&c->left_out[i], text, sizeof(text)));
+    for (size_t i = 0; !o->quiet && i < c->n_left_out; i++)
+        fprintf(stderr, "forerun: note: %s is left out: %s\n", c->left_out[i].where,
+                fr_error_string(&c->left_out[i].why, text, sizeof(text)));
 }
 
 /* Each record beside the first: differences [n - 1]. */
@@ -132,7 +228,7 @@ static enum fr_status explain_all(const struct comparison *c, struct fr_differen
 {
     if (c->n < 2)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "option '--explain' needs two strategies that can do it");
+                        "option '--explain' needs two strategies that can do it, or two questions");
     for (size_t i = 1; i < c->n; i++) {
         FR_TRY(fr_difference_new(&differences[*n], &c->shown[0], &c->shown[i], err));
         (*n)++;
@@ -175,37 +271,48 @@ static enum fr_status write_all(struct comparison *c, struct fr_error *err)
                                    : cli_write_results(c->session, &rs, err);
 }
 
+/* The comparison is too large for a stack that a thread may have. */
+static enum fr_status compare(struct comparison *c, bool is_asked_for, struct fr_error *err)
+{
+    enum fr_status st = find_variations(c, err);
+
+    if (st != FR_OK)
+        return st;
+    c->asking = fr_session_new(NULL);
+    if (!c->asking)
+        return fr__fail_nomem(err);
+    st = answer_all(c, is_asked_for, err);
+    if (st == FR_OK)
+        st = write_all(c, err);
+    cli_progress_end(c->session->context.progress_user);
+    if (st == FR_OK)
+        print_left_out(c);
+    for (size_t i = 0; i < c->n; i++) {
+        fr_record_free(c->records[i]);
+        free(c->labels[i]);
+    }
+    fr_session_free(c->asking);
+    return st;
+}
+
 enum fr_status cli_compare(struct session *s, struct fr_error *err)
 {
-    struct comparison c = {.session = s, .question = s->options.question};
     bool is_asked_for = s->options.n_strategies > 0;
-    struct fr_setting setting;
+    struct comparison *c;
     enum fr_status st;
 
-    c.question.sensitivity = cli_sensitivity(&s->options);
     FR_TRY(cli_check_files(&s->options, true, err));
     FR_TRY(cli_check_terms(&s->options, err));
     FR_TRY(cli_check_measured(&s->options, err));
-    FR_TRY(find_variation(&c, err));
     if (!is_asked_for)
         choose_all(&s->options);
-    c.asking = fr_session_new(NULL);
-    if (!c.asking)
+    c = calloc(1, sizeof(*c));
+    if (!c)
         return fr__fail_nomem(err);
-    /* what cannot be loaded is no strategy's fault */
-    st = fr_session_setting(c.asking, &c.question, &setting, err);
-    if (st == FR_OK)
-        st = answer_all(&c, is_asked_for, err);
-    if (st == FR_OK)
-        st = write_all(&c, err);
-    cli_progress_end(s->context.progress_user);
-    if (st == FR_OK)
-        print_left_out(&c);
-    for (size_t i = 0; i < c.n; i++) {
-        fr_record_free(c.records[i]);
-        free(c.labels[i]);
-    }
-    fr_setting_fini(&setting);
-    fr_session_free(c.asking);
+    c->session = s;
+    c->question = s->options.question;
+    c->question.sensitivity = cli_sensitivity(&s->options);
+    st = compare(c, is_asked_for, err);
+    free(c);
     return st;
 }

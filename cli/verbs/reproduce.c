@@ -26,34 +26,16 @@ static bool ends_with(const char *path, const char *ending)
     return n > m && strcmp(path + n - m, ending) == 0;
 }
 
-/* Says before the work begins that a file cannot be written. */
-static enum fr_status check_files(const struct options *o, struct fr_error *err)
-{
-    static const char *const endings[] = {".csv", ".md", ".svg", ".png", ".pdf"};
-
-    for (size_t i = 0; i < o->n_files; i++) {
-        size_t k = 0;
-
-        while (k < 5 && !ends_with(o->files[i], endings[k]))
-            k++;
-        if (k == 5)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                            "'%s': expected a name that ends in .csv, .md, .svg, .png or .pdf",
-                            o->files[i]);
-        if (k != 1)
-            FR_TRY(fr_results_check_path(o->files[i], true, err));
-    }
-    return FR_OK;
-}
-
-static enum fr_status write_file(const struct fr_reproduction *r, const char *path,
-                                 const struct fr_context *ctx, struct fr_error *err)
+static enum fr_status write(struct session *s, const struct fr_reproduction *r, const char *path,
+                            struct fr_error *err)
 {
     if (ends_with(path, ".csv"))
         return fr_reproduction_write(r, path, err);
+    if (ends_with(path, ".json"))
+        return fr_reproduction_write_json(r, path, err);
     if (ends_with(path, ".md"))
         return fr_reproduction_write_markdown(r, path, err);
-    return fr_reproduction_draw(r, path, ctx, err);
+    return fr_reproduction_draw(r, path, &s->context, err);
 }
 
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
@@ -68,7 +50,8 @@ enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
     }
     if (o->n_arguments > 2)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", o->arguments[2]);
-    FR_TRY(check_files(o, err));
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_reproduction_check_path(o->arguments[0], o->files[i], err));
     ((struct progress *)s->context.progress_user)->with_time_left = true;
     st = fr_reproduce(&r, o->arguments[0], o->n_arguments > 1 ? o->arguments[1] : NULL, &s->context,
                       err);
@@ -76,7 +59,7 @@ enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
     if (st != FR_OK)
         return st;
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = cli_file_done(s, write_file(r, o->files[i], &s->context, err), err);
+        st = cli_file_done(s, write(s, r, o->files[i], err), err);
     if (st == FR_OK && o->json)
         fr_reproduction_print_json(stdout, r);
     else if (st == FR_OK)

@@ -28,6 +28,11 @@ static enum fr_status check(const struct options *o, struct fr_error *err)
                         o->strategies[0]);
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_search_check_path(o->files[i], err));
+    if (o->terms.tokens > 0 && o->terms.samples > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (o->terms.deadline_s > 0 && !(o->terms.tokens > 0 || o->terms.samples > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--deadline' needs the length of the run: --tokens or --samples");
     return FR_OK;
 }
 
@@ -144,9 +149,38 @@ static enum fr_status search_all(struct session *s, struct searches *x, struct f
     x->results = calloc(x->n, sizeof(*x->results));
     if (!x->searches || !x->results)
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < x->n; i++)
-        FR_TRY(search(s, x, i, err));
+    for (size_t i = 0; i < x->n; i++) {
+        enum fr_status st = search(s, x, i, err);
+
+        if (st == FR_ECANCELLED)
+            x->n = i + 1; /* the others have not begun */
+        if (st != FR_OK)
+            return st;
+    }
     return FR_OK;
+}
+
+/* Whether an interrupted search has something to show. */
+static bool has_found(const struct searches *x)
+{
+    for (size_t i = 0; x->results && i < x->n; i++)
+        if (x->searches[i] && (fr_search_summary(x->searches[i])->n_ranked ||
+                               fr_search_summary(x->searches[i])->n_frontier))
+            return true;
+    return false;
+}
+
+/* Shows the best so far; the error stays that of the interruption. */
+static void write_so_far(struct session *s, struct searches *x)
+{
+    struct fr_error other;
+
+    if (!has_found(x) || s->options.flags_of < FR_N_FRAMEWORKS)
+        return;
+    for (size_t i = 0; i < x->n; i++)
+        x->results[i].is_interrupted = true;
+    (void)write_all(s, x, &other);
+    fflush(stdout);
 }
 
 static void free_searches(struct searches *x)
@@ -176,6 +210,8 @@ enum fr_status cli_search(struct session *s, struct fr_error *err)
         st = closed;
     if (st == FR_OK)
         st = write_all(s, &x, err);
+    else if (st == FR_ECANCELLED)
+        write_so_far(s, &x);
     free_searches(&x);
     return st;
 }

@@ -6,6 +6,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "results/parts/search_price.h"
 
 static const char *const recompute_names[FR_N_LAYOUT_RECOMPUTES] = {"none", "selective", "full"};
 
@@ -89,7 +90,22 @@ void fr__search_write_clusters_csv(FILE *f, size_t n, const struct fr_search_res
 
 /* ---- JSON ---- */
 
-static void json_row(struct fr__json *j, const struct fr_search_row *x)
+/* What the whole run takes, where its length was said. */
+static void json_run(struct fr__json *j, const struct fr_search_results *r,
+                     const struct fr_search_row *x)
+{
+    double s = x->exact_s > 0 ? x->exact_s : x->coarse_s;
+
+    if (!(r->terms->tokens > 0 || r->terms->samples > 0) || !(s > 0))
+        return;
+    fr__json_number(j, "run_s", fr__search_run_s(r, s));
+    fr__json_number(j, fr__search_has_price(r) ? "cost_usd" : "gpu_hours", fr__search_price(r, s));
+    if (r->terms->deadline_s > 0)
+        fr__json_bool(j, "late", fr__search_run_s(r, s) > r->terms->deadline_s);
+}
+
+static void json_row(struct fr__json *j, const struct fr_search_results *r,
+                     const struct fr_search_row *x)
 {
     char text[FR_LAYOUT_TEXT];
 
@@ -105,15 +121,16 @@ static void json_row(struct fr__json *j, const struct fr_search_row *x)
     }
     fr__json_number(j, "coarse_s", x->coarse_s);
     fr__json_number(j, "coarse_bytes", x->coarse_bytes);
+    json_run(j, r, x);
     fr__json_close(j, '}');
 }
 
-static void json_rows(struct fr__json *j, const char *key, const struct fr_search *s, size_t n,
-                      const size_t rows[])
+static void json_rows(struct fr__json *j, const char *key, const struct fr_search_results *r,
+                      size_t n, const size_t rows[])
 {
     fr__json_open(j, key, '[', false);
     for (size_t i = 0; i < n; i++)
-        json_row(j, fr_search_row(s, rows[i]));
+        json_row(j, r, fr_search_row(r->search, rows[i]));
     fr__json_close(j, ']');
 }
 
@@ -137,8 +154,12 @@ static void json_members(struct fr__json *j, const struct fr_search_results *r)
     fr__json_bool(j, "exhaustive", r->is_exhaustive);
     fr__json_count(j, "like_best", m->n_like_best);
     fr__json_string(j, "contradicted", m->contradicted);
-    json_rows(j, "results", r->search, m->n_ranked, m->ranked);
-    json_rows(j, "frontier", r->search, m->n_frontier, m->frontier);
+    if (r->is_interrupted)
+        fr__json_bool(j, "interrupted", true);
+    if (r->terms->deadline_s > 0)
+        fr__json_number(j, "deadline_s", r->terms->deadline_s);
+    json_rows(j, "results", r, m->n_ranked, m->ranked);
+    json_rows(j, "frontier", r, m->n_frontier, m->frontier);
 }
 
 void fr_search_print_json(FILE *f, const struct fr_search_results *r)

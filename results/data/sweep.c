@@ -60,6 +60,8 @@ static void write_result(struct fr__json *j, const struct fr_sweep *s,
     fr__json_string(j, "outcome", fr_outcome_name(r->outcome));
     fr__json_string(j, "reason", r->reason[0] ? r->reason : NULL);
     fr__json_string(j, "gpu_types", r->gpu_types);
+    if (r->machines && r->machines[0])
+        fr__json_string(j, "machines", r->machines);
     fr__json_number(j, "run_s", v.time_s);
     fr__json_number(j, cost_name(&m->terms), v.cost);
     if (m->scaling)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "results/formats.h"
 #include "results/html/html.h"
+#include "results/parts/rows.h"
 #include "results/parts/output.h"
 
 /* At some 200 bytes a box the file stays below a megabyte. */
@@ -27,10 +28,11 @@ static enum fr_status write_run(FILE *f, const struct fr_results *rs, size_t i,
 {
     const struct fr_record *r = rs->records[i];
     const struct fr__html_room room = room_of(rs);
+    char name[FR__ROW_NAME];
 
     if (rs->is_comparison) {
         fprintf(f, "<section class=\"run\" id=\"run%zu\">\n<h2>", i + 1);
-        fr__html_text(f, r->strategy);
+        fr__html_text(f, fr__row_name(rs, i, name));
         fputs("</h2>\n", f);
     } else {
         fputs("<section class=\"only\">\n", f);
@@ -51,12 +53,12 @@ static enum fr_status write_run(FILE *f, const struct fr_results *rs, size_t i,
 static enum fr_status write_scale(FILE *f, const struct fr_results *rs, struct fr_error *err)
 {
     struct fr__html_run runs[FR__HTML_SCALED];
-    char links[FR__HTML_SCALED][16];
+    char links[FR__HTML_SCALED][16], names[FR__HTML_SCALED][FR__ROW_NAME];
     size_t n = 0;
 
     for (; n < rs->n && n < FR__HTML_SCALED; n++) {
         snprintf(links[n], sizeof(links[n]), "#run%zu", n + 1);
-        runs[n] = (struct fr__html_run){rs->records[n], rs->records[n]->strategy, links[n]};
+        runs[n] = (struct fr__html_run){rs->records[n], fr__row_name(rs, n, names[n]), links[n]};
     }
     return fr__html_scale(f, runs, n, false, err);
 }
@@ -64,11 +66,15 @@ static enum fr_status write_scale(FILE *f, const struct fr_results *rs, struct f
 static enum fr_status write_html(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                  struct fr_error *err)
 {
-    char title[256];
+    char title[256], subject[FR__ROW_NAME];
 
     if (rs->n == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "there is nothing to report");
-    snprintf(title, sizeof(title), "%s on %s", rs->records[0]->workload, rs->records[0]->topology);
+    if (fr__rows_differ(rs, FR__ROW_WORKLOAD) || fr__rows_differ(rs, FR__ROW_TOPOLOGY))
+        snprintf(title, sizeof(title), "%.255s", fr__rows_subject(rs, subject));
+    else
+        snprintf(title, sizeof(title), "%s on %s", rs->records[0]->workload,
+                 rs->records[0]->topology);
     fr__html_begin(f, title);
     fr__html_answer(f, rs);
     if (rs->is_comparison)

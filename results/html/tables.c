@@ -8,6 +8,7 @@
 #include "results/html/html.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
+#include "results/parts/rows.h"
 #include "results/parts/speed_up.h"
 
 #include <math.h>
@@ -86,23 +87,26 @@ static void strategy_bars(FILE *f, const struct fr_record *r, double longest_s)
 
 static void strategy_row(FILE *f, const struct fr_results *rs, size_t i, double longest_s)
 {
-    const struct fr_record *r = rs->records[i], *base = fr__speed_up_base(rs);
-    char text[FR__HTML_TEXT], more[FR__HTML_TEXT + 32];
+    const struct fr_record *r = rs->records[i];
+    double times = fr__row_speed_up(rs, i);
+    char text[FR__HTML_TEXT], more[FR__HTML_TEXT + 32], name[FR__ROW_NAME];
 
     fputs("<tr><td class=\"t\">", f);
     if (i < FR__HTML_PICTURED)
         fprintf(f, "<a href=\"#run%zu\">", i + 1);
-    fr__html_text(f, r->strategy);
+    fr__html_text(f, fr__row_name(rs, i, name));
     fputs(i < FR__HTML_PICTURED ? "</a></td>" : "</td>", f);
     fr__html_time_cell(f, r->iteration_s);
     strategy_bars(f, r, longest_s);
     fr__html_number_cell(
         f, r->samples_per_s,
         fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, text, sizeof(text)));
-    snprintf(more, sizeof(more), "%s×",
-             fr__fixed(r->iteration_s > 0 ? base->iteration_s / r->iteration_s : 0, 2, text,
-                       sizeof(text)));
-    fr__html_number_cell(f, r->iteration_s > 0 ? 1 / r->iteration_s : 0, more);
+    snprintf(more, sizeof(more), "%s×", fr__fixed(times, 2, text, sizeof(text)));
+    fr__html_number_cell(f,
+                         fr__rows_differ(rs, FR__ROW_BATCH) ? r->samples_per_s
+                         : r->iteration_s > 0               ? 1 / r->iteration_s
+                                                            : 0,
+                         times > 0 ? more : "");
     if (r->lower_bound_s > 0)
         fr__html_percent_cell(f, r->iteration_s / r->lower_bound_s - 1);
     else
@@ -119,6 +123,7 @@ static void strategy_row(FILE *f, const struct fr_results *rs, size_t i, double 
 
 void fr__html_strategies(FILE *f, const struct fr_results *rs)
 {
+    char name[FR__ROW_NAME];
     double longest_s = 0;
 
     for (size_t i = 0; i < rs->n; i++)
@@ -138,7 +143,7 @@ void fr__html_strategies(FILE *f, const struct fr_results *rs)
           "<li><i style=\"background:" FR__COLOUR_IDLE "\"></i>bubble</li>\n"
           "</ul>\n<p class=\"note\">Means over the GPUs in use. Speed-up against ",
           f);
-    fr__html_text(f, fr__speed_up_base(rs)->strategy);
+    fr__html_text(f, fr__row_name(rs, fr__row_base(rs), name));
     fputs(". Over bound: how far above the time that no order of the same tasks beats.</p>\n"
           "</section>\n",
           f);

@@ -8,6 +8,7 @@
 #include "results/html/html.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
+#include "results/parts/rows.h"
 #include "results/parts/speed_up.h"
 
 #include <math.h>
@@ -223,34 +224,44 @@ static void write_answer(FILE *f, const struct fr_record *r)
 
 static void write_comparison(FILE *f, const struct fr_results *rs)
 {
-    const struct fr_record *best = NULL, *base = fr__speed_up_base(rs);
-    char text[FR__HTML_TEXT];
-    size_t n_over = 0;
+    const struct fr_record *best = NULL;
+    char text[FR__HTML_TEXT], name[FR__ROW_NAME];
+    size_t n_over = 0, at = 0, base = fr__row_base(rs);
+    bool by_workload = fr__rows_differ(rs, FR__ROW_WORKLOAD);
 
     for (size_t i = 0; i < rs->n; i++) {
         const struct fr_record *r = rs->records[i];
 
         n_over += r->oom;
-        if (!r->oom && (!best || r->iteration_s < best->iteration_s))
+        if (!r->oom &&
+            (!best || (fr__rows_differ(rs, FR__ROW_BATCH) ? r->samples_per_s > best->samples_per_s
+                                                          : r->iteration_s < best->iteration_s))) {
             best = r;
+            at = i;
+        }
     }
     if (!best) {
         fprintf(f, "<p class=\"answer bad\">None of the %zu strategies fits in memory.</p>\n",
                 rs->n);
         return;
     }
+    if (by_workload) {
+        fprintf(f, "<p class=\"answer\">%zu answers, of which %zu fit in memory.</p>\n", rs->n,
+                rs->n - n_over);
+        return;
+    }
     fputs("<p class=\"answer\"><b>", f);
-    fr__html_text(f, best->strategy);
+    fr__html_text(f, fr__row_name(rs, at, name));
     fprintf(f, "</b> is the fastest%s: <b>", n_over ? " that fits" : "");
     put_time(f, best->iteration_s);
     fputs("</b> an iteration, ", f);
     put_rate(f, best->samples_per_s);
     fputs(" samples a second", f);
-    if (base != best && best->iteration_s > 0) {
+    if (base != at && fr__row_speed_up(rs, at) > 0) {
         fputs(", ", f);
-        fputs(fr__fixed(base->iteration_s / best->iteration_s, 2, text, sizeof(text)), f);
+        fputs(fr__fixed(fr__row_speed_up(rs, at), 2, text, sizeof(text)), f);
         fputs(" times as fast as ", f);
-        fr__html_text(f, base->strategy);
+        fr__html_text(f, fr__row_name(rs, base, name));
     }
     fputs(".</p>\n", f);
     if (n_over == 0)
@@ -260,7 +271,7 @@ static void write_comparison(FILE *f, const struct fr_results *rs)
         if (!rs->records[i]->oom || n++ >= MOST_NAMED)
             continue;
         fputs(n > 1 ? ", " : "", f);
-        fr__html_text(f, rs->records[i]->strategy);
+        fr__html_text(f, fr__row_name(rs, i, name));
     }
     fputs(n_over > MOST_NAMED ? ", ….</p>\n" : ".</p>\n", f);
 }
@@ -268,23 +279,27 @@ static void write_comparison(FILE *f, const struct fr_results *rs)
 void fr__html_answer(FILE *f, const struct fr_results *rs)
 {
     const struct fr_record *r = rs->records[0];
+    char text[FR__ROW_NAME];
 
     fputs("<h1>", f);
-    fr__html_text(f, r->workload);
-    if (r->n_gpus == r->n_gpus_total)
-        fprintf(f, " on all %zu GPUs of ", r->n_gpus);
-    else
-        fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
-    fr__html_text(f, r->topology);
+    fr__html_text(f, fr__rows_subject(rs, text));
     fputs("</h1>\n<p class=\"sub\">", f);
     if (!rs->is_comparison) {
         fputs("strategy ", f);
         fr__html_text(f, r->strategy);
         fputs(", ", f);
     }
-    fprintf(f, "global batch %u, %s%s, %s</p>\n", r->global_batch, r->dtype,
-            r->is_dtype_default ? " by default" : "", r->optimizer);
-    write_warnings(f, r);
+    if (fr__rows_differ(rs, FR__ROW_BATCH) || fr__rows_differ(rs, FR__ROW_PRECISION) ||
+        fr__rows_differ(rs, FR__ROW_OPTIMIZER))
+        fprintf(f, "%s</p>\n", fr__rows_manner(rs, text));
+    else if (r->is_plain)
+        fprintf(f, "%s</p>\n", fr__rows_manner(rs, text));
+    else
+        fprintf(f, "global batch %u, %s%s, %s</p>\n", r->global_batch, r->dtype,
+                r->is_dtype_default ? " by default" : "", r->optimizer);
+    for (size_t i = 0; i < rs->n; i++)
+        if (!fr__row_is_known(rs, i))
+            write_warnings(f, rs->records[i]);
     if (rs->is_comparison)
         write_comparison(f, rs);
     else

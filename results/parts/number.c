@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "results/parts/number.h"
 
+#include <string.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -56,4 +57,17 @@ double fr__long_time_unit(double max_s, const char **unit)
         return units[i].factor;
     }
     return fr__time_unit(max_s, unit);
+}
+
+const char *fr__plain(double x, char *buf, size_t n)
+{
+    size_t length = strlen(fr__fixed(x, 4, buf, n));
+
+    if (!strchr(buf, '.'))
+        return buf;
+    while (length > 0 && buf[length - 1] == '0')
+        buf[--length] = '\0';
+    if (length > 0 && buf[length - 1] == '.')
+        buf[length - 1] = '\0';
+    return buf;
 }

@@ -12,4 +12,7 @@ const char *fr__fixed(double x, unsigned decimals, char *buf, size_t n);
 double fr__time_unit(double max_s, const char **unit);
 /* The same with minutes, hours and days. */
 double fr__long_time_unit(double max_s, const char **unit);
+/* x with at most four decimals, none that are zero at the end: "80", "2.5". Returns buf. */
+const char *fr__plain(double x, char *buf, size_t n);
+
 #endif

@@ -13,10 +13,10 @@
 static double usd_per_hour(const struct fr_search_results *r)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
+    const struct fr_priced what = {m->topology, m->machines, m->gpu_types};
 
-    return r->terms->prices.n && m->gpu_types
-               ? fr_prices_usd_per_hour(&r->terms->prices, m->gpu_types)
-               : NAN;
+    return r->terms->prices.n && m->gpu_types ? fr_prices_usd_per_hour(&r->terms->prices, &what)
+                                              : NAN;
 }
 
 double fr__search_run_samples(const struct fr_search_results *r)
@@ -28,15 +28,25 @@ double fr__search_run_samples(const struct fr_search_results *r)
     return r->terms->samples > 0 ? r->terms->samples : 1e6;
 }
 
+bool fr__search_has_price(const struct fr_search_results *r)
+{
+    return !isnan(usd_per_hour(r));
+}
+
 const char *fr__search_price_title(const struct fr_search_results *r)
 {
-    return isnan(usd_per_hour(r)) ? "GPU hours" : "USD";
+    return fr__search_has_price(r) ? "USD" : "GPU hours";
+}
+
+double fr__search_run_s(const struct fr_search_results *r, double s)
+{
+    return s / fr_search_summary(r->search)->global_batch * fr__search_run_samples(r);
 }
 
 double fr__search_price(const struct fr_search_results *r, double s)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
-    double hours = s / m->global_batch * fr__search_run_samples(r) / 3600, usd = usd_per_hour(r);
+    double hours = fr__search_run_s(r, s) / 3600, usd = usd_per_hour(r);
 
     return hours * (isnan(usd) ? (double)m->n_gpus : usd);
 }

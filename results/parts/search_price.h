@@ -6,6 +6,10 @@
 
 /* Samples of the whole run: what the user said, or a million. */
 double fr__search_run_samples(const struct fr_search_results *r);
+/* Whether its machines have a price. */
+bool fr__search_has_price(const struct fr_search_results *r);
+/* How long the run takes by an iteration of s seconds. */
+double fr__search_run_s(const struct fr_search_results *r, double s);
 /* The run in USD, without a price in GPU hours; s: of an iteration. */
 double fr__search_price(const struct fr_search_results *r, double s);
 const char *fr__search_price_title(const struct fr_search_results *r);

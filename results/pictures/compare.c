@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
+#include "results/parts/rows.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 #include "results/pictures/record.h"
@@ -64,11 +65,13 @@ static size_t write_tic(FILE *f, const char *name, size_t width)
 
 static void write_tics(FILE *f, const struct fr_results *rs)
 {
+    char name[FR__ROW_NAME];
+
     fputs("set xtics (", f);
     for (size_t i = 0; i < rs->n; i++) {
         if (i)
             putc(',', f);
-        write_tic(f, rs->records[i]->strategy, line_width(rs));
+        write_tic(f, fr__row_name(rs, i, name), line_width(rs));
         fprintf(f, " %zu", i);
     }
     fprintf(f, ") scale 0 nomirror %s tc rgb '" FR__COLOUR_TEXT "'\n",
@@ -210,6 +213,7 @@ static void write_memory(FILE *f, const struct fr_results *rs, double bottom)
 
 enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, struct fr_error *err)
 {
+    char name[FR__ROW_NAME];
     const char *unit;
     double factor, max_s = 0;
     size_t n_lines = 1;
@@ -219,7 +223,7 @@ enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, st
         size_t lines;
 
         max_s = fmax(max_s, top_of(rs->records[i]));
-        lines = write_tic(NULL, rs->records[i]->strategy, line_width(rs));
+        lines = write_tic(NULL, fr__row_name(rs, i, name), line_width(rs));
         n_lines = lines > n_lines ? lines : n_lines;
     }
     if (!(max_s > 0))
@@ -231,7 +235,7 @@ enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, st
           "'" FR__COLOUR_TEXT "'\nset xtics scale 0\n",
           script);
     fprintf(script, "set xrange [-0.6:%zu.6]\n", rs->n - 1);
-    fr__plot_heading(script, rs->records[0], false);
+    fr__plot_comparison_heading(script, rs);
     write_data(script, rs, factor);
     write_times(script, rs, factor, max_s, unit);
     write_memory(script, rs, rs->n > MAX_UPRIGHT ? 0.2 : 0.05 + 0.022 * (double)n_lines);

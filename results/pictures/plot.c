@@ -8,6 +8,8 @@
 #include "results/parts/colours.h"
 #include "results/parts/ticks.h"
 #include "results/pictures/gnuplot.h"
+#include "results/parts/number.h"
+#include "results/parts/rows.h"
 #include "results/pictures/plot.h"
 
 #include <string.h>
@@ -32,26 +34,36 @@ void fr__plot_log_ticks(FILE *script, const char *axis, double low, double high,
     fputs(")\n", script);
 }
 
-void fr__plot_heading(FILE *script, const struct fr_record *r, bool with_strategy)
+/* The two lines above a picture. */
+static void put_heading(FILE *script, const char *title, const char *manner)
 {
-    char text[1024], time_text[32], gpus[48];
-
-    if (r->n_gpus == r->n_gpus_total)
-        snprintf(gpus, sizeof(gpus), r->n_gpus == 1 ? "the GPU" : "all %zu GPUs", r->n_gpus);
-    else
-        snprintf(gpus, sizeof(gpus), "%zu of %zu GPUs", r->n_gpus, r->n_gpus_total);
-    snprintf(text, sizeof(text), "%s on %s of %s%s%s", r->workload, gpus, r->topology,
-             with_strategy ? ", " : "", with_strategy ? r->strategy : "");
     fputs("set label 1 ", script);
-    fr__gnuplot_string(script, text, 100);
+    fr__gnuplot_string(script, title, 100);
     fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", script);
-    snprintf(text, sizeof(text), "%s%s%sglobal batch %u, %s, %s", with_strategy ? "iteration " : "",
-             with_strategy ? fr__format_time(r->iteration_s, time_text, sizeof(time_text)) : "",
-             with_strategy ? (r->oom ? " if it fitted in memory, " : ", ") : "", r->global_batch,
-             r->dtype, r->optimizer);
     fputs("set label 2 ", script);
-    fr__gnuplot_string(script, text, 120);
+    fr__gnuplot_string(script, manner, 120);
     fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", script);
+}
+
+void fr__plot_heading(FILE *script, const struct fr_record *r)
+{
+    const struct fr_results one = {.records = &r, .n = 1};
+    char subject[FR__ROW_NAME], manner[FR__ROW_NAME], time_text[32];
+    char title[2 * FR__ROW_NAME], line[2 * FR__ROW_NAME];
+
+    snprintf(title, sizeof(title), "%s, %s", fr__rows_subject(&one, subject), r->strategy);
+    snprintf(line, sizeof(line), "%s %s%s%s", r->is_plain ? "makespan" : "iteration",
+             r->is_plain ? fr__plain(r->iteration_s, time_text, sizeof(time_text))
+                         : fr__format_time(r->iteration_s, time_text, sizeof(time_text)),
+             r->oom ? " if it fitted in memory, " : ", ", fr__rows_manner(&one, manner));
+    put_heading(script, title, line);
+}
+
+void fr__plot_comparison_heading(FILE *script, const struct fr_results *rs)
+{
+    char subject[FR__ROW_NAME], manner[FR__ROW_NAME];
+
+    put_heading(script, fr__rows_subject(rs, subject), fr__rows_manner(rs, manner));
 }
 
 static const struct {

@@ -13,9 +13,11 @@ struct fr__plot_frame {
 /* The frame for files with that ending (".png", ".svg", ".pdf"); NULL: no picture. */
 const struct fr__plot_frame *fr__plot_frame(const char *ending);
 
-/* The heading of a picture, "vgg19 on 4 of 8 GPUs of dgx1-v100", and below it the batch and what
- * else was asked; with the strategy and its time if wanted. */
-void fr__plot_heading(FILE *script, const struct fr_record *r, bool with_strategy);
+/* The heading of a picture of one run, "vgg19 on 4 of 8 GPUs of dgx1-v100, dp", and below it its
+ * time, the batch and what else was asked. */
+void fr__plot_heading(FILE *script, const struct fr_record *r);
+/* The same of several: what they have in common. */
+void fr__plot_comparison_heading(FILE *script, const struct fr_results *rs);
 /* The marks of fr__log_ticks on an axis, "x" or "y". */
 void fr__plot_log_ticks(FILE *script, const char *axis, double low, double high, unsigned most);
 /* x and a blank. */

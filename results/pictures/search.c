@@ -124,8 +124,9 @@ static void find_range(const struct picture *p, double *low, double *high)
 /* The price of a million samples, along the top, at steps of 1, 2 or 5 times a power of ten. */
 static void write_price(const struct picture *p, double low, double high)
 {
+    const struct fr_priced what = {p->m->topology, p->m->machines, p->m->gpu_types};
     double usd = p->r->terms->prices.n && p->m->gpu_types
-                     ? fr_prices_usd_per_hour(&p->r->terms->prices, p->m->gpu_types)
+                     ? fr_prices_usd_per_hour(&p->r->terms->prices, &what)
                      : NAN;
     double per_s = (isnan(usd) ? (double)p->m->n_gpus : usd) / 3600 * 1e6 / p->m->global_batch;
     double least = per_s * (high - low) / 8, power = pow(10, floor(log10(least)));

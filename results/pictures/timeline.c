@@ -395,12 +395,12 @@ static void write_capacity(const struct timeline *t, double peak_bytes, double u
     double capacity = (double)t->record->peak_capacity_bytes;
     bool is_far = peak_bytes < 0.3 * capacity;
     char text[32], label[64];
+    double top = (is_far ? 1.3 * peak_bytes : 1.18 * fmax(peak_bytes, capacity)) / unit_bytes;
 
     fputs("set yrange [0:", t->f);
-    fr__plot_number(t->f,
-                    (is_far ? 1.3 * peak_bytes : 1.18 * fmax(peak_bytes, capacity)) / unit_bytes);
+    fr__plot_number(t->f, top > 0 ? top : 1); /* an axis needs a length */
     fputs("]\n", t->f);
-    if (capacity <= 0)
+    if (capacity <= 0 || t->record->is_plain)
         return;
     snprintf(label, sizeof(label), "capacity %s%s", fr__format_bytes(capacity, text, sizeof(text)),
              is_far ? ", far above" : "");
@@ -488,13 +488,17 @@ enum fr_status fr__plot_timeline(FILE *script, const struct fr_record *r,
     if (!(r->run->makespan_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
     t.factor = fr__time_unit(r->run->makespan_s, &t.unit);
+    if (r->is_plain) { /* a number of whatever the tasks were measured in */
+        t.factor = 1;
+        t.unit = "as in the task file";
+    }
     t.n_shown = fr__shown_devices(r, MAX_LANES, t.shown, &t.n_busy);
     FR_TRY(fr__tasks_by_lane(r, &t.order, err));
     add_lanes(&t);
     fputs("set multiplot\nset xrange [0:", script);
     fr__plot_number(script, t.factor * r->run->makespan_s);
     fputs("]\n", script);
-    fr__plot_heading(script, r, true);
+    fr__plot_heading(script, r);
     st = t.is_out_of_memory ? fr__fail_nomem(err) : write_lanes(&t, err);
     if (st == FR_OK)
         st = write_memory(&t, err);

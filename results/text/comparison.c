@@ -1,14 +1,14 @@
 /* results/text/comparison.c - several records as a table for people, a row each.
  *
  * It is separate because its columns depend on all of the records: tokens for sequence models, a
- * whole run where one is asked for. What does not fit on the lines goes into another table below,
+ * whole run where one is asked for, workloads and clusters where there are several. What does not fit on the lines goes into another table below,
  * with the strategies once more: first what decides, then what explains it.
  */
 #include "config.h"
 
 #include "base/units.h"
 #include "results/parts/number.h"
-#include "results/parts/speed_up.h"
+#include "results/parts/rows.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
 
@@ -17,7 +17,13 @@
 enum { NUMBER = 32 };
 
 enum column {
-    COLUMN_STRATEGY,
+    COLUMN_WORKLOAD, /* these where rows differ in them, in the order of enum fr__row_part */
+    COLUMN_TOPOLOGY,
+    COLUMN_GPUS,
+    COLUMN_BATCH,
+    COLUMN_PRECISION,
+    COLUMN_OPTIMIZER,
+    COLUMN_STRATEGY, /* the last of what names a row */
     COLUMN_ITERATION,
     COLUMN_STANDARD_ERROR, /* these three of several seeds */
     COLUMN_MIN,
@@ -40,7 +46,6 @@ enum column {
 
 struct comparison {
     const struct fr_results *results;
-    const struct fr_record *base; /* of speed-ups */
     enum column columns[N_COLUMNS];
     size_t n_columns;
     char run_title[FR__TABLE_CELL];
@@ -58,12 +63,12 @@ static void fits_cell(char cell[FR__TABLE_CELL], const struct fr_record *r)
                  fr__format_bytes((double)r->peak_capacity_bytes, text, sizeof(text)));
 }
 
-static void speed_up_cell(char cell[FR__TABLE_CELL], double base_s, double iteration_s)
+static void speed_up_cell(char cell[FR__TABLE_CELL], double times)
 {
     char text[NUMBER];
 
-    if (iteration_s > 0)
-        snprintf(cell, FR__TABLE_CELL, "%sx", fr__fixed(base_s / iteration_s, 2, text, NUMBER));
+    if (times > 0)
+        snprintf(cell, FR__TABLE_CELL, "%sx", fr__fixed(times, 2, text, NUMBER));
 }
 
 /* The time of an iteration, or a figure of it over several seeds. */
@@ -74,15 +79,25 @@ static void time_cell(char cell[FR__TABLE_CELL], const struct fr_record *r, enum
                     : column == COLUMN_MAX          ? r->seeds.max_s
                                                     : r->iteration_s;
 
-    fr__format_time(time_s, cell, NUMBER);
+    fr__record_time(r, time_s, cell, NUMBER);
 }
 
-static void fill_cell(const struct comparison *c, const struct fr_record *r, enum column column,
+/* Of record i. */
+static void fill_cell(const struct comparison *c, size_t i, enum column column,
                       char cell[FR__TABLE_CELL])
 {
-    char text[FR__TABLE_CELL] = "";
+    const struct fr_record *r = c->results->records[i];
+    char text[FR__TABLE_CELL] = "", name[FR__ROW_NAME];
 
     switch (column) {
+    case COLUMN_WORKLOAD:
+    case COLUMN_TOPOLOGY:
+    case COLUMN_GPUS:
+    case COLUMN_BATCH:
+    case COLUMN_PRECISION:
+    case COLUMN_OPTIMIZER:
+        fr__table_text(cell, fr__row_part_text(r, (enum fr__row_part)column, name));
+        break;
     case COLUMN_STRATEGY:
         fr__table_text(cell, r->strategy);
         break;
@@ -106,16 +121,16 @@ static void fill_cell(const struct comparison *c, const struct fr_record *r, enu
         fr__percent(r->mfu, cell, NUMBER);
         break;
     case COLUMN_SPEED_UP:
-        speed_up_cell(cell, c->base->iteration_s, r->iteration_s);
+        speed_up_cell(cell, fr__row_speed_up(c->results, i));
         break;
     case COLUMN_COMPUTE:
-        fr__format_time(r->compute_s, cell, NUMBER);
+        fr__record_time(r, r->compute_s, cell, NUMBER);
         break;
     case COLUMN_EXPOSED:
-        fr__format_time(r->exposed_comm_s, cell, NUMBER);
+        fr__record_time(r, r->exposed_comm_s, cell, NUMBER);
         break;
     case COLUMN_BUBBLE:
-        fr__format_time(r->bubble_s, cell, NUMBER);
+        fr__record_time(r, r->bubble_s, cell, NUMBER);
         break;
     case COLUMN_GAP:
         fr__gap_cell(cell, r->iteration_s, r->lower_bound_s);
@@ -142,7 +157,7 @@ static void fill_comparison(const void *user, size_t i, struct fr__table_row *ro
     const struct comparison *c = user;
 
     for (size_t k = 0; k < c->n_columns; k++)
-        fill_cell(c, c->results->records[i], c->columns[k], row->cell[k]);
+        fill_cell(c, i, c->columns[k], row->cell[k]);
 }
 
 static bool has_column(const struct comparison *c, enum column column)
@@ -157,6 +172,19 @@ static bool has_column(const struct comparison *c, enum column column)
         has_seeds = has_seeds || rs->records[i]->seeds.n > 0;
     }
     switch (column) {
+    case COLUMN_WORKLOAD:
+    case COLUMN_TOPOLOGY:
+    case COLUMN_GPUS:
+    case COLUMN_BATCH:
+    case COLUMN_PRECISION:
+    case COLUMN_OPTIMIZER:
+        return fr__rows_differ(rs, (enum fr__row_part)column);
+    case COLUMN_THROUGHPUT: /* these of training, which tasks are not */
+    case COLUMN_MEMORY:
+    case COLUMN_FITS:
+        return !rs->records[0]->is_plain;
+    case COLUMN_SPEED_UP: /* of one workload over another means nothing */
+        return !fr__rows_differ(rs, FR__ROW_WORKLOAD);
     case COLUMN_STANDARD_ERROR:
     case COLUMN_MIN:
     case COLUMN_MAX:
@@ -179,6 +207,12 @@ static bool has_column(const struct comparison *c, enum column column)
 static void choose_columns(struct comparison *c, struct fr__table_column titles[])
 {
     static const struct fr__table_column all[N_COLUMNS] = {
+        [COLUMN_WORKLOAD] = {"workload", false},
+        [COLUMN_TOPOLOGY] = {"cluster", false},
+        [COLUMN_GPUS] = {"GPUs", true},
+        [COLUMN_BATCH] = {"batch", true},
+        [COLUMN_PRECISION] = {"precision", false},
+        [COLUMN_OPTIMIZER] = {"optimizer", false},
         [COLUMN_STRATEGY] = {"strategy", false},
         [COLUMN_ITERATION] = {"iteration", true},
         [COLUMN_STANDARD_ERROR] = {"std error", true},
@@ -206,6 +240,8 @@ static void choose_columns(struct comparison *c, struct fr__table_column titles[
         if (!has_column(c, (enum column)column))
             continue;
         *title = all[column];
+        if (column == COLUMN_ITERATION && c->results->records[0]->is_plain)
+            title->title = "makespan";
         if (column == COLUMN_RUN)
             title->title = c->run_title;
         if (column == COLUMN_COST)
@@ -231,7 +267,7 @@ static size_t width_of(const struct comparison *c, enum column column, const cha
     for (size_t i = 0; i < c->results->n; i++) {
         char cell[FR__TABLE_CELL] = "";
 
-        fill_cell(c, c->results->records[i], column, cell);
+        fill_cell(c, i, column, cell);
         most = strlen(cell) > most ? strlen(cell) : most;
     }
     return 2 + most;
@@ -247,18 +283,20 @@ static size_t index_of(const struct comparison *c, enum column column)
     return k;
 }
 
-/* Takes as many of the columns from *next on as fit beside the strategies; at least one. What
- * fits says goes with the memory. */
-static void take_columns(struct comparison *part, const struct comparison *c,
-                         const struct fr__table_column titles[], struct fr__table_column taken[],
-                         size_t *next)
+/* Takes as many of the columns from *next on as fit beside the names of rows; at least one. What
+ * fits says goes with the memory. Returns how many columns name rows. */
+static size_t take_columns(struct comparison *part, const struct comparison *c,
+                           const struct fr__table_column titles[], struct fr__table_column taken[],
+                           size_t *next)
 {
-    size_t n_all = sizeof(by_weight) / sizeof(by_weight[0]);
-    size_t width = width_of(c, COLUMN_STRATEGY, titles[0].title);
+    size_t n_all = sizeof(by_weight) / sizeof(by_weight[0]), n_names = 0, width = 0;
 
-    part->columns[0] = COLUMN_STRATEGY;
-    taken[0] = titles[0];
-    part->n_columns = 1;
+    for (; n_names <= index_of(c, COLUMN_STRATEGY); n_names++) {
+        part->columns[n_names] = c->columns[n_names];
+        taken[n_names] = titles[n_names];
+        width += width_of(c, c->columns[n_names], titles[n_names].title);
+    }
+    part->n_columns = n_names;
     for (; *next < n_all; (*next)++) {
         size_t k = index_of(c, by_weight[*next]), w;
 
@@ -267,12 +305,14 @@ static void take_columns(struct comparison *part, const struct comparison *c,
         w = width_of(c, by_weight[*next], titles[k].title);
         if (by_weight[*next] == COLUMN_MEMORY)
             w += width_of(c, COLUMN_FITS, "");
-        if (part->n_columns > 1 && width + w > c->results->width && by_weight[*next] != COLUMN_FITS)
-            return;
+        if (part->n_columns > n_names && width + w > c->results->width &&
+            by_weight[*next] != COLUMN_FITS)
+            break;
         width += by_weight[*next] == COLUMN_FITS ? 0 : w;
         part->columns[part->n_columns] = by_weight[*next];
         taken[part->n_columns++] = titles[k];
     }
+    return n_names;
 }
 
 static void put_table(FILE *f, const struct comparison *c, const struct fr__table_column titles[])
@@ -294,9 +334,10 @@ static void put_tables(FILE *f, const struct comparison *c, const struct fr__tab
     for (size_t next = 0, n = 0; next < n_all; n++) {
         struct fr__table_column taken[N_COLUMNS];
         struct comparison part = *c;
+        size_t n_names = take_columns(&part, c, titles, taken, &next);
 
-        take_columns(&part, c, titles, taken, &next);
-        if (part.n_columns == 1 || (part.n_columns == 2 && part.columns[1] == COLUMN_GAP))
+        if (part.n_columns == n_names ||
+            (part.n_columns == n_names + 1 && part.columns[n_names] == COLUMN_GAP))
             return; /* not worth a table */
         if (n > 0)
             putc('\n', f);
@@ -304,28 +345,50 @@ static void put_tables(FILE *f, const struct comparison *c, const struct fr__tab
     }
 }
 
+/* What speed-ups are against, and where costs are from. */
+static void put_base(FILE *f, const struct fr_results *rs)
+{
+    size_t at = fr__row_base(rs);
+    const struct fr_record *base = rs->records[at];
+    bool by_workload = fr__rows_differ(rs, FR__ROW_WORKLOAD);
+    char name[FR__ROW_NAME];
+
+    if (base->seeds.n > 0)
+        fprintf(f, "\niteration: mean of seeds %llu to %llu; other parts are of the first",
+                (unsigned long long)base->seeds.first,
+                (unsigned long long)(base->seeds.first + base->seeds.n - 1));
+    fputs(by_workload ? "\ncosts of " : "\nspeed-up against ", f);
+    fr__put_clean(f, fr__row_name(rs, at, name));
+    if (by_workload)
+        fputs(" from ", f);
+    else
+        fputs(fr__rows_differ(rs, FR__ROW_BATCH) ? " in samples a second; costs from "
+                                                 : "; costs from ",
+              f);
+    fr__record_put_cost_sources(f, base);
+}
+
 void fr__record_put_comparison(FILE *f, const struct fr_results *rs, bool is_verbose)
 {
     struct fr__table_column titles[N_COLUMNS];
-    struct comparison c = {.results = rs, .base = fr__speed_up_base(rs)};
+    struct comparison c = {.results = rs};
+    char name[FR__ROW_NAME];
 
     choose_columns(&c, titles);
-    fr__record_put_question(f, rs->records[0], false);
+    for (size_t i = 0; i < rs->n; i++)
+        if (!fr__row_is_known(rs, i)) {
+            if (i > 0)
+                putc('\n', f);
+            fr__record_put_question(f, rs->records[i], false);
+        }
     fr__record_put_warnings(f, rs);
     put_tables(f, &c, titles);
-    if (c.base->seeds.n > 0)
-        fprintf(f, "\niteration: mean of seeds %llu to %llu; other parts are of the first",
-                (unsigned long long)c.base->seeds.first,
-                (unsigned long long)(c.base->seeds.first + c.base->seeds.n - 1));
-    fputs("\nspeed-up against ", f);
-    fr__put_clean(f, c.base->strategy);
-    fputs("; costs from ", f);
-    fr__record_put_cost_sources(f, c.base);
+    put_base(f, rs);
     for (size_t i = 0; i < rs->n; i++) {
         if (!is_verbose && rs->records[i]->n_sensitivities == 0)
             continue;
         fputs("\n-- ", f);
-        fr__put_clean(f, rs->records[i]->strategy);
+        fr__put_clean(f, fr__row_name(rs, i, name));
         putc('\n', f);
         if (is_verbose && rs->records[i]->oom)
             fr__record_put_oom(f, rs->records[i]);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "results/text/cells.h"
+#include "workloads/graph/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,14 +58,25 @@ static void tell_question(const struct fr__telling *t)
 {
     const struct fr_problem *in = &t->e->problem;
 
+    bool is_plain = in->topo->is_plain && fr__graph_is_tasks(in->graph);
+
     fr__put_clean(t->f, in->graph->name);
-    if (in->n_devices == in->topo->n_gpus)
+    if (is_plain && in->n_devices == in->topo->n_gpus)
+        fputs(" on ", t->f);
+    else if (is_plain)
+        fprintf(t->f, " on %zu of the ", in->n_devices);
+    else if (in->n_devices == in->topo->n_gpus)
         fprintf(t->f, " on all %zu GPUs of ", in->n_devices);
     else
         fprintf(t->f, " on %zu of %zu GPUs of ", in->n_devices, in->topo->n_gpus);
     fr__put_clean(t->f, in->topo->name);
     fputs(", strategy ", t->f);
     fr__put_clean(t->f, t->e->question.strategy);
+    if (is_plain) {
+        fputs("\ntimes as in the task file", t->f);
+        fprintf(t->f, strcmp(t->unit.name, "s") == 0 ? "\n\n" : ", taken as %s\n\n", t->unit.name);
+        return;
+    }
     fprintf(t->f, "\nglobal batch %u, %s, %s; times in %s\n\n", in->global_batch,
             fr_dtype_name(in->graph->dtype), fr_optimizer_name(in->optimizer), t->unit.name);
 }

@@ -39,7 +39,7 @@ static void part_cells(struct fr__table_row *row, const char *title, double part
     double whole_s = r->compute_s + r->exposed_comm_s + r->bubble_s;
 
     fr__table_text(row->cell[0], title);
-    fr__format_time(part_s, row->cell[1], NUMBER);
+    fr__record_time(r, part_s, row->cell[1], NUMBER);
     fr__percent(whole_s > 0 ? part_s / whole_s : 0, row->cell[2], NUMBER);
 }
 
@@ -78,6 +78,10 @@ struct summary {
 static bool has_row(const struct fr_record *r, enum summary_row row)
 {
     switch (row) {
+    case ROW_THROUGHPUT: /* these of training, which tasks are not */
+    case ROW_PEAK:
+    case ROW_RESERVED:
+        return !r->is_plain;
     case ROW_TOKENS:
         return r->tokens_per_sample > 0;
     case ROW_MODEL:
@@ -85,7 +89,7 @@ static bool has_row(const struct fr_record *r, enum summary_row row)
     case ROW_HARDWARE: /* more than 1 % apart */
         return r->tokens_per_sample > 0 && r->hardware_flops > 1.01 * r->model_flops;
     case ROW_HELD:
-        return r->peak.device != NULL;
+        return r->peak.device != NULL && !r->is_plain;
     default:
         return true;
     }
@@ -128,7 +132,7 @@ static void interval_cell(struct fr__table_row *row, const struct fr_record *r)
 static void bound_cells(struct fr__table_row *row, const struct fr_record *r)
 {
     fr__table_text(row->cell[0], "lower bound");
-    fr__format_time(r->lower_bound_s, row->cell[1], NUMBER);
+    fr__record_time(r, r->lower_bound_s, row->cell[1], NUMBER);
     fr__gap_cell(row->cell[2], r->iteration_s, r->lower_bound_s);
     fr__table_text(row->cell[3], "gap: no order of this plan's tasks is faster than the bound");
 }
@@ -141,8 +145,8 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
 
     switch (s->rows[i]) {
     case ROW_ITERATION:
-        fr__table_text(row->cell[0], "iteration time");
-        fr__format_time(r->iteration_s, row->cell[1], NUMBER);
+        fr__table_text(row->cell[0], r->is_plain ? "makespan" : "iteration time");
+        fr__record_time(r, r->iteration_s, row->cell[1], NUMBER);
         if (r->oom)
             fr__table_text(row->cell[3], "if only it fitted in memory");
         else if (r->interval.is_known)
@@ -159,19 +163,19 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
         break;
     case ROW_COMPUTE:
         part_cells(row, "compute", r->compute_s, r);
-        snprintf(row->cell[3], FR__TABLE_CELL, "mean over %zu GPU%s", r->n_gpus_used,
-                 r->n_gpus_used == 1 ? "" : "s");
+        snprintf(row->cell[3], FR__TABLE_CELL, "mean over %zu %s%s", r->n_gpus_used,
+                 r->is_plain ? "machine" : "GPU", r->n_gpus_used == 1 ? "" : "s");
         break;
     case ROW_EXPOSED:
         part_cells(row, "exposed communication", r->exposed_comm_s, r);
         snprintf(row->cell[3], FR__TABLE_CELL, "of %s of communication",
-                 fr__format_time(r->comm_s, text, sizeof(text)));
+                 fr__record_time(r, r->comm_s, text, sizeof(text)));
         break;
     case ROW_BUBBLE:
         part_cells(row, "bubble", r->bubble_s, r);
         if (r->input_wait_s > 0)
             snprintf(row->cell[3], FR__TABLE_CELL, "%s of it wait for the input",
-                     fr__format_time(r->input_wait_s, text, sizeof(text)));
+                     fr__record_time(r, r->input_wait_s, text, sizeof(text)));
         else
             fr__table_text(row->cell[3], "neither computes nor communicates");
         break;
@@ -236,13 +240,13 @@ static void print_promise(FILE *f, const struct fr_record *r)
         return;
     fr__change_cell(off, p->planned_s > 0 ? r->iteration_s / p->planned_s - 1 : 0);
     fprintf(f, "\nplanned: %s by the %s; the run made it %s, %s\n",
-            fr__format_time(p->planned_s, planned, sizeof(planned)), p->by,
-            fr__format_time(r->iteration_s, made, sizeof(made)), off);
+            fr__record_time(r, p->planned_s, planned, sizeof(planned)), p->by,
+            fr__record_time(r, r->iteration_s, made, sizeof(made)), off);
     fprintf(f, "not planned: %s", p->left_out);
     if (d)
         fprintf(f, "; the busiest GPU, %s, computes %s and waits for messages %s", d->name,
-                fr__format_time(d->compute_s, share, sizeof(share)),
-                fr__format_time(d->exposed_comm_s, waits, sizeof(waits)));
+                fr__record_time(r, d->compute_s, share, sizeof(share)),
+                fr__record_time(r, d->exposed_comm_s, waits, sizeof(waits)));
     putc('\n', f);
 }
 
@@ -253,7 +257,7 @@ static void print_lack(FILE *f, const struct fr_record *r, const struct fr_decis
     char made[NUMBER], waits[NUMBER], alone[NUMBER];
 
     fprintf(f, "handed over: the plan of %s, made %s", d->plan_of,
-            fr__format_time(r->iteration_s, made, sizeof(made)));
+            fr__record_time(r, r->iteration_s, made, sizeof(made)));
     if (!isfinite(d->own_s))
         fputs("; the planner's own has no room", f);
     else if (waits_s > 0 && d->own_alone_s < r->iteration_s)
@@ -261,11 +265,11 @@ static void print_lack(FILE *f, const struct fr_record *r, const struct fr_decis
             f,
             "; the planner's own would be faster, %s, but for %s of messages that wait for each "
             "other's links",
-            fr__format_time(d->own_alone_s, alone, sizeof(alone)),
-            fr__format_time(waits_s, waits, sizeof(waits)));
+            fr__record_time(r, d->own_alone_s, alone, sizeof(alone)),
+            fr__record_time(r, waits_s, waits, sizeof(waits)));
     else
         fprintf(f, "; the planner's own takes %s even with each message alone on its links",
-                fr__format_time(d->own_alone_s, alone, sizeof(alone)));
+                fr__record_time(r, d->own_alone_s, alone, sizeof(alone)));
     putc('\n', f);
 }
 
@@ -277,7 +281,7 @@ static void print_own(FILE *f, const struct fr_record *r, const struct fr_decisi
 
     if (isfinite(d->own_s))
         fprintf(f, "own plan, rule %s (%s): made %s", d->rule, d->rule_words,
-                fr__format_time(d->own_s, own, sizeof(own)));
+                fr__record_time(r, d->own_s, own, sizeof(own)));
     else
         fputs("own plan: out of memory", f);
     if (isfinite(d->own_s) && strcmp(cause, "none") != 0)
@@ -298,10 +302,10 @@ static void print_planned(FILE *f, const struct fr_record *r)
 
     if (!p)
         return;
-    fprintf(f, "\nplanned: %s, ", fr__format_time(d->believed_s, planned, sizeof(planned)));
+    fprintf(f, "\nplanned: %s, ", fr__record_time(r, d->believed_s, planned, sizeof(planned)));
     if (d->n_splits > 0)
         fprintf(f, "%s before it split %zu operation%s, ",
-                fr__format_time(d->start_s, before, sizeof(before)), d->n_splits,
+                fr__record_time(r, d->start_s, before, sizeof(before)), d->n_splits,
                 d->n_splits == 1 ? "" : "s");
     fr__change_cell(off, d->believed_s > 0 ? r->iteration_s / d->believed_s - 1 : 0);
     if (d->is_handed_over)
@@ -309,12 +313,12 @@ static void print_planned(FILE *f, const struct fr_record *r)
                 d->plan_of);
     else
         fprintf(f, "from %s; the %s network and %s order made it %s, %s\n", d->start_words,
-                r->network, r->order, fr__format_time(r->iteration_s, made, sizeof(made)), off);
+                r->network, r->order, fr__record_time(r, r->iteration_s, made, sizeof(made)), off);
     if (d->own_s > 0)
         print_own(f, r, d);
     fr__change_cell(gap, b->best_s > 0 ? d->believed_s / b->best_s - 1 : 0);
     fprintf(f, "no placement of these operations takes less than %s (%s): planned %s\n",
-            fr__format_time(b->best_s, bound, sizeof(bound)),
+            fr__record_time(r, b->best_s, bound, sizeof(bound)),
             b->best_s <= b->search_s ? "what the search proved"
             : b->best_s <= b->path_s ? "their longest chain"
             : b->best_s <= b->work_s ? "their work shared evenly"
@@ -346,7 +350,7 @@ static void print_one(FILE *f, const struct fr_record *r, const struct fr_result
     print_order(f, r);
     if (r->oom)
         fr__record_put_oom(f, r);
-    if (r->oom || is_verbose)
+    if (r->oom || (is_verbose && !r->is_plain))
         fr__record_put_holders(f, &r->peak, is_verbose ? FR_RECORD_MAX_HOLDERS : MOST_HOLDERS);
     fr__record_put_advice(f, r);
     fr__record_put_sensitivities(f, r);

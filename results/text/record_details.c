@@ -18,13 +18,14 @@ enum { NUMBER = 32 };
 
 static void fill_device(const void *user, size_t i, struct fr__table_row *row)
 {
-    const struct fr_record_device *d = &((const struct fr_record *)user)->devices[i];
+    const struct fr_record *r = user;
+    const struct fr_record_device *d = &r->devices[i];
 
     fr__table_text(row->cell[0], d->name);
-    fr__format_time(d->compute_s, row->cell[1], NUMBER);
-    fr__format_time(d->exposed_comm_s, row->cell[2], NUMBER);
-    fr__format_time(d->idle_s, row->cell[3], NUMBER);
-    fr__format_time(d->critical_s, row->cell[4], NUMBER);
+    fr__record_time(r, d->compute_s, row->cell[1], NUMBER);
+    fr__record_time(r, d->exposed_comm_s, row->cell[2], NUMBER);
+    fr__record_time(r, d->idle_s, row->cell[3], NUMBER);
+    fr__record_time(r, d->critical_s, row->cell[4], NUMBER);
     fr__format_bytes((double)d->peak_bytes, row->cell[5], NUMBER);
     fr__format_bytes((double)d->memory_bytes[FR_BUFFER_PARAMETER], row->cell[6], NUMBER);
     fr__format_bytes((double)d->memory_bytes[FR_BUFFER_GRADIENT], row->cell[7], NUMBER);
@@ -51,8 +52,8 @@ static void fill_critical(const void *user, size_t i, struct fr__table_row *row)
     const struct fr_record *r = user;
 
     if (r->critical_start_s) {
-        fr__format_time(r->critical_start_s[i], row->cell[0], NUMBER);
-        fr__format_time(r->critical_end_s[i] - r->critical_start_s[i], row->cell[1], NUMBER);
+        fr__record_time(r, r->critical_start_s[i], row->cell[0], NUMBER);
+        fr__record_time(r, r->critical_end_s[i] - r->critical_start_s[i], row->cell[1], NUMBER);
     }
     fr__table_text(row->cell[2], r->critical_path[i]);
 }
@@ -79,7 +80,9 @@ void fr__record_put_details(FILE *f, const struct fr_record *r, size_t width)
     };
     static const struct fr__table_column links[] = {
         {"link", false}, {"bytes", true}, {"busy", true}, {"alike", true}};
-    struct fr__table t = {devices, 11, r->n_devices, fill_device, r};
+    const size_t n_times = 5; /* of the columns; the others are of memory */
+    struct fr__table t = {devices, r->is_plain ? n_times : sizeof(devices) / sizeof(devices[0]),
+                          r->n_devices, fill_device, r};
 
     putc('\n', f);
     fr__table_print_within(f, &t, width, 1);
@@ -149,16 +152,16 @@ void fr__record_put_seeds(FILE *f, const struct fr_record *r)
     if (s->n == 0)
         return;
     fprintf(f, "\nseeds %llu to %llu: mean %s, standard error %s", (unsigned long long)s->first,
-            (unsigned long long)(s->first + s->n - 1), fr__format_time(s->mean_s, a, sizeof(a)),
-            fr__format_time(s->standard_error_s, b, sizeof(b)));
+            (unsigned long long)(s->first + s->n - 1), fr__record_time(r, s->mean_s, a, sizeof(a)),
+            fr__record_time(r, s->standard_error_s, b, sizeof(b)));
     if (s->is_all_alike) {
         fputs("; nothing in this question is random\n", f);
         return;
     }
-    fprintf(f, "\n  P50 %s, P95 %s, P99 %s", fr__format_time(s->p50_s, a, sizeof(a)),
-            fr__format_time(s->p95_s, b, sizeof(b)), fr__format_time(s->p99_s, c, sizeof(c)));
+    fprintf(f, "\n  P50 %s, P95 %s, P99 %s", fr__record_time(r, s->p50_s, a, sizeof(a)),
+            fr__record_time(r, s->p95_s, b, sizeof(b)), fr__record_time(r, s->p99_s, c, sizeof(c)));
     fprintf(f, "; from %s to %s; parts of the iteration are of seed %llu\n",
-            fr__format_time(s->min_s, a, sizeof(a)), fr__format_time(s->max_s, b, sizeof(b)),
+            fr__record_time(r, s->min_s, a, sizeof(a)), fr__record_time(r, s->max_s, b, sizeof(b)),
             (unsigned long long)s->first);
 }
 
@@ -216,8 +219,8 @@ void fr__record_put_uncertainty(FILE *f, const struct fr_record *r)
 
     if (!r->has_interval)
         return;
-    fr__format_time(r->iteration_low_s, low, sizeof(low));
-    fr__format_time(r->iteration_high_s, high, sizeof(high));
+    fr__record_time(r, r->iteration_low_s, low, sizeof(low));
+    fr__record_time(r, r->iteration_high_s, high, sizeof(high));
     fprintf(
         f,
         "\nuncertainty: with op costs drawn from their errors, 90 %% of iterations take %s to %s\n",

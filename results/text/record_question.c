@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "base/units.h"
+#include "results/parts/number.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
 
@@ -94,23 +95,64 @@ static void put_warning(FILE *f, const char *strategy, const char *text)
     putc('\n', f);
 }
 
-/* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
-void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strategy)
+const char *fr__record_time(const struct fr_record *r, double s, char *buf, size_t n)
 {
-    fr__put_clean(f, r->workload);
-    if (r->n_gpus == r->n_gpus_total)
-        fprintf(f, " on all %zu GPUs of ", r->n_gpus);
-    else
-        fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
+    return r->is_plain ? fr__plain(s, buf, n) : fr__format_time(s, buf, n);
+}
+
+void fr__put_nics(FILE *f, const struct fr_topo_nics nics[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_topo_nics *k = &nics[i];
+        char rate[NUMBER], host[NUMBER];
+
+        fprintf(f, "%s%u x %s Gbit/s", i ? "; " : "NICs of a machine: ", (unsigned)k->n_a_machine,
+                fr__plain(8e-9 * k->rate_Bps, rate, sizeof(rate)));
+        if (k->host_Bps > 0)
+            fprintf(f, ", PCIe %s GB/s (%s limits)",
+                    fr__plain(1e-9 * k->host_Bps, host, sizeof(host)),
+                    k->host_Bps < k->rate_Bps ? "PCIe" : "the network");
+        if (n > 1)
+            fprintf(f, " in %u machine%s", (unsigned)k->n_machines, k->n_machines == 1 ? "" : "s");
+    }
+    fputs(n > 0 ? "\n" : "", f);
+}
+
+/* Of tasks on machines without hardware: there is no batch, no number format and no optimizer. */
+static void print_plain(FILE *f, const struct fr_record *r, bool with_strategy)
+{
+    fputs(" on ", f);
+    if (r->n_gpus < r->n_gpus_total)
+        fprintf(f, "%zu of the ", r->n_gpus);
     fr__put_clean(f, r->topology);
     if (with_strategy) {
         fputs(", strategy ", f);
         fr__put_clean(f, r->strategy);
     }
-    fprintf(f, "\nglobal batch %u, %s%s, %s, ", r->global_batch, r->dtype,
-            r->is_dtype_default ? " by default" : "", r->optimizer);
-    print_gradients(f, r);
-    fprintf(f, "order %s, network %s", r->order, r->network);
+    fprintf(f, "\norder %s, network %s", r->order, r->network);
+}
+
+/* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
+void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strategy)
+{
+    fr__put_clean(f, r->workload);
+    if (r->is_plain) {
+        print_plain(f, r, with_strategy);
+    } else {
+        if (r->n_gpus == r->n_gpus_total)
+            fprintf(f, " on all %zu GPUs of ", r->n_gpus);
+        else
+            fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
+        fr__put_clean(f, r->topology);
+        if (with_strategy) {
+            fputs(", strategy ", f);
+            fr__put_clean(f, r->strategy);
+        }
+        fprintf(f, "\nglobal batch %u, %s%s, %s, ", r->global_batch, r->dtype,
+                r->is_dtype_default ? " by default" : "", r->optimizer);
+        print_gradients(f, r);
+        fprintf(f, "order %s, network %s", r->order, r->network);
+    }
     print_collectives(f, r);
     print_interference(f, r);
     if (r->wait_factor > 1)
@@ -132,6 +174,11 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
         fr__put_clean(f, r->folding);
     }
     putc('\n', f);
+    fr__put_nics(f, r->nics, r->n_nics);
+    for (size_t i = 0; i < r->n_stands_for; i++) {
+        fr__put_clean(f, r->stands_for[i]);
+        putc('\n', f);
+    }
     if (!with_strategy)
         return;
     for (size_t i = 0; i < r->n_warnings; i++)

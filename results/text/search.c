@@ -6,8 +6,10 @@
 
 #include "base/units.h"
 #include "results/parts/number.h"
+#include "results/text/record.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- the best ---- */
 
@@ -26,6 +28,42 @@ static void price_cell(char cell[FR__TABLE_CELL], const struct fr_search_results
     fr__search_cell_price(cell, fr__search_price(r, s));
 }
 
+/* Whether the length of the run was said, so that its time means something. */
+static bool has_run(const struct fr_search_results *r)
+{
+    return r->terms->tokens > 0 || r->terms->samples > 0;
+}
+
+void fr__search_days_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s)
+{
+    double run_s = fr__search_run_s(r, s);
+    size_t used = strlen(fr__format_time(run_s, cell, FR__TABLE_CELL));
+
+    if (r->terms->deadline_s > 0 && run_s > r->terms->deadline_s)
+        snprintf(cell + used, FR__TABLE_CELL - used, ", late");
+}
+
+/* Whether the best is done by the deadline. */
+static void print_deadline(FILE *f, const struct fr_search_results *r)
+{
+    double run_s = fr__search_run_s(r, ranked(r, 0)->exact_s), deadline_s = r->terms->deadline_s;
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    char run[40], deadline[40];
+    size_t n = 0;
+
+    if (!(deadline_s > 0))
+        return;
+    for (size_t i = 0; i < m->n_ranked; i++)
+        n += fr__search_run_s(r, ranked(r, i)->exact_s) <= deadline_s;
+    fprintf(f, "deadline %s: ", fr__format_time(deadline_s, deadline, sizeof(deadline)));
+    if (n > 0)
+        fprintf(f, "%zu of the %zu layouts that were run op by op meet%s it\n", n, m->n_ranked,
+                n == 1 ? "s" : "");
+    else
+        fprintf(f, "no layout meets it, the best takes %s\n",
+                fr__format_time(run_s, run, sizeof(run)));
+}
+
 static void fill_best(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct fr_search_results *r = user;
@@ -39,6 +77,11 @@ static void fill_best(const void *user, size_t i, struct fr__table_row *row)
     fr__format_time(x->coarse_s, row->cell[3], FR__TABLE_CELL);
     fr__format_bytes(x->exact_bytes, row->cell[4], FR__TABLE_CELL);
     price_cell(row->cell[5], r, x->exact_s);
+    if (has_run(r)) {
+        fr__search_days_cell(row->cell[6], r, x->exact_s);
+        fr__table_text(row->cell[7], fr_layout_text(&x->layout, text));
+        return;
+    }
     fr__table_text(row->cell[6], fr_layout_text(&x->layout, text));
 }
 
@@ -68,21 +111,33 @@ static void print_best(FILE *f, const struct fr_search_results *r)
         {"coarse", true},  {"memory", true}, {fr__search_price_title(r), true},
         {"layout", false},
     };
-    const struct fr__table t = {columns, sizeof(columns) / sizeof(columns[0]),
+    const struct fr__table_column with_run[] = {
+        {"", true},       {"time", true},    {"", true},
+        {"coarse", true}, {"memory", true},  {fr__search_price_title(r), true},
+        {"run", true},    {"layout", false},
+    };
+    const size_t n = sizeof(columns) / sizeof(columns[0]);
+    const struct fr__table t = {has_run(r) ? with_run : columns, has_run(r) ? n + 1 : n,
                                 m->n_ranked < r->n_shown ? m->n_ranked : r->n_shown, fill_best, r};
 
     char text[40];
 
+    if (m->n_ranked == 0 && r->is_interrupted) {
+        fputs("Nothing was simulated op by op before the interruption.\n", f);
+        return;
+    }
     if (m->n_ranked == 0) {
         fputs("No layout of the space fits.\n", f);
         return;
     }
     fr__table_print_within(f, &t, r->width, 2);
-    fprintf(f,
-            "\ntime: an iteration op by op; coarse: one task an action of the schedule; %s: for %s "
-            "samples\n",
-            fr__search_price_title(r),
-            fr__format_count(fr__search_run_samples(r), text, sizeof(text)));
+    fprintf(
+        f,
+        "\ntime: an iteration op by op; coarse: one task an action of the schedule; %s%s: for %s "
+        "samples\n",
+        fr__search_price_title(r), has_run(r) ? " and run" : "",
+        fr__format_count(fr__search_run_samples(r), text, sizeof(text)));
+    print_deadline(f, r);
     print_range(f, r);
 }
 
@@ -111,7 +166,7 @@ static void print_frontier(FILE *f, const struct fr_search_results *r)
         {"layout", false},
     };
 
-    if (m->n_frontier < 2)
+    if (m->n_frontier < (r->is_interrupted && m->n_ranked == 0 ? 1 : 2))
         return;
     fputs("\nLess memory for more time, of the layouts that were simulated coarsely:\n\n", f);
     fr__table_print_within(
@@ -210,6 +265,10 @@ static void print_proof(FILE *f, const struct fr_search_results *r)
     const struct fr_search_summary *m = fr_search_summary(r->search);
     char text[40];
 
+    if (r->is_interrupted) {
+        fputs("\nInterrupted: these are the best so far, and nothing is proved of them.\n", f);
+        return;
+    }
     if (m->n_ranked == 0)
         return;
     fprintf(f,
@@ -232,6 +291,8 @@ void fr_search_print(FILE *f, const struct fr_search_results *r)
     fr__table_text(name, m->workload);
     fprintf(f, "%s on %zu GPUs of %s, global batch %u: the best of %zu layouts\n\n", name,
             m->n_gpus, m->topology, m->global_batch, m->n_rows);
+    fr__put_nics(f, m->nics, m->n_nics);
+    fputs(m->n_nics > 0 ? "\n" : "", f);
     print_best(f, r);
     print_frontier(f, r);
     print_told(f, r);

@@ -6,5 +6,8 @@
 #include "results/text/table.h"
 
 void fr__search_cell_price(char cell[FR__TABLE_CELL], double price);
+/* How long a training run takes by an iteration of s seconds: "12.5 days", with ", late" behind the
+ * deadline. */
+void fr__search_days_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s);
 
 #endif

@@ -34,14 +34,15 @@ static void fill_best(const void *user, size_t i, struct fr__table_row *row)
 
     cluster_cells(c, i, row);
     if (m->n_ranked == 0) {
-        fr__table_text(row->cell[5], "no layout fits");
+        fr__table_text(row->cell[6], r->is_interrupted ? "interrupted" : "no layout fits");
         return;
     }
     x = fr_search_row(r->search, m->ranked[0]);
     fr__format_time(x->exact_s, row->cell[2], FR__TABLE_CELL);
     fr__format_bytes(x->exact_bytes, row->cell[3], FR__TABLE_CELL);
     fr__search_cell_price(row->cell[4], fr__search_price(r, x->exact_s));
-    fr__table_text(row->cell[5], fr_layout_text(&x->layout, text));
+    fr__search_days_cell(row->cell[5], r, x->exact_s);
+    fr__table_text(row->cell[6], fr_layout_text(&x->layout, text));
 }
 
 static void fill_point(const void *user, size_t i, struct fr__table_row *row)
@@ -54,7 +55,8 @@ static void fill_point(const void *user, size_t i, struct fr__table_row *row)
     fr__format_time(p->time_s, row->cell[2], FR__TABLE_CELL);
     fr__format_bytes(p->bytes, row->cell[3], FR__TABLE_CELL);
     fr__search_cell_price(row->cell[4], p->price);
-    fr__table_text(row->cell[5],
+    fr__search_days_cell(row->cell[5], &c->r[p->search], p->time_s);
+    fr__table_text(row->cell[6],
                    fr_layout_text(&fr_search_row(c->r[p->search].search, p->row)->layout, text));
 }
 
@@ -68,6 +70,7 @@ enum fr_status fr_search_print_clusters(FILE *f, size_t n, const struct fr_searc
         {"time", true},
         {"memory", true},
         {fr__search_price_title(&r[0]), true},
+        {"run", true},
         {"layout", false},
     };
     const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
@@ -81,7 +84,8 @@ enum fr_status fr_search_print_clusters(FILE *f, size_t n, const struct fr_searc
             fr_search_summary(r[0].search)->global_batch, n);
     fr__table_print_within(f, &(struct fr__table){columns, n_columns, n, fill_best, &c}, r[0].width,
                            2);
-    fprintf(f, "\ntime: an iteration op by op; %s: for %s samples\n", fr__search_price_title(&r[0]),
+    fprintf(f, "\ntime: an iteration op by op; %s and run: for %s samples\n",
+            fr__search_price_title(&r[0]),
             fr__format_count(fr__search_run_samples(&r[0]), text, sizeof(text)));
     if (c.n_points) {
         fputs("\nFaster, smaller or cheaper than all others, of the layouts that were simulated "

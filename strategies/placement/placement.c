@@ -17,6 +17,7 @@
 #include "strategies/lists/ready.h"
 #include "strategies/lower/log.h"
 #include "strategies/placement/file.h"
+#include "workloads/graph/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,11 +25,15 @@
 
 enum { OPTION_START = FR__LISTS_START, OPTION_FILE, MAX_OP_NAME = 300 };
 
+/* Of a task's time: schedules are written with some six digits. */
+static const double TOLERANCE = 1e-6;
+
 struct placing {
     struct fr__timetable *t;
     const struct fr_problem *in;
     const struct fr_context *ctx;
     struct fr__placement *file;
+    bool is_tasks; /* the graph is tasks, whose times are what the user says */
     const struct fr__placement_row **row; /* [n_ops] */
     uint32_t *device;                     /* [n_ops] as numbered in the machine */
     bool *is_own;                         /* [n_ops] the row names this op, not its forward op */
@@ -163,6 +168,35 @@ static enum fr_status check_kind(const struct placing *p, uint32_t op, uint32_t 
                     p->row[other]->has_order ? "an order" : "a start_s without an order");
 }
 
+/* When an op ends that starts as its row says, on the row's device. Of a graph that is no task graph
+ * times are our own estimates, which the author of a schedule need not share: then it is the start.
+ */
+static double end_of(const struct placing *p, uint32_t op)
+{
+    double cost_s = p->is_tasks ? fr__timetable_cost(p->t, op, p->device[op]) : 0;
+
+    return p->row[op]->start_s + cost_s * (1 - TOLERANCE);
+}
+
+/* A device does one thing at a time: list[0..n), by start. */
+static enum fr_status check_overlap(const struct placing *p, const uint32_t list[], size_t n,
+                                    struct fr_error *err)
+{
+    for (size_t i = 1; i < n; i++) {
+        const struct fr__placement_row *a = p->row[list[i - 1]], *b = p->row[list[i]];
+        double cost_s = fr__timetable_cost(p->t, list[i - 1], p->device[list[i - 1]]);
+
+        if (!a->has_start || !b->has_start || a->has_order)
+            continue;
+        if (b->start_s < end_of(p, list[i - 1]) || (b->start_s <= a->start_s && cost_s > 0))
+            return fr__fail(err, FR_EUSAGE, b->loc,
+                            "'%.100s' starts at %g s on %.100s, while '%.100s' (line %u, from %g s "
+                            "for %g s) still runs there",
+                            b->op, b->start_s, b->device, a->op, a->loc.line, a->start_s, cost_s);
+    }
+    return FR_OK;
+}
+
 /* What reads comes after what it reads. */
 static enum fr_status check_edges(const struct placing *p, struct fr_error *err)
 {
@@ -179,11 +213,12 @@ static enum fr_status check_edges(const struct placing *p, struct fr_error *err)
                             "'%.100s' needs '%.100s' (line %u), which stands behind it in the "
                             "order of %.100s",
                             b->op, a->op, a->loc.line, b->device);
-        if (a->has_start && b->has_start && b->start_s < a->start_s)
+        if (a->has_start && b->has_start && b->start_s < end_of(p, src))
             return fr__fail(err, FR_EUSAGE, b->loc,
-                            "'%.100s' starts at %g s, before '%.100s' (line %u, %g s), which it "
+                            "'%.100s' starts at %g s, before '%.100s' (line %u, %g s)%s, which it "
                             "needs",
-                            b->op, b->start_s, a->op, a->loc.line, a->start_s);
+                            b->op, b->start_s, a->op, a->loc.line, a->start_s,
+                            b->start_s < a->start_s ? "" : " has ended");
     }
     return FR_OK;
 }
@@ -215,6 +250,7 @@ static enum fr_status make_orders(struct placing *p, struct fr_error *err)
             p->ordered[n++] = op;
         }
         sort_device(p, p->ordered + p->first[d], n - p->first[d]);
+        FR_TRY(check_overlap(p, p->ordered + p->first[d], n - p->first[d], err));
     }
     p->first[p->t->machine->n_devices] = (uint32_t)n;
     return check_edges(p, err);
@@ -325,7 +361,7 @@ static enum fr_status follow_file(struct placing *p, struct fr_error *err)
 static enum fr_status run(struct fr__timetable *t, const struct fr_problem *in,
                           const struct fr_context *ctx, struct fr_error *err)
 {
-    struct placing p = {.t = t, .in = in, .ctx = ctx};
+    struct placing p = {.t = t, .in = in, .ctx = ctx, .is_tasks = fr__graph_is_tasks(in->graph)};
     const char *path = fr_option_text(in->options, OPTION_FILE);
     enum fr_status st;
 

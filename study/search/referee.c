@@ -72,6 +72,8 @@ static void take(struct fr_search *s, struct fr_search_row *row, const struct fr
 {
     if (!s->summary.gpu_types && a->gpu_types[0])
         s->summary.gpu_types = fr__arena_strdup(s->arena, a->gpu_types);
+    if (!s->summary.machines && a->gpu_types[0])
+        s->summary.machines = fr__arena_strdup(s->arena, a->machines);
     row->exact_bytes = (double)a->peak_bytes;
     row->fate = a->outcome == FR_FITS ? FR_LAYOUT_EXACT : FR_LAYOUT_OOM;
     row->over_bytes = (double)a->over_bytes;

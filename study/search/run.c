@@ -54,11 +54,13 @@ static bool has_core(const struct fr_graph *g)
     return has_softmax && has_product;
 }
 
-static enum fr_status count_gpus(struct fr__job *j, struct fr_error *err)
+static enum fr_status count_gpus(struct fr__job *j, struct fr_search_summary *m,
+                                 struct fr_error *err)
 {
     const struct fr_topo *t = j->setting.topo;
     uint32_t *devices = NULL;
     struct fr_problem problem;
+    enum fr_status st;
 
     FR_TRY(fr__problem_make(&problem, &devices, &j->setting, &j->q, err));
     j->n_gpus = (uint32_t)problem.n_devices;
@@ -67,8 +69,10 @@ static enum fr_status count_gpus(struct fr__job *j, struct fr_error *err)
     for (size_t i = 0; i < problem.n_devices; i++)
         j->capacity_bytes =
             fmin(j->capacity_bytes, (double)t->types[t->devices[devices[i]].type].mem_bytes);
+    st = fr_topo_nics_of(t, devices, problem.n_devices, m->nics,
+                         sizeof(m->nics) / sizeof(m->nics[0]), &m->n_nics, err);
     free(devices);
-    return FR_OK;
+    return st;
 }
 
 static enum fr_status make_job(struct fr_search *s, const struct fr_question *q,
@@ -83,7 +87,7 @@ static enum fr_status make_job(struct fr_search *s, const struct fr_question *q,
     if (!j->session)
         return fr__fail_nomem(err);
     FR_TRY(fr_session_setting(j->session, &j->q, &j->setting, err));
-    FR_TRY(count_gpus(j, err));
+    FR_TRY(count_gpus(j, &s->summary, err));
     FR_TRY(fr__units_find(&u, j->setting.graph, err));
     j->n_units = u.n_units;
     fr__units_free(&u);
@@ -499,18 +503,25 @@ static enum fr_status find_best(struct running *r, struct fr_error *err)
     return FR_OK;
 }
 
+/* A search that is interrupted sums up what it has. */
 static enum fr_status search(struct running *r, struct fr_error *err)
 {
+    enum fr_status st, ranked;
+
     FR_TRY(fr__space_list(r->s, err));
     if (r->s->n_rows == 0)
         return fr__space_fail_empty(r->s, err);
     r->order = malloc((r->s->n_rows + 1) * sizeof(*r->order));
     if (!r->order)
         return fr__fail_nomem(err);
-    FR_TRY(check_memory(r, err));
-    FR_TRY(find_best(r, err));
+    st = check_memory(r, err);
+    if (st == FR_OK)
+        st = find_best(r, err);
+    if (st != FR_OK && st != FR_ECANCELLED)
+        return st;
     sum_up(r);
-    return fr__search_rank(r->s, err);
+    ranked = fr__search_rank(r->s, st == FR_OK ? err : NULL);
+    return st == FR_OK ? ranked : st;
 }
 
 /* ---- the object ---- */

@@ -30,6 +30,7 @@ const struct fr__row_column fr__row_columns[] = {
     COLUMN("gpus", COUNT, gpus),
     COLUMN("gpus_used", COUNT, gpus_used),
     COLUMN("gpu_types", TEXT, gpu_types),
+    COLUMN("machines", TEXT, machines),
     COLUMN("spread", COUNT, is_spread),
     COLUMN("devices", TEXT, devices),
     COLUMN("global_batch", COUNT, global_batch),
@@ -338,7 +339,7 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->collectives = setting_text(arena, q, "collectives");
     row->alloc = setting_text(arena, q, "alloc");
     row->memory = fr_memory_model_name(q->run.memory);
-    row->reason = row->gpu_types = row->record = "";
+    row->reason = row->gpu_types = row->machines = row->record = "";
     if (!row->key || !row->workload || !row->topology || !row->strategy || !row->precision ||
         !row->devices || !row->costs || !row->profile_device || !row->zero_grad || !row->channels ||
         !row->collectives || !row->alloc)
@@ -454,8 +455,9 @@ enum fr_status fr__row_of_record(struct fr_sweep_row *row, const struct fr_quest
 {
     FR_TRY(begin(row, q, arena, err));
     row->gpu_types = clean(arena, r->gpu_types);
+    row->machines = clean(arena, r->machines ? r->machines : "");
     row->record = print ? record_line(r, print, arena) : "";
-    if (!row->gpu_types || !row->record)
+    if (!row->gpu_types || !row->machines || !row->record)
         return fr__fail_nomem(err);
     row->precision = r->dtype;
     row->collectives = fr_record_collectives(r);

@@ -22,7 +22,7 @@ struct fr__row_column {
 };
 /* Ends with a NULL name; the first is "key", the last "record". */
 extern const struct fr__row_column fr__row_columns[];
-enum { FR__N_ROW_COLUMNS = 59 };
+enum { FR__N_ROW_COLUMNS = 60 };
 
 typedef enum fr_status (*fr__take_row)(void *user, const struct fr_sweep_row *row,
                                        struct fr_error *err);

@@ -8,6 +8,7 @@
 #include "calibrate/system.h"
 #include "strategies/plugin.h"
 #include "study/store/digest.h"
+#include "study/record.h"
 #include "study/sweep/state.h"
 #include "topo/plausible.h"
 #include "workloads/graph/shape.h"
@@ -265,6 +266,30 @@ static enum fr_status add_type(struct fr_sweep *s, const struct fr_device_type *
 }
 
 /* Also for presets, which may differ in the next build of the same version. */
+/* Keeps what there is to pay for in a topology. */
+static enum fr_status add_cluster(struct fr_sweep *s, const struct fr_topo *t, const char *spec,
+                                  struct fr_error *err)
+{
+    struct fr_priced c = {.topology = fr__arena_strdup(s->arena, spec)};
+    uint32_t *all = calloc(t->n_gpus + 1, sizeof(*all));
+    char *machines, *types;
+
+    for (uint32_t i = 0; all && i < t->n_gpus; i++)
+        all[i] = i;
+    machines = all ? fr__machines_in_use(t, all, t->n_gpus) : NULL;
+    types = all ? fr__gpu_types(t, all, t->n_gpus) : NULL;
+    c.machines = machines ? fr__arena_strdup(s->arena, machines) : NULL;
+    c.gpu_types = types ? fr__arena_strdup(s->arena, types) : NULL;
+    free(machines);
+    free(types);
+    free(all);
+    if (!c.topology || !c.machines || !c.gpu_types ||
+        !fr__grow(&s->clusters, &s->cap_clusters, s->n_clusters + 1, sizeof(*s->clusters)))
+        return fr__fail_nomem(err);
+    s->clusters[s->n_clusters++] = c;
+    return FR_OK;
+}
+
 static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_error *err)
 {
     enum fr_status st = FR_OK;
@@ -276,6 +301,8 @@ static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_
         st = fr__topo_plausible(t, err);
     for (size_t i = 0; i < t->n_types && st == FR_OK; i++)
         st = add_type(s, &t->types[i], err);
+    if (st == FR_OK)
+        st = add_cluster(s, t, spec, err);
     d = digest_machines(FR__DIGEST_START, t);
     if (st == FR_OK)
         st = digest_systems(&d, t, err);

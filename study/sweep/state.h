@@ -30,6 +30,8 @@ struct fr_sweep {
     size_t n_inputs, cap_inputs;
     const char **types; /* GPU types of the topologies */
     size_t n_types, cap_types;
+    struct fr_priced *clusters; /* each topology, all of it */
+    size_t n_clusters, cap_clusters;
 
     pthread_mutex_t lock; /* of what follows, while threads run */
     struct fr__arena *row_arena;

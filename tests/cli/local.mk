@@ -12,7 +12,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_names.sh tests/cli/test_plugins.sh \
 	tests/cli/test_recipe.sh \
 	tests/cli/test_refit.sh \
-	tests/cli/test_tables.sh \
+	tests/cli/test_side_by_side.sh tests/cli/test_tasks.sh tests/cli/test_tables.sh \
 	tests/cli/test_hybrid_cut.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_schedule.sh \

@@ -75,7 +75,7 @@ check "an_empty_space_is_refused" fails 2 "the space is empty"
 run search $small --fix tp=3
 check "a_degree_that_does_not_divide_is_named" fails 2 "tp=3 does not divide 8 GPUs"
 run search $small --price z100=2
-check "a_price_is_of_a_gpu_that_exists" fails 2 "no type of GPU is called 'z100'"
+check "a_price_is_of_a_gpu_that_exists" fails 2 "no type of GPU, machine or topology is called 'z100'"
 run search -w gpt3-175b -t dgx1-v100 -b 8 -p fp16 -O adam -q -o none.svg
 check "reasons_are_shown_where_nothing_can_be_drawn" says "weights and optimizer do not fit"
 run search $small --within much

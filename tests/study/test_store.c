@@ -72,6 +72,7 @@ static struct fr_sweep_row row_at(unsigned i, char key[32])
                                .costs = "calibrated",
                                .profile_device = "none",
                                .gpu_types = "v100-sxm2-16gb:8",
+                               .machines = "",
                                .record = "{\"a\": [1, 2, \"x,y\"]}",
                                .gpus = 8,
                                .seed = UINT64_MAX - i,

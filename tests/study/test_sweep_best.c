@@ -26,17 +26,46 @@ static void add(struct fr_sweep *s, const char *setting, const char *values)
 
 /* ---- prices ---- */
 
+static double of_gpus(const struct fr_prices *p, const char *gpu_types)
+{
+    return fr_prices_usd_per_hour(p, &(struct fr_priced){.gpu_types = gpu_types});
+}
+
 START_TEST(the_longest_name_that_fits_gives_the_price)
 {
     struct fr_prices p = {.n = 0};
     ck_assert_int_eq(fr_prices_parse(&p, "v100=2.5,v100-sxm2-32gb=3,a100=4", &err), FR_OK);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "v100-sxm2-16gb:8"), 20);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "v100-sxm2-32gb:2"), 6);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "a100-sxm4-80gb:1;v100-sxm2-16gb:2"), 9);
-    ck_assert(isnan(fr_prices_usd_per_hour(&p, "h100-sxm5-80gb:8")));
+    ck_assert_double_eq(of_gpus(&p, "v100-sxm2-16gb:8"), 20);
+    ck_assert_double_eq(of_gpus(&p, "v100-sxm2-32gb:2"), 6);
+    ck_assert_double_eq(of_gpus(&p, "a100-sxm4-80gb:1;v100-sxm2-16gb:2"), 9);
+    ck_assert(isnan(of_gpus(&p, "h100-sxm5-80gb:8")));
     ck_assert_int_eq(fr_prices_parse(&p, "1.5", &err), FR_OK); /* all others */
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "h100-sxm5-80gb:8"), 12);
-    ck_assert_double_eq(fr_prices_usd_per_hour(&p, "v1000:1"), 1.5); /* no word of it is v100 */
+    ck_assert_double_eq(of_gpus(&p, "h100-sxm5-80gb:8"), 12);
+    ck_assert_double_eq(of_gpus(&p, "v1000:1"), 1.5); /* no word of it is v100 */
+}
+END_TEST
+
+/* Two machines at 98, of the other clouds one at 40 and one by its eight GPUs at 3; a cluster by its
+ * whole text, which may have commas and '='. */
+START_TEST(machines_and_clusters_have_prices)
+{
+    struct fr_prices p = {.n = 0};
+    struct fr_priced what = {"2x p5.48xlarge", "p5.48xlarge:2", "h100-sxm5-80gb:16"};
+
+    ck_assert_int_eq(
+        fr_prices_parse(&p, "p5.48xlarge=98,dgx2=40,h100=3,2x a via rails:1Gbps,spine=2:1=7", &err),
+        FR_OK);
+    ck_assert_uint_eq(p.n, 4);
+    ck_assert_double_eq(fr_prices_usd_per_hour(&p, &what), 196);
+    what = (struct fr_priced){"dgx2", "dgx2:1", "v100-sxm3-32gb:16"};
+    ck_assert_double_eq(fr_prices_usd_per_hour(&p, &what), 40);
+    what = (struct fr_priced){"hgx-h100", "hgx-h100:1", "h100-sxm5-80gb:8"};
+    ck_assert_double_eq(fr_prices_usd_per_hour(&p, &what), 24);
+    what.topology = "2x a  via rails:1Gbps, spine=2:1";
+    ck_assert_double_eq(fr_prices_usd_per_hour(&p, &what), 7);
+    /* one of two kinds of machines without a price, and its GPUs too */
+    what = (struct fr_priced){"dgx2 + dgx1", "dgx2:1;dgx1:1", "v100-sxm3-32gb:24"};
+    ck_assert(isnan(fr_prices_usd_per_hour(&p, &what)));
 }
 END_TEST
 
@@ -142,6 +171,7 @@ static struct fr_sweep *sweep_by_hand(double second, double low_s)
                                    .profile_device = "",
                                    .record = "",
                                    .gpu_types = "",
+                                   .machines = "",
                                    .outcome = rows[i].outcome,
                                    .samples_per_s = i == 1 ? second : rows[i].samples_per_s,
                                    .low_s = low_s,
@@ -207,6 +237,7 @@ int main(void)
     fr_init();
     tc = tcase_create("sweep_best");
     tcase_add_test(tc, the_longest_name_that_fits_gives_the_price);
+    tcase_add_test(tc, machines_and_clusters_have_prices);
     tcase_add_loop_test(tc, bad_prices_are_refused, 0, sizeof(bad_prices) / sizeof(bad_prices[0]));
     tcase_add_test(tc, a_price_for_an_unknown_gpu_names_the_nearest);
     tcase_add_test(tc, a_run_costs_its_hours_times_its_gpus_price);

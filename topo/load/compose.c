@@ -30,6 +30,7 @@ enum { MAX_LINE = 4096, MAX_PARTS = 64, MAX_WORDS = 4 * MAX_PARTS };
 struct part {
     uint32_t count;
     const char *name;
+    const char *network;             /* of an alias: in the place of the preset's; NULL */
     const struct fr__preset *preset; /* one of the three */
     const struct fr__box *box;
     const struct fr__topo_file *file;
@@ -94,10 +95,14 @@ static size_t count_before_name(const char *word)
 {
     size_t n = strspn(word, "0123456789");
 
-    if (n == 0 || !is_x(word[n]) || fr__preset_find(word) || fr__exists(word))
+    if (n == 0 || !is_x(word[n]) || fr__preset_find(word) || fr__exists(word) ||
+        fr__topo_alias_of_machine(word))
         return 0;
     word += n + 1;
-    return fr__preset_find(word) || fr__box_is(word) || fr__exists(word) ? n + 1 : 0;
+    return fr__preset_find(word) || fr__box_is(word) || fr__exists(word) ||
+                   fr__topo_alias_of_machine(word)
+               ? n + 1
+               : 0;
 }
 
 static enum fr_status read_part(struct line *l, const char *const words[], size_t n, size_t *at,
@@ -192,38 +197,28 @@ static enum fr_status read_line(struct line *l, const char *spec, struct fr_erro
 
 /* ---- finding what the names mean ---- */
 
-static enum fr_status fail_unknown(const char *name, struct fr_error *err)
-{
-    const char *names[64] = {NULL};
-    char hint[256];
-    size_t n = 0;
-
-    for (; n < 64 && fr_topo_preset_name(n); n++)
-        names[n] = fr_topo_preset_name(n);
-    if (fr_device_type_find(name) && fr_device_type_find(name)->is_gpu)
-        return fr__fail(
-            err, FR_ENOENT, FR_NOWHERE,
-            "'%s' is a device type, no machine: a preset, a file, or 'box:8x%s' for PCIe "
-            "cards expected",
-            name, name);
-    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no topology preset or file '%s'%s", name,
-                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
-}
-
 static enum fr_status find_part(struct fr__arena *a, struct part *p, struct fr_error *err)
 {
     struct fr__topo_file *f;
     struct fr__box *box;
 
+    const struct fr_topo_alias *alias;
+
     p->preset = fr__preset_find(p->name);
     if (p->preset)
         return FR_OK;
+    alias = fr__exists(p->name) ? NULL : fr__topo_alias_of_machine(p->name);
+    if (alias) {
+        p->preset = fr__preset_find(alias->preset);
+        p->network = alias->network[0] ? alias->network : NULL;
+        return p->preset ? FR_OK : fr__topo_fail_unknown(alias->preset, err);
+    }
     if (fr__box_is(p->name)) {
         p->box = box = fr__arena_alloc(a, 1, sizeof(*box));
         return box ? fr__box_parse(box, p->name, err) : fr__fail_nomem(err);
     }
     if (!fr__exists(p->name))
-        return fail_unknown(p->name, err);
+        return fr__topo_fail_unknown(p->name, err);
     FR_TRY(fr__topo_file_read(a, p->name, &f, err));
     p->file = f;
     return FR_OK;
@@ -233,9 +228,10 @@ static enum fr_status find_part(struct fr__arena *a, struct part *p, struct fr_e
 
 static const char *own_network(const struct part *p)
 {
-    return p->preset ? p->preset->network
-           : p->box  ? p->box->card->network
-                     : fr__topo_file_network(p->file);
+    return p->network  ? p->network
+           : p->preset ? p->preset->network
+           : p->box    ? p->box->card->network
+                       : fr__topo_file_network(p->file);
 }
 
 static enum fr_status fail_unsaid(const struct part *p, struct fr_error *err)
@@ -344,11 +340,12 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
 
     if (!name || fr__fabric_is(own_network(p)))
         return FR_OK;
-    FR_TRY(fr__network_parse(&own, own_network(p), FR_NOWHERE, err));
+    FR_TRY(
+        fr__network_parse(&own, p->preset ? p->preset->network : own_network(p), FR_NOWHERE, err));
     if (l->has_fabric)
         now = (struct fr__network){.kind = ""};
     else
-        FR_TRY(fr__network_parse(&now, l->via ? l->via : own.text, FR_NOWHERE, err));
+        FR_TRY(fr__network_parse(&now, l->via ? l->via : own_network(p), FR_NOWHERE, err));
     for (size_t i = 1; i < l->n_parts; i++)
         if (strcmp(l->parts[i].name, p->name) != 0) {
             snprintf(why, sizeof(why), "%s is of several %s alone", name, p->name);
@@ -417,7 +414,7 @@ static enum fr_status build(struct line *l, struct fr_topo_builder *b, struct fr
     const struct fr__preset *first_preset = l->parts[0].preset;
     bool is_joined = l->via || l->n_parts > 1 || l->parts[0].count > 1 ||
                      (first_preset && first_preset->n_machines > 1);
-    uint32_t machine = 0, hub = FR_NONE;
+    uint32_t machine = 0, hub = FR_NONE, n;
 
     if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && l->parts[0].file) {
         FR_TRY(fr__topo_file_fill(l->parts[0].file, b, err));
@@ -434,7 +431,9 @@ static enum fr_status build(struct line *l, struct fr_topo_builder *b, struct fr
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                             "'%s' has a network of its own and cannot be joined to others",
                             p->name);
-        machine += place(b, p, machine);
+        n = place(b, p, machine);
+        fr__topo_builder_part(b, p->name, machine, n, p->count);
+        machine += n;
         if (p->file)
             fr__topo_file_note(p->file, b);
         if (l->has_fabric)

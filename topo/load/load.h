@@ -70,6 +70,9 @@ enum fr_status fr__toy_load(struct fr__arena *a, const char *const words[], size
 enum fr_status fr__topo_refuse_others(const char *text, size_t len, const char *name,
                                       struct fr_error *err);
 
+/* FR_ENOENT: the name of a part is neither preset, box nor file; says what may be meant. */
+enum fr_status fr__topo_fail_unknown(const char *name, struct fr_error *err);
+
 /* Reads a text, YAML or of another tool, as fr_topo_load reads a file; name stands for the path. */
 enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,
                                   const char *name, struct fr_error *err);

@@ -126,6 +126,7 @@ static void build(const struct toy *t, struct fr_topo_builder *b)
 {
     uint32_t vertex[MAX_TOYS];
 
+    fr__topo_builder_plain(b);
     for (size_t i = 0; i < t->n; i++) {
         struct fr_device_type type = {.name = t->names[i],
                                       .is_gpu = true,

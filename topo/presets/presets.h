@@ -33,4 +33,12 @@ FR__PRESETS(FR__DECLARE_PRESET)
 
 const struct fr__preset *fr__preset_find(const char *name); /* NULL: unknown */
 
+/* Other names, the last row's NULL; topo/presets/aliases.csv. */
+extern const struct fr_topo_alias fr__topo_aliases[];
+/* The row of a word: a machine's other name, or a GPU's, "h100" or "8xh100", in any case. *n_gpus:
+ * the number before a GPU's name, 0 without one. NULL: unknown. */
+const struct fr_topo_alias *fr__topo_alias_find(const char *word, uint32_t *n_gpus);
+/* The same where the word names a whole machine: of GPUs, as many as it has. */
+const struct fr_topo_alias *fr__topo_alias_of_machine(const char *word);
+
 #endif

@@ -153,3 +153,11 @@ enum fr_status fr_graph_layer_totals(const struct fr_graph *g, struct fr_layer_t
     free(is_saved);
     return FR_OK;
 }
+
+bool fr__graph_is_tasks(const struct fr_graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].flops > 0 || g->ops[i].param_bytes > 0 || g->ops[i].phase != FR_PHASE_FORWARD)
+            return false;
+    return true;
+}

@@ -10,5 +10,7 @@ struct fr__product_flops {
 };
 /* At the graph's batch. Looks at ops alone. */
 struct fr__product_flops fr__product_flops(const struct fr_graph *g);
+/* Whether the ops are tasks that only take time: nothing is computed, kept or trained. O(ops). */
+bool fr__graph_is_tasks(const struct fr_graph *g);
 
 #endif

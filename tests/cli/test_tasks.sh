@@ -1,0 +1,85 @@
+#!/bin/sh
+# tests/cli/test_tasks.sh - task graphs on machines without hardware: plain times, no GPUs; schedules
+# that cannot be; files that are refused before the work; times that a CPU took.
+. "${srcdir:-.}/tests/support/command.sh"
+
+printf 'task,time,after\na,2,\nb,3,a\nc,4,a\n' > three.csv
+run simulate -w three.csv -t "2 machines" -s heft
+check tasks_are_on_machines says "^three on 2 machines, strategy heft$"
+check their_times_have_no_unit says "^  makespan  *6$"
+check they_have_no_gpus_batch_or_optimizer test "$(grep -c 'GPU\|batch\|sgd\|fp32\|B of' out)" = 0
+run simulate -w three.csv -t "2 machines" -s heft -v
+check not_in_detail_either test "$(grep -c 'GPU\|PiB\|fp32' out)" = 0
+run simulate -w "$source/examples/tasks/heft.csv" -t "machines P1 P2 P3 via 1GB/s" --order strict \
+    --network analytic -s heft
+check heft_s_80_is_80 says "^  makespan  *80$"
+run simulate -w three.csv -t "2 machines" -s heft --json
+check json_says_that_the_unit_is_none says '"time_unit": "none"'
+check and_keeps_its_keys says '"iteration_s": 6,'
+run explain -w three.csv -t "2 machines" -s heft
+check explanations_too says "^times as in the task file$"
+run simulate -w vgg11 -t "2 machines" -s dp -b 4
+check a_model_is_trained_all_the_same says "^global batch 4, fp32"
+if command -v gnuplot > /dev/null; then
+    run simulate -w three.csv -t "2 machines" -s heft -o three.svg -o three.png
+    check the_cookbook_s_graph_is_drawn test "$status" = 0 -a -s three.svg -a -s three.png
+fi
+
+# a takes 2, b 3 and c 4
+place() { printf 'op,device,start_s\n' > p.csv; printf '%s\n' "$@" >> p.csv; }
+place a,m1,0 b,m1,2 c,m1,3
+run simulate -w three.csv -t "2 machines" -s placement:file=p.csv
+check tasks_do_not_overlap fails 2 "p.csv:4:1: 'c' starts at 3 s on m1, while 'b' (line 3, from 2 s for 3 s)"
+place a,m1,0 b,m2,1 c,m1,2
+run simulate -w three.csv -t "2 machines" -s placement:file=p.csv
+check nor_start_before_what_they_read_has_ended fails 2 "'b' starts at 1 s, before 'a'"
+place a,m1,0 b,m1,2 c,m1,5
+run simulate -w three.csv -t "2 machines" -s placement:file=p.csv
+check one_after_the_other_is_fine says "^  makespan  *9$"
+
+# ---- names of algorithms, examples ----
+run sweep -w lenet -t dgx1-v100 -g 2 -b 32 -s dp --collective-algorithm ring,trea -q
+check an_unknown_algorithm_is_no_impossible_point fails 2 "'trea', did you mean 'tree'"
+run simulate -w lenet -t dgx1-v100 -g 2 -b 32 -s dp --collective-algorithm auto --json
+cp out auto
+run simulate -w lenet -t dgx1-v100 -g 2 -b 32 -s dp --json
+check auto_is_what_is_done_without test "$(grep '"iteration_s"' auto)" = "$(grep '"iteration_s"' out)"
+cp "$source/examples/collectives/two-halves.txt" a,b.txt
+run comm all-reduce -t dgx1-v100 -g 4 --sizes 1M --collective-algorithm ring,file:a,b.txt,tree
+check a_file_is_one_of_several test "$(grep -c '^ *1048576 ' out)" = 3 -a "$status" = 0
+mkdir share && cp -R "$source/examples" share/
+FORERUN_DATADIR=$PWD/share
+export FORERUN_DATADIR
+run comm all-reduce -t dgx1-v100 -g 4 --sizes 1M \
+    --collective-algorithm ring,file:examples/collectives/two-halves.txt
+check an_installed_example_is_found test "$status" = 0
+run simulate -w lenet -t dgx1-v100 -g 4 -b 32 -s dp \
+    --collective-algorithm file:examples/collectives/two-halves.txt
+check by_every_verb test "$status" = 0
+
+# ---- outputs are looked at before the work ----
+for paper in gpipe megatron pipedream zero-bubble; do
+    run reproduce $paper -o a.svg
+    check "$paper has no picture" fails 2 "no table of '$paper' can be drawn"
+done
+run reproduce fastt -o a.html
+check nor_has_any_a_page fails 2 "expected a name that ends in .csv, .json, .png, .svg or .pdf"
+run help reproduce
+check help_lists_what_there_is test "$(grep -c 'trace.json\|\.html' out)" = 0
+
+# ---- times of a CPU ----
+mkdir mlp
+printf 'name: mlp\nbatch: 32\n' > mlp/workload.yaml
+printf 'id,kind,flops,param_bytes,dims,out_bytes\npixels,input,,,32x784,\n' > mlp/ops.csv
+printf 'fc1,matmul,12845056,802816,32x256,\nloss,loss,1280,,,4\n' >> mlp/ops.csv
+printf 'src,dst\npixels,fc1\nfc1,loss\n' > mlp/edges.csv
+run simulate -w ./mlp -t dgx1-v100 -g 1 -s single --json
+iteration=$(grep '"iteration_s"' out)
+printf 'op,device,batch,time_s\nfc1,cpu-xeon,32,2.5e-2\n' > mlp/times.csv
+run simulate -w ./mlp -t dgx1-v100 -g 1 -s single --json
+check a_cpu_s_times_are_dropped test "$iteration" = "$(grep '"iteration_s"' out)"
+check and_that_is_said says "measured on a CPU, cpu-xeon: they are dropped"
+printf 'op,device,batch,time_s\nfc1,*,32,2.5e-2\n' > mlp/times.csv
+run simulate -w ./mlp -t dgx1-v100 -g 1 -s single --json
+check a_star_stands_for_any_device says '"iteration_s": 0.025'
+finish
