@@ -194,6 +194,9 @@ static enum fr_status place_ranks(struct replicas *g, const struct fr__share sha
     for (uint32_t rank = 0; rank < in->n_devices && st == FR_OK; rank++) {
         uint32_t type = in->topo->devices[in->devices[rank]].type;
 
+        st = fr__check_cancelled(g->pl->ctx, err);
+        if (st != FR_OK)
+            break;
         g->pl->next_priority = 0;
         if (m.pattern && m.type == type && m.batch == shares[rank].batch)
             repeat_model(g, &m, rank);
@@ -229,8 +232,10 @@ static enum fr_status place_all_workers(struct replicas *g, struct fr__replica w
 {
     size_t n = g->pl->in->n_devices;
 
-    for (uint32_t rank = 0; rank < n; rank++)
+    for (uint32_t rank = 0; rank < n; rank++) {
+        FR_TRY(fr__check_cancelled(g->pl->ctx, err));
         FR_TRY(place_worker(g->pl, &workers[rank], rank, &shares[rank], err));
+    }
     FR_TRY(fr__exchange_finish(g->exchange, workers, err));
     for (uint32_t rank = 0; rank < n; rank++)
         FR_TRY(fr__replica_status(&workers[rank], err));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A device may be named several times; the product has the same bounds as each factor. */
 static const double LEAST = 1e-3, MOST = 1e6;
 
 enum { NAME = 160, NUMBER = 40 };
@@ -34,6 +35,11 @@ static enum fr_status take_item(double slow[], bool is_meant[], const struct fr_
     for (size_t d = 0; d < t->n_devices; d++)
         if (is_meant[d])
             slow[d] *= factor;
+    for (size_t d = 0; d < t->n_devices; d++)
+        if (slow[d] < LEAST || slow[d] > MOST)
+            return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                            "option '--slow': all factors for %s make %g, expected %g to %g",
+                            t->devices[d].name, slow[d], LEAST, MOST);
     return FR_OK;
 }
 

@@ -32,7 +32,8 @@ struct fr__exchange {
     uint32_t n_servers;
     uint32_t *servers;     /* [n_servers] devices */
     uint32_t *server_of;   /* [n_owners] index into servers */
-    uint32_t *last_pull;   /* [n_servers][n_workers] send of the pull before, FR_NONE */
+    uint32_t *last_pull;   /* [rows][n_workers] send of the pull before, FR_NONE */
+    uint32_t *row_of;      /* [n_servers] rows of last_pull; FR_NONE: it holds nothing */
     const uint32_t *order; /* [n_order] trained owners as their gradients become ready */
     size_t n_order;
 };

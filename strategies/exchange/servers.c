@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "plan/internal.h"
 #include "strategies/lower/log.h"
 
 #include <stdio.h>
@@ -52,6 +53,32 @@ static enum fr_status shard(struct fr__exchange *s, struct fr_error *err)
     return FR_OK;
 }
 
+/* A connection of each server that holds anything to each worker. There are as many as owners at
+ * most, which may be far fewer than devices. */
+static enum fr_status number_connections(struct fr__exchange *s, struct fr_error *err)
+{
+    size_t n_used = 0, n;
+
+    s->row_of = fr__arena_alloc(s->pl->arena, s->n_servers, sizeof(*s->row_of));
+    if (!s->row_of)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < s->n_servers; k++)
+        s->row_of[k] = FR_NONE;
+    for (size_t i = 0; i < s->n_order; i++) {
+        uint32_t *row = &s->row_of[s->server_of[s->order[i]]];
+
+        if (*row == FR_NONE)
+            *row = (uint32_t)n_used++;
+    }
+    n = n_used * s->n_workers;
+    s->last_pull = fr__arena_take(s->pl->arena, n + 1, sizeof(*s->last_pull));
+    if (!s->last_pull)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        s->last_pull[i] = FR_NONE;
+    return FR_OK;
+}
+
 static enum fr_status find_servers(struct fr__exchange *s, struct fr_error *err)
 {
     enum fr__server_place place = s->options.place;
@@ -61,11 +88,8 @@ static enum fr_status find_servers(struct fr__exchange *s, struct fr_error *err)
     s->n_servers = place == FR__SERVER_SHARDED ? s->n_workers : 1;
     s->servers = fr__arena_alloc(arena, s->n_servers, sizeof(*s->servers));
     s->server_of = fr__arena_alloc(arena, s->pl->params.n_owners, sizeof(*s->server_of));
-    s->last_pull = fr__arena_alloc(arena, (size_t)s->n_servers * s->n_workers, sizeof(uint32_t));
-    if (!s->servers || !s->server_of || !s->last_pull)
+    if (!s->servers || !s->server_of)
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < (size_t)s->n_servers * s->n_workers; i++)
-        s->last_pull[i] = FR_NONE;
     for (uint32_t k = 0; k < s->n_servers; k++)
         s->servers[k] = in->devices[k];
     if (place == FR__SERVER_CPU) {
@@ -75,7 +99,8 @@ static enum fr_status find_servers(struct fr__exchange *s, struct fr_error *err)
                             "sync=ps-cpu needs a CPU in the machine of %s, but '%s' has none there",
                             in->topo->devices[in->devices[0]].name, in->topo->name);
     }
-    return shard(s, err);
+    FR_TRY(shard(s, err));
+    return number_connections(s, err);
 }
 
 /* The server's own copy (a GPU that works too has one already) and what the optimizer keeps. */
@@ -169,7 +194,7 @@ static bool move_parameters(struct fr__exchange *s, uint32_t rank, const struct 
                             uint32_t *recv)
 {
     struct fr__placer *pl = s->pl;
-    uint32_t *last = &s->last_pull[(size_t)k * s->n_workers + rank];
+    uint32_t *last = &s->last_pull[(size_t)s->row_of[k] * s->n_workers + rank];
 
     if (pl->in->devices[rank] == s->servers[k])
         return false;
@@ -274,10 +299,29 @@ static enum fr_status place_round(struct fr__exchange *s, uint32_t owner, struct
     return FR_OK;
 }
 
+/* Makes room for what workers send and receive, as far as there is. Each owner's gradient and
+ * parameters go between the server and each worker but itself, as a send and a receive with a
+ * buffer; the copies of the model are workers' own. */
+static enum fr_status expect_messages(const struct fr__exchange *s, struct fr_error *err)
+{
+    const struct fr_graph *g = s->pl->graph;
+    size_t n = s->n_workers, n_messages = 0;
+    struct fr__plan_size more;
+
+    for (size_t i = 0; i < s->n_order; i++)
+        n_messages += (s->pl->params.owners[s->order[i]].n_updates > 0 ? 2 : 1) * n;
+    more = (struct fr__plan_size){.tasks = n * g->n_ops + 2 * n_messages,
+                                  .deps = n * g->n_edges + 4 * n_messages,
+                                  .buffers = n * g->n_tensors + n_messages / 2,
+                                  .frees = n * g->n_edges + n_messages / 2};
+    return fr__plan_expect(s->pl->plan, &more, err);
+}
+
 enum fr_status fr__servers_prepare(struct fr__exchange *s, struct fr_error *err)
 {
     s->n_workers = (uint32_t)s->pl->in->n_devices;
     FR_TRY(fr__ready_order(&s->pl->params, s->pl->arena, &s->order, &s->n_order, err));
+    FR_TRY(expect_messages(s, err));
     FR_TRY(find_servers(s, err));
     place_server_memory(s);
     return FR_OK;
@@ -287,7 +331,9 @@ enum fr_status fr__servers_finish(struct fr__exchange *s, struct fr_error *err)
 {
     if (s->options.pulls_at_start)
         pull_all_at_start(s);
-    for (size_t i = 0; i < s->n_order; i++)
+    for (size_t i = 0; i < s->n_order; i++) {
+        FR_TRY(fr__check_cancelled(s->pl->ctx, err));
         FR_TRY(place_round(s, s->order[i], err));
+    }
     return FR_OK;
 }

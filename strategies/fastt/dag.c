@@ -75,6 +75,10 @@ struct making {
     uint32_t *sum_of; /* [n_tensors] the sum of a gradient over replicas; FR_NONE */
     const struct fr__dag_how *how;
     uint32_t *n_pieces, *first_group; /* [owners] */
+    uint32_t *machine_sum_of;         /* [n_tensors] the first of a gradient's sums by machine */
+    uint32_t *n_on, *first_on;        /* [n_machines] replicas; the first of them */
+    uint32_t *number_of;              /* [n_machines] among those with several replicas; FR_NONE */
+    size_t n_sums;                    /* machines with several replicas */
     bool *is_held; /* [n_tensors] is held until the backward pass reads it, or longer */
     size_t cap_edges;
 };
@@ -307,15 +311,61 @@ static void add_bodies(struct making *m)
         }
 }
 
-/* Adds a sum over replicas for each gradient that the tail reads, or for each piece. It reads all
- * of them and writes one. */
+/* Counts the replicas of each machine. Those that are alone on theirs have no sum there. */
+static void find_machines(struct making *m)
+{
+    const struct fr__dag_how *how = m->how;
+
+    for (size_t r = m->dag->n_replicas; r-- > 0 && how->machine_of;) {
+        m->n_on[how->machine_of[r]]++;
+        m->first_on[how->machine_of[r]] = (uint32_t)r;
+    }
+    for (size_t k = 0; k < how->n_machines; k++)
+        m->number_of[k] = m->n_on[k] > 1 ? (uint32_t)m->n_sums++ : FR_NONE;
+}
+
+/* A row of costs for a sum of n pieces of a gradient. */
+static uint32_t add_sum_cost(struct making *m, uint64_t bytes, size_t n)
+{
+    struct fr__dag *d = m->dag;
+    uint32_t row = (uint32_t)d->n_costs++;
+
+    fr__dag_bytes_cost(d, (double)bytes * (double)(n + 1), &d->cost_s[row * d->n_types]);
+    return row;
+}
+
+/* Adds the sums by machine of a gradient, piece by piece: [pieces][m->n_sums]. */
+static void add_machine_sums(struct making *m, const struct fr_edge *e)
+{
+    uint32_t n = pieces_of(m, e->dst), row = (uint32_t)m->dag->n_costs;
+
+    m->machine_sum_of[e->tensor] = (uint32_t)m->dag->n_ops;
+    for (size_t k = 0; k < m->how->n_machines; k++)
+        if (m->number_of[k] != FR_NONE)
+            add_sum_cost(m, piece_of(e->bytes, n, 0), m->n_on[k]);
+    for (uint32_t k = 0; k < n; k++)
+        for (size_t i = 0; i < m->how->n_machines; i++) {
+            uint32_t id, number = m->number_of[i];
+
+            if (number == FR_NONE)
+                continue;
+            id = add_op(m, FR__DAG_SUM, e->src, m->first_on[i], row + number);
+            m->dag->ops[id].output_bytes = piece_of(e->bytes, n, k);
+            set_piece(m, id, FR_NONE, k, n);
+        }
+}
+
+/* Adds a sum over replicas, or over machines, for each gradient that the tail reads, or for each
+ * piece. It reads all of them and writes one. */
 static void add_sum(struct making *m, const struct fr_edge *e, uint32_t owner)
 {
     struct fr__dag *d = m->dag;
-    uint32_t row = (uint32_t)d->n_costs++, n = pieces_of(m, e->dst);
+    size_t n_read = m->n_sums > 0 ? m->how->n_machines : d->n_replicas;
+    uint32_t n = pieces_of(m, e->dst), row;
 
-    fr__dag_bytes_cost(d, (double)piece_of(e->bytes, n, 0) * (double)(d->n_replicas + 1),
-                       &d->cost_s[row * d->n_types]);
+    if (m->n_sums > 0)
+        add_machine_sums(m, e);
+    row = add_sum_cost(m, piece_of(e->bytes, n, 0), n_read);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t id = add_op(m, FR__DAG_SUM, e->src, FR_NONE, row);
 
@@ -371,6 +421,17 @@ static uint64_t gradient_bytes(const struct making *m, const struct fr_edge *e)
                               e->tensor == FR_NONE ? m->g->ops[e->dst].param_bytes : e->bytes);
 }
 
+/* The operation that adds piece k of what a replica made. */
+static uint32_t sum_for(const struct making *m, const struct fr_edge *e, uint32_t sum, size_t r,
+                        uint32_t k)
+{
+    uint32_t machine = m->how->machine_of ? m->how->machine_of[r] : FR_NONE;
+
+    if (machine == FR_NONE || m->number_of[machine] == FR_NONE)
+        return sum + k;
+    return m->machine_sum_of[e->tensor] + k * (uint32_t)m->n_sums + m->number_of[machine];
+}
+
 static enum fr_status connect_to_tail(struct making *m, const struct fr_edge *e,
                                       struct fr_error *err)
 {
@@ -379,11 +440,14 @@ static enum fr_status connect_to_tail(struct making *m, const struct fr_edge *e,
 
     for (uint32_t k = 0; k < n; k++) {
         uint64_t bytes = piece_of(gradient_bytes(m, e), n, k);
-        uint32_t reader = (sum == FR_NONE ? tail : sum) + k;
 
         for (size_t r = 0; r < m->dag->n_replicas; r++)
-            FR_TRY(add_piece(m, m->index_of[r * m->g->n_ops + e->src], reader, e->tensor, bytes,
+            FR_TRY(add_piece(m, m->index_of[r * m->g->n_ops + e->src],
+                             sum == FR_NONE ? tail + k : sum_for(m, e, sum, r, k), e->tensor, bytes,
                              FR__DAG_GRADIENT, k, err));
+        for (uint32_t i = 0; sum != FR_NONE && i < m->n_sums; i++)
+            FR_TRY(add_piece(m, m->machine_sum_of[e->tensor] + k * (uint32_t)m->n_sums + i, sum + k,
+                             e->tensor, bytes, FR__DAG_GRADIENT, k, err));
         if (sum != FR_NONE)
             FR_TRY(add_edge(m, sum + k, tail + k, e->tensor, bytes, FR__DAG_GRADIENT, err));
     }
@@ -495,14 +559,23 @@ static enum fr_status allocate(struct making *m, struct fr_error *err)
     m->first_group = fr__arena_alloc(d->arena, n_owners + 1, sizeof(*m->first_group));
     if (!m->n_pieces || !m->first_group)
         return fr__fail_nomem(err);
+    m->n_on = fr__arena_alloc(d->arena, m->how->n_machines + 1, sizeof(*m->n_on));
+    m->first_on = fr__arena_alloc(d->arena, m->how->n_machines + 1, sizeof(*m->first_on));
+    m->number_of = fr__arena_alloc(d->arena, m->how->n_machines + 1, sizeof(*m->number_of));
+    m->machine_sum_of = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->machine_sum_of));
+    if (!m->n_on || !m->first_on || !m->number_of || !m->machine_sum_of)
+        return fr__fail_nomem(err);
+    find_machines(m);
     find_pieces(m);
     for (size_t w = 0; w < n_owners; w++)
         if (m->n_pieces[w] > most_pieces)
             most_pieces = m->n_pieces[w];
-    most_ops = g->n_ops * (d->n_replicas + most_pieces) + (n_owners + g->n_tensors) * most_pieces;
+    most_ops = g->n_ops * (d->n_replicas + most_pieces) + (n_owners + g->n_tensors) * most_pieces +
+               g->n_tensors * most_pieces * m->n_sums;
     d->ops = fr__arena_alloc(d->arena, most_ops, sizeof(*d->ops));
-    d->cost_s = fr__arena_alloc(d->arena, (1 + 2 * g->n_ops + g->n_tensors) * d->n_types,
-                                sizeof(*d->cost_s));
+    d->cost_s =
+        fr__arena_alloc(d->arena, (1 + 2 * g->n_ops + g->n_tensors * (1 + m->n_sums)) * d->n_types,
+                        sizeof(*d->cost_s));
     d->least_s = fr__arena_alloc(d->arena, (1 + g->n_ops) * d->n_types, sizeof(*d->least_s));
     m->variable_of = fr__arena_alloc(d->arena, g->n_ops, sizeof(*m->variable_of));
     m->index_of = fr__arena_alloc(d->arena, g->n_ops * d->n_replicas, sizeof(*m->index_of));

@@ -67,6 +67,14 @@ struct fr__dag_edge {
     uint16_t piece; /* of a partitioned variable; pieces are messages of their own */
 };
 
+/* Whether edges of one source are one message to a device that reads both. */
+static inline bool fr__dag_is_same_message(const struct fr__dag_edge *a,
+                                           const struct fr__dag_edge *b)
+{
+    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo &&
+           a->piece == b->piece;
+}
+
 /* How a dag is made. All 0 but n_replicas: as the paper describes it. */
 struct fr__dag_how {
     size_t n_replicas; /* 1: the model */
@@ -74,7 +82,12 @@ struct fr__dag_how {
      * update and a device of its own (TensorFlow calls them partitioned variables). 0, 1: whole. */
     size_t n_pieces;
     uint64_t least_piece_bytes; /* smaller pieces are not made */
-    bool keeps_together;        /* the operations of a replica are a group: on one device */
+    /* [n_replicas] the machine that each replica is meant for, from 0: gradients of replicas on one
+     * machine are added there first, so that the network carries one sum a machine. NULL: all are
+     * added at once */
+    const uint32_t *machine_of;
+    size_t n_machines;
+    bool keeps_together; /* the operations of a replica are a group: on one device */
     /* The host launches operations ahead of the device, as it does for every other strategy. An
      * operation costs what it adds to the step on one device. Otherwise it takes at least its
      * launch, and no time of the host. */
@@ -166,6 +179,16 @@ enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *
  * send at the same time. Errors as fr_router_path. */
 enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l,
                                    struct fr__placer *pl, bool shares, struct fr_error *err);
+
+/* The machine of each of the problem's devices, [n_devices] numbered from 0 in the order in which
+ * they come. Memory of the placer's arena. FR_ENOMEM. */
+enum fr_status fr__dag_machines(const uint32_t **machine_of, size_t *n_machines,
+                                struct fr__placer *pl, struct fr_error *err);
+/* Lets messages to another machine go by the device there that has the number of their source in its
+ * own machine, so that what all devices there read crosses the network once. *via and *l as above,
+ * each message alone. */
+enum fr_status fr__dag_links_by_machine(const uint32_t **via, struct fr__dag_links *l,
+                                        struct fr__placer *pl, struct fr_error *err);
 
 /* The links of all pairs, for planners that let messages wait for each other. via: as above, or
  * NULL. *out and its arrays are the placer's arena's. Errors as fr_router_path. */

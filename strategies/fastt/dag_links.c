@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "sim/network/alone.h"
 #include "strategies/fastt/shared_links.h"
+#include "strategies/lower/log.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,9 +39,11 @@ enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *
     if (!out->latency_s || !out->s_per_byte)
         return fr__fail_nomem(err);
     st = fr__routes_init(&routes, pl->in->topo, err);
-    for (size_t i = 0; i < n && st == FR_OK; i++)
+    for (size_t i = 0; i < n && st == FR_OK; i++) {
+        st = fr__check_cancelled(pl->ctx, err);
         for (size_t j = 0; j < n && st == FR_OK; j++)
             st = measure(out, pl, &routes, i, j, err);
+    }
     fr__routes_fini(&routes);
     return st;
 }
@@ -61,8 +64,10 @@ static enum fr_status find_shared(double shared[], const struct fr__placer *pl,
             const uint32_t *links;
             uint32_t route;
 
-            if (k / n == k % n)
+            if (k / n == k % n) {
+                FR_TRY(fr__check_cancelled(pl->ctx, err));
                 continue;
+            }
             FR_TRY(fr__routes_take(routes, pl->in->devices[k / n], pl->in->devices[k % n], &route,
                                    err));
             r = &routes->at[route];
@@ -129,6 +134,8 @@ enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l
         if (shares && k / n != k % n)
             l->s_per_byte[k] =
                 fmax(l->s_per_byte[k], c == FR_NONE ? shared[k] : shared[in] + shared[out]);
+        if (k % n == 0)
+            st = fr__check_cancelled(pl->ctx, err);
         if (c == FR_NONE)
             continue;
         n_uses[in]++;
@@ -203,8 +210,11 @@ static enum fr_status map_all(struct mapping *g, struct fr_error *err)
         return fr__fail_nomem(err);
     for (size_t l = 0; l < n_links; l++)
         g->number[l] = FR_NONE;
-    for (size_t pair = 0; pair < n_pairs; pair++)
+    for (size_t pair = 0; pair < n_pairs; pair++) {
+        if (pair % g->pl->in->n_devices == 0)
+            FR_TRY(fr__check_cancelled(g->pl->ctx, err));
         FR_TRY(map_pair(g, pair, err));
+    }
     kept = fr__arena_take(a, g->first[n_pairs] + 1, sizeof(*kept));
     if (!kept)
         return fr__fail_nomem(err);

@@ -108,12 +108,6 @@ static void add_tensors(struct planning *g, uint32_t op, uint32_t task)
     }
 }
 
-static bool is_same_cargo(const struct fr__dag_edge *a, const struct fr__dag_edge *b)
-{
-    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo &&
-           a->piece == b->piece;
-}
-
 /* The buffer of what an edge carries, on the device of op: one of op's tensors, or else a buffer of
  * the edge's size, one for all edges that carry the same. */
 static uint32_t made_for(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
@@ -128,7 +122,7 @@ static uint32_t made_for(struct planning *g, uint32_t op, uint32_t edge, uint32_
     if (o->role == FR__DAG_OP && o->n_parts == 1 && e->tensor != FR_NONE)
         return g->tensor_of[e->tensor - g->pl->graph->ops[o->op].first_tensor];
     for (uint32_t i = d->out_first[op]; i < edge; i++)
-        if (is_same_cargo(&d->edges[i], e))
+        if (fr__dag_is_same_message(&d->edges[i], e))
             return g->made_of[i];
     buffer = fr__add_buffer(g->pl, kind_of(e), device_of(g, op), e->bytes, task, op);
     fr__add_free(g->pl, buffer, task);
@@ -185,7 +179,7 @@ static uint32_t sent_already(const struct planning *g, uint32_t edge, uint32_t t
     const struct fr__dag_edge *edges = g->dag->edges;
     uint32_t i = g->sent[there];
 
-    while (i != FR_NONE && !is_same_cargo(&edges[i], &edges[edge]))
+    while (i != FR_NONE && !fr__dag_is_same_message(&edges[i], &edges[edge]))
         i = g->sent_before[i];
     return i;
 }
@@ -339,23 +333,22 @@ static enum fr_status make_room(struct planning *g, struct fr_error *err)
     return FR_OK;
 }
 
-enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__dag *dag,
-                            const uint32_t device[], const uint32_t order[], uint32_t task_of[],
-                            struct fr_error *err)
+enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__placed_dag *placed,
+                            uint32_t task_of[], struct fr_error *err)
 {
-    struct planning g = {.pl = pl, .dag = dag, .device = device};
+    const struct fr__dag *dag = placed->dag;
+    const uint32_t *order = placed->order;
+    struct planning g = {.pl = pl, .dag = dag, .device = placed->device};
 
     FR_TRY(make_room(&g, err));
     FR_TRY(fr__dag_give_graph(pl->plan, dag, err));
     if (dag->lines_up)
-        FR_TRY(fr__dag_lines_new(&g.lines, pl, dag, order, most_messages(&g), err));
+        FR_TRY(fr__dag_lines_new(&g.lines, pl, placed, most_messages(&g), err));
     for (size_t i = 0; i < dag->n_ops; i++) {
         uint32_t task = add_op(&g, order[i]);
 
         if (task_of)
             task_of[order[i]] = task;
     }
-    if (g.lines)
-        fr__dag_lines_join(g.lines);
-    return FR_OK;
+    return g.lines ? fr__dag_lines_join(g.lines, err) : FR_OK;
 }

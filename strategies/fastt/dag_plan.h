@@ -21,11 +21,18 @@
 #define FR_STRATEGIES_FASTT_DAG_PLAN_H
 
 #include "strategies/fastt/dag.h"
+#include "strategies/fastt/dag_lines.h"
+
+/* A dag whose operations are placed and in order. */
+struct fr__placed_dag {
+    const struct fr__dag *dag;
+    const uint32_t *device, *order;    /* [n_ops] as fr__dag_plan takes them */
+    const struct fr__dag_turns *turns; /* for messages that line up; NULL: pair by pair */
+};
 
 /* Adds the dag to pl's plan, which must be empty. device: [n_ops] index among the problem's
  * devices; order: [n_ops] all operations, none before what it reads; task_of: [n_ops] filled with
  * the tasks, or NULL. FR_ENOMEM. Cost: O(ops + edges devices). */
-enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__dag *dag,
-                            const uint32_t device[], const uint32_t order[], uint32_t task_of[],
-                            struct fr_error *err);
+enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__placed_dag *placed,
+                            uint32_t task_of[], struct fr_error *err);
 #endif

@@ -7,9 +7,13 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "strategies/fastt/dpos_state.h"
+#include "strategies/lower/log.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Operations that are placed between two looks at whether to stop. */
+enum { LOOK_EVERY = 64 };
 
 double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e, uint32_t src,
                        uint32_t dst)
@@ -377,6 +381,10 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     for (size_t i = 0; i < p->dag->n_ops; i++) {
         uint32_t op = p->priority[i];
 
+        if (i % LOOK_EVERY == 0 && fr__is_cancelled(p->m.ctx)) {
+            out->outcome = FR__DPOS_STOPPED;
+            return;
+        }
         if (waits_for_reader(p, op)) {
             if (o->record)
                 o->record->why[op] = FR__DPOS_WITH_READER;
@@ -496,6 +504,8 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
         return fr__fail_nomem(err);
     p->dag = dag;
     fr__dpos_rank(p, options->ranks_of_means);
+    if (options->list)
+        memcpy(p->priority, options->list, dag->n_ops * sizeof(*p->priority));
     if (options->record)
         fr__dpos_record_ranks(p, options->ranks_of_means, options->record);
     *out = (struct fr__dpos_result){.rank_s = p->rank_s,
@@ -508,9 +518,12 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                                     .path = p->path,
                                     .is_on_path = p->is_on_path,
                                     .used_bytes = p->used_bytes,
-                                    .there_s = p->there_s};
+                                    .there_s = p->there_s,
+                                    .between_s = p->between_s};
     out->n_path = fr__dpos_find_path(p);
     run_in_rooms(p, dag, options, out);
+    if (fr__is_cancelled(p->m.ctx))
+        return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
     if (p->links && fr__link_times_failed(p->links))
         return fr__fail_nomem(err);
     return FR_OK;

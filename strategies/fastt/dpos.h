@@ -52,6 +52,7 @@ struct fr__dpos_machine {
      * that the paper does not have. Ranks, and what is looked ahead to, stay those of messages
      * alone. Not together with `since`. NULL: each message has its links to itself. */
     const struct fr__link_map *links;
+    const struct fr_context *ctx; /* looked at now and then, whether to stop; may be NULL */
 };
 
 /* Seconds that the edge's bytes take from device to device. */
@@ -117,6 +118,8 @@ struct fr__dpos_options {
     bool looks_ahead;
     const uint32_t *placed; /* [n_ops] devices of all operations, so that only the order is planned;
                              * or NULL */
+    const uint32_t *list; /* [n_ops] the list L, in which nothing comes before what it reads; NULL:
+                             * by falling rank */
     const uint32_t *groups; /* [n_groups] devices of groups, as far as they have room; FR_NONE: as
                              * the planner sees fit; or NULL. Not together with `since` */
     double stop_s;          /* stop when the makespan is known to reach this; 0: never */
@@ -147,6 +150,8 @@ struct fr__dpos_result {
     /* [n_edges] when what an edge carries is on its reader's device, NAN if that is the maker's;
      * NULL: no links are shared */
     const double *there_s;
+    /* [n_edges] the same of the device that it goes by, NAN where it goes straight or was there */
+    const double *between_s;
     size_t n_path;
     size_t n_decided, n_kept; /* decisions made; decisions taken over from the kept plan */
     /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most
@@ -161,7 +166,7 @@ struct fr__dpos;
 struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m);
 void fr__dpos_free(struct fr__dpos *p);
 
-/* Plans the dag. FR_ENOMEM. A dag that does not fit is an outcome, not an error. Cost: O(ops log
+/* Plans the dag. FR_ENOMEM, FR_ECANCELLED. A dag that does not fit is an outcome, not an error. Cost: O(ops log
  * ops + ops devices + edges devices) and the searches of dpos_slots.h; for what is taken over, a
  * few reads for each edge. Nothing is allocated if a dag as large was planned before. */
 enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,

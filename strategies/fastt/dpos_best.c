@@ -15,6 +15,10 @@
  * operations, some tenths of a second. */
 static const double MOST_PLACED = 2e6;
 
+/* Ways are tried until about so many devices were looked at for operations, some seconds; the first
+ * way always. With slots of links a look takes about as long as eight without. */
+static const double MOST_LOOKS = 2e7, LOOKS_WITH_LINKS = 8;
+
 struct trying {
     struct fr__dpos *p;
     const struct fr__dag *dag;
@@ -22,6 +26,7 @@ struct trying {
     struct fr__dpos_options base;
     uint32_t *device, *placed; /* [n_ops] of the best so far; scratch */
     double best_s;             /* infinite: none fits */
+    double n_looks;
     struct fr__dpos_options won;
 };
 
@@ -33,6 +38,8 @@ static enum fr_status try_one(struct trying *t, const struct fr__dpos_options *h
     struct fr__dpos_result r;
 
     o.stop_s = isfinite(t->best_s) ? t->best_s : 0;
+    t->n_looks +=
+        (double)t->dag->n_ops * (double)t->m->n_devices * (t->m->links ? LOOKS_WITH_LINKS : 1);
     FR_TRY(fr__dpos_run(t->p, t->dag, &o, &r, err));
     *is_better = r.outcome == FR__DPOS_DONE && r.makespan_s < t->best_s;
     if (!*is_better)
@@ -50,7 +57,7 @@ static enum fr_status try_ways(struct trying *t, struct fr_error *err)
     unsigned n = t->base.groups ? 8 : 4;
     bool is_better;
 
-    for (unsigned k = 0; k < n; k++) {
+    for (unsigned k = 0; k < n && t->n_looks < MOST_LOOKS; k++) {
         struct fr__dpos_options o = t->base;
 
         o.looks_ahead = o.looks_ahead || k % 2;

@@ -2,6 +2,7 @@
  * path of one plan. */
 #include "config.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "strategies/fastt/dpos_state.h"
 
@@ -20,14 +21,56 @@ static double cheapest(const struct fr__dag *dag, const struct fr__dpos_machine 
     return least;
 }
 
-static double fastest_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e)
+/* The ways between two devices that are the fastest for some number of bytes, so that an edge need
+ * not ask all pairs. */
+struct way {
+    double latency_s, s_per_byte;
+};
+struct ways {
+    struct way *at;
+    size_t n, cap;
+};
+
+/* Adds a way unless another is always at least as fast, in place of those that are never faster.
+ * false: out of memory. */
+static bool add_way(struct ways *w, struct way new)
+{
+    size_t n_kept = 0;
+
+    for (size_t k = 0; k < w->n; k++)
+        if (w->at[k].latency_s <= new.latency_s && w->at[k].s_per_byte <= new.s_per_byte)
+            return true;
+    for (size_t k = 0; k < w->n; k++)
+        if (w->at[k].latency_s < new.latency_s || w->at[k].s_per_byte < new.s_per_byte)
+            w->at[n_kept++] = w->at[k];
+    if (!fr__grow(&w->at, &w->cap, n_kept + 1, sizeof(*w->at)))
+        return false;
+    w->at[n_kept++] = new;
+    w->n = n_kept;
+    return true;
+}
+
+static enum fr_status find_ways(struct ways *w, const struct fr__dpos_machine *m,
+                                struct fr_error *err)
+{
+    *w = (struct ways){.n = 0};
+    for (size_t k = 0; k < m->n_devices * m->n_devices; k++)
+        if (k / m->n_devices != k % m->n_devices &&
+            !add_way(w, (struct way){m->latency_s[k], m->s_per_byte[k]})) {
+            free(w->at);
+            return fr__fail_nomem(err);
+        }
+    return FR_OK;
+}
+
+static double fastest_move_s(const struct ways *w, const struct fr__dag_edge *e)
 {
     double least = INFINITY;
 
-    for (uint32_t a = 0; a < m->n_devices; a++)
-        for (uint32_t b = 0; b < m->n_devices; b++)
-            if (a != b)
-                least = fmin(least, fr__dpos_move_s(m, e, a, b));
+    if (e->cargo == FR__DAG_ORDER)
+        return 0;
+    for (size_t k = 0; k < w->n; k++)
+        least = fmin(least, w->at[k].latency_s + (double)e->bytes * w->at[k].s_per_byte);
     return least;
 }
 
@@ -102,8 +145,8 @@ static uint64_t largest_room(const struct fr__dpos_machine *m)
 }
 
 /* The least over all edges of the longest chain through an edge that crosses devices. */
-static double cross(const struct fr__dag *dag, const struct fr__dpos_machine *m,
-                    const double *head_s, const double *tail_s, const double *cost_s)
+static double cross(const struct fr__dag *dag, const struct ways *ways, const double *head_s,
+                    const double *tail_s, const double *cost_s)
 {
     double least = INFINITY;
 
@@ -114,7 +157,7 @@ static double cross(const struct fr__dag *dag, const struct fr__dpos_machine *m,
         if (dag->ops[i].group != FR_NONE && dag->ops[i].group == dag->ops[j].group)
             continue;
         if (through_s < least)
-            least = fmin(least, through_s + fastest_move_s(m, &dag->edges[e]));
+            least = fmin(least, through_s + fastest_move_s(ways, &dag->edges[e]));
     }
     return least < INFINITY ? least : 0;
 }
@@ -141,8 +184,15 @@ enum fr_status fr__dpos_bounds(struct fr__dpos_bounds *b, const struct fr__dag *
         b->bytes += fr__dpos_op_bytes(&dag->ops[i]);
     }
     b->work_s /= (double)m->n_devices;
-    if (m->n_devices > 1 && b->bytes > largest_room(m) && is_connected(dag, parent))
-        b->cross_s = cross(dag, m, head_s, head_s + n, head_s + 2 * n);
+    if (m->n_devices > 1 && b->bytes > largest_room(m) && is_connected(dag, parent)) {
+        struct ways ways;
+
+        st = find_ways(&ways, m, err);
+        if (st != FR_OK)
+            goto free_arrays;
+        b->cross_s = cross(dag, &ways, head_s, head_s + n, head_s + 2 * n);
+        free(ways.at);
+    }
     b->best_s = fmax(b->path_s, fmax(b->work_s, b->cross_s));
 free_arrays:
     free(parent);

@@ -6,12 +6,6 @@
 
 #include <math.h>
 
-static bool is_same_message(const struct fr__dag_edge *a, const struct fr__dag_edge *b)
-{
-    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo &&
-           a->piece == b->piece;
-}
-
 static uint32_t via(const struct fr__dpos *p, uint32_t src, uint32_t dst)
 {
     const struct fr__link_map *m = p->m.links;
@@ -32,7 +26,7 @@ static double sent_s(const struct fr__dpos *p, const struct fr__dag_edge *e, uin
         if (isnan(p->there_s[k]))
             continue;
         n_left--;
-        if (!is_same_message(&dag->edges[k], e))
+        if (!fr__dag_is_same_message(&dag->edges[k], e))
             continue;
         if (there == device)
             return p->there_s[k];

@@ -5,10 +5,14 @@
 #include "strategies/fastt/fastt.h"
 
 #include "base/error.h"
+#include "plan/internal.h"
 
 #include <math.h>
 
 static const double MOST_PIECE_BYTES = 1e9;
+
+/* Looks at a device for an operation (fr__fastt_looks) that take minutes. */
+static const double MOST_LOOKS = 5e8;
 
 /* ---- the machine ---- */
 
@@ -24,8 +28,11 @@ static enum fr_status describe_machine(struct fr__fastt *f, struct fr__placer *p
     FR_TRY(fr__dag_links_make(&links, pl, err));
     for (size_t d = 0; d < n; d++)
         type[d] = pl->in->topo->devices[pl->in->devices[d]].type;
-    f->machine = (struct fr__dpos_machine){
-        .n_devices = n, .type = type, .latency_s = links.latency_s, .s_per_byte = links.s_per_byte};
+    f->machine = (struct fr__dpos_machine){.n_devices = n,
+                                           .type = type,
+                                           .latency_s = links.latency_s,
+                                           .s_per_byte = links.s_per_byte,
+                                           .ctx = pl->ctx};
     return FR_OK;
 }
 
@@ -41,8 +48,20 @@ static enum fr_status find_relays(struct fr__fastt *f, struct fr__placer *pl, bo
     return FR_OK;
 }
 
-/* Finds the room of each device for the start; returns the smallest. */
-static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl)
+static enum fr_status find_relays_by_machine(struct fr__fastt *f, struct fr__placer *pl,
+                                             const uint32_t **via, struct fr_error *err)
+{
+    struct fr__dag_links links;
+
+    FR_TRY(fr__dag_links_make(&links, pl, err));
+    FR_TRY(fr__dag_links_by_machine(via, &links, pl, err));
+    f->machine.latency_s = links.latency_s;
+    f->machine.s_per_byte = links.s_per_byte;
+    return FR_OK;
+}
+
+/* Finds the room of each device for the start, or a part of it; 0: all. Returns the smallest. */
+static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl, double frac)
 {
     uint64_t *room_bytes = fr__arena_alloc(pl->arena, f->machine.n_devices, sizeof(*room_bytes));
     uint64_t smallest = UINT64_MAX;
@@ -54,6 +73,8 @@ static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl)
         uint64_t taken = (t->is_gpu ? t->context_bytes : 0) + f->start->transient_bytes;
 
         room_bytes[d] = t->mem_bytes > taken ? t->mem_bytes - taken : 0;
+        if (frac > 0)
+            room_bytes[d] = (uint64_t)(frac * (double)room_bytes[d]);
         if (room_bytes[d] < smallest)
             smallest = room_bytes[d];
     }
@@ -73,6 +94,31 @@ bool fr__fastt_cannot_fit(const struct fr__placer *pl)
     }
     /* in pieces, each rounded on its own, it may be a hair less */
     return held_bytes * (1 - 1e-3) > room_bytes;
+}
+
+/* ---- how large it is ---- */
+
+double fr__fastt_looks(const struct fr__placer *pl, size_t n_replicas, bool has_slots)
+{
+    return (double)pl->graph->n_ops * (double)n_replicas * (double)pl->in->n_devices *
+           (has_slots ? 8 : 1);
+}
+
+enum fr_status fr__fastt_check_size(const struct fr__placer *pl, size_t n_replicas, double most,
+                                    struct fr_error *err)
+{
+    const struct fr_graph *g = pl->graph;
+    const struct fr__plan_size size = {.tasks = n_replicas * g->n_ops,
+                                       .deps = n_replicas * g->n_edges,
+                                       .buffers = n_replicas * g->n_tensors,
+                                       .frees = n_replicas * g->n_edges};
+
+    if (fr__fastt_looks(pl, n_replicas, false) > most)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "too large to plan op by op: %zu operations, each on any of %zu GPUs; name "
+                        "fewer GPUs, or a strategy that repeats one plan, like dp or hybrid",
+                        g->n_ops * n_replicas, pl->in->n_devices);
+    return fr__plan_has_room(pl->plan, &size) ? FR_OK : fr__plan_check_room(pl->plan, err);
 }
 
 /* ---- the start ---- */
@@ -118,35 +164,45 @@ static enum fr_status make_start_by(struct fr__fastt *f, struct fr__placer *pl,
                                     const struct fr__rule *rule, struct fr_error *err)
 {
     size_t n = pl->in->n_devices;
-    const struct fr__dag_how how = {.n_replicas = rule->replicates ? n : 1,
-                                    .n_pieces = rule->has_pieces ? n : 1,
-                                    .least_piece_bytes = least_piece_bytes(&f->machine),
-                                    .keeps_together = rule->keeps_together,
-                                    .launches_ahead = true,
-                                    .lines_up = true};
+    struct fr__dag_how how = {.n_replicas = rule->replicates ? n : 1,
+                              .n_pieces = rule->has_pieces ? n : 1,
+                              .least_piece_bytes = least_piece_bytes(&f->machine),
+                              .keeps_together = rule->keeps_together,
+                              .launches_ahead = true,
+                              .lines_up = true};
 
+    if (rule->by_machine)
+        FR_TRY(fr__dag_machines(&how.machine_of, &how.n_machines, pl, err));
     fr__dag_free(f->start);
     f->start = NULL;
     f->is_data_parallel = how.n_replicas > 1;
     return fr__dag_make_as(&f->start, pl, &how, err);
 }
 
-enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
-                                 enum fr__fastt_start start, struct fr_error *err)
+static enum fr_status prepare(struct fr__fastt *out, struct fr__placer *pl,
+                              enum fr__fastt_start start, double room_frac, struct fr_error *err)
 {
     /* a model that all devices together cannot hold has no replica on one of them */
     bool can_replicate = pl->in->global_batch >= pl->in->n_devices && !fr__fastt_cannot_fit(pl);
 
     *out = (struct fr__fastt){.rule = fr__rule_at(FR__RULE_PAPER), .own_s = NAN};
+    FR_TRY(fr__fastt_check_size(
+        pl, can_replicate && start != FR__FASTT_MODEL ? pl->in->n_devices : 1, MOST_LOOKS, err));
     FR_TRY(describe_machine(out, pl, err));
     FR_TRY(make_start(out, pl, start == FR__FASTT_DP || (start == FR__FASTT_AUTO && can_replicate),
                       err));
-    if (find_rooms(out, pl) >= replica_bytes(out->start) || start != FR__FASTT_AUTO ||
+    if (find_rooms(out, pl, room_frac) >= replica_bytes(out->start) || start != FR__FASTT_AUTO ||
         !out->is_data_parallel)
         return FR_OK;
     FR_TRY(make_start(out, pl, false, err));
-    find_rooms(out, pl);
+    find_rooms(out, pl, room_frac);
     return FR_OK;
+}
+
+enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
+                                 enum fr__fastt_start start, struct fr_error *err)
+{
+    return prepare(out, pl, start, 0, err);
 }
 
 /* ---- planning ---- */
@@ -231,7 +287,7 @@ static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *p
 static enum fr_status run_paper(struct fr__fastt *out, struct fr__placer *pl,
                                 const struct fr__fastt_options *o, struct fr_error *err)
 {
-    FR_TRY(fr__fastt_prepare(out, pl, o->start, err));
+    FR_TRY(prepare(out, pl, o->start, o->room_frac, err));
     if (o->links == FR__FASTT_SLOTS)
         FR_TRY(fr__dag_links_map(&out->machine.links, NULL, pl, err));
     FR_TRY(search(out, pl, o, err));
@@ -241,7 +297,7 @@ static enum fr_status run_paper(struct fr__fastt *out, struct fr__placer *pl,
     if (out->result.plan.outcome == FR__DPOS_NO_ROOM && o->start == FR__FASTT_AUTO &&
         out->is_data_parallel) {
         FR_TRY(make_start(out, pl, false, err));
-        find_rooms(out, pl);
+        find_rooms(out, pl, o->room_frac);
         FR_TRY(search(out, pl, o, err));
     }
     return FR_OK;
@@ -251,12 +307,15 @@ static enum fr_status run_paper(struct fr__fastt *out, struct fr__placer *pl,
  * planning. */
 static const double MOST_PLACED = 2e6;
 
-static unsigned most_tries(const struct fr__fastt *f)
+static void limit_tries(const struct fr__fastt *f, struct fr__os_dpos_options *search)
 {
-    double ways = 2.0 * (double)(f->machine.n_devices - 1);
-    double n = MOST_PLACED / (ways * (double)f->start->n_ops);
+    double an_op = 2.0 * (double)(f->machine.n_devices - 1) * (double)f->start->n_ops;
+    double n = MOST_PLACED / an_op;
 
-    return n < 1 ? 1 : (unsigned)n;
+    search->max_tried = n < 1 ? 1 : (unsigned)n;
+    /* one operation in as many parts as there are devices always; in thousands, if a user wants
+     * them, as far as that goes */
+    search->most_made = fmax(MOST_PLACED, 2 * an_op);
 }
 
 /* A device for each group that is a replica. NULL: out of memory. */
@@ -304,14 +363,18 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
 
     *out = (struct fr__fastt){.rule = rule, .own_s = NAN, .has_spare_room = is_roomy};
     out->replicas_s = INFINITY;
+    FR_TRY(fr__fastt_check_size(pl, rule->replicates ? pl->in->n_devices : 1, MOST_LOOKS, err));
     FR_TRY(describe_machine(out, pl, err));
-    FR_TRY(find_relays(out, pl, o->links == FR__FASTT_SHARED, &via, err));
+    if (rule->by_machine)
+        FR_TRY(find_relays_by_machine(out, pl, &via, err));
+    else
+        FR_TRY(find_relays(out, pl, o->links == FR__FASTT_SHARED, &via, err));
     FR_TRY(make_start_by(out, pl, rule, err));
     out->start->via = via;
     out->waits_for_slots = o->links == FR__FASTT_SLOTS;
     if (out->waits_for_slots)
         FR_TRY(fr__dag_links_map(&out->machine.links, via, pl, err));
-    find_rooms(out, pl);
+    find_rooms(out, pl, o->room_frac);
     if (is_roomy) {
         room_bytes = fr__arena_alloc(pl->arena, out->machine.n_devices, sizeof(*room_bytes));
         if (!room_bytes)
@@ -322,13 +385,15 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     }
     how.splits = rule->splits && o->splits;
     if (o->limits_tries)
-        how.search.max_tried = most_tries(out);
+        limit_tries(out, &how.search);
     if (how.splits)
         FR_TRY(search(out, pl, &how, err));
     else
         FR_TRY(plan_whole(out, pl, err));
     if (out->result.plan.outcome != FR__DPOS_DONE)
         return FR_OK;
+    out->turns = (struct fr__dag_turns){out->machine.links, out->result.plan.there_s,
+                                        out->result.plan.between_s};
     return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
 }
 

@@ -36,8 +36,9 @@ enum fr__fastt_start { FR__FASTT_AUTO, FR__FASTT_DP, FR__FASTT_MODEL };
 enum fr__fastt_replicas { FR__FASTT_COMPARE, FR__FASTT_ONLY, FR__FASTT_IGNORE };
 
 /* What the planner believes that a message takes: what it takes alone; while all pairs send at the
- * same time (our rules only); or with slots of links (struct fr__link_map). */
-enum fr__fastt_links { FR__FASTT_ALONE, FR__FASTT_SHARED, FR__FASTT_SLOTS };
+ * same time (our rules only); or with slots of links (struct fr__link_map). Auto: alone, and where
+ * the engine is the referee our rules plan with slots as well. */
+enum fr__fastt_links { FR__FASTT_LINKS_AUTO, FR__FASTT_ALONE, FR__FASTT_SHARED, FR__FASTT_SLOTS };
 
 struct fr__fastt_options {
     enum fr__fastt_start start;
@@ -48,6 +49,7 @@ struct fr__fastt_options {
     enum fr__fastt_links links;
     bool asks_engine;                  /* if the problem has a run to ask about */
     bool compares_plain;               /* with other strategies, if the engine is asked */
+    double room_frac;                  /* of each device's room that the account may fill; 0: all */
     struct fr__os_dpos_options search; /* costs are filled in */
 };
 /* The options that a user gave for `dpos` or `os-dpos`. */
@@ -77,16 +79,21 @@ struct fr__fastt {
     bool keeps_replicas;              /* result.plan and dag are theirs */
     struct fr__dpos_bounds bounds;    /* of result.dag */
     /* What the engine said; own_s is NAN if it was not asked. */
-    double own_s;             /* of the planner's own plan */
-    double alone_s;           /* of it, with each message alone on its links */
-    double foreseen_s;        /* what waiting for slots of links adds to what is believed of it */
-    bool is_in_program_order; /* not in that of the planner's list */
-    bool waits_for_slots;     /* planned with slots of links (struct fr__link_map) */
+    double own_s;               /* of the planner's own plan */
+    double alone_s;             /* of it, with each message alone on its links */
+    double foreseen_s;          /* what waiting for slots of links adds to what is believed of it */
+    bool is_in_program_order;   /* not in that of the planner's list */
+    bool waits_for_slots;       /* planned with slots of links (struct fr__link_map) */
+    bool keeps_turns;           /* messages keep the order of their slots */
+    struct fr__dag_turns turns; /* of result.plan; links NULL: it was planned without slots */
     bool has_spare_room; /* planned without the account of memory, since the engine finds room */
     size_t n_plain, n_runs, n_stopped;
     struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];
     const struct fr_strategy *plan_of; /* whose plan is handed over; NULL: the planner's own */
 };
+
+/* Its plan, for the engine. Valid as long as *f is not changed. */
+struct fr__placed_dag fr__fastt_placed(const struct fr__fastt *f);
 
 /* Plans pl's problem (own.c), without a look at other strategies: with the engine as the referee if
  * o and the problem allow it. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must
@@ -103,6 +110,13 @@ enum fr_status fr__fastt_paper(struct fr__fastt *out, struct fr__placer *pl,
  * the memory of all devices: then no plan fits, by the planner's account or by the engine's. Cost:
  * O(parameters + devices). */
 bool fr__fastt_cannot_fit(const struct fr__placer *pl);
+
+/* How many times about a planner looks at a device for an operation: operations of n_replicas times
+ * devices. With slots of links a look takes as long as eight without. */
+double fr__fastt_looks(const struct fr__placer *pl, size_t n_replicas, bool has_slots);
+/* FR_ERANGE: more looks than `most`; FR_ENOMEM: the dag would not fit in our own memory. */
+enum fr_status fr__fastt_check_size(const struct fr__placer *pl, size_t n_replicas, double most,
+                                    struct fr_error *err);
 
 /* Says what lacks, for a result without room. */
 enum fr_status fr__fastt_fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,

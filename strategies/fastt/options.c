@@ -44,11 +44,11 @@ enum {
         [OPTION_LINKS] = {                                                                         \
             .name = "links",                                                                       \
             .type = FR_OPTION_CHOICE,                                                              \
-            .fallback = "alone",                                                                   \
-            .choices = "alone|shared|slots",                                                       \
+            .fallback = "auto",                                                                    \
+            .choices = "auto|alone|shared|slots",                                                  \
             .help = "what the planner believes that a message takes: alone on its links; while "   \
                     "all other pairs of GPUs send too (not by rule=paper); or in a slot of time "  \
-                    "on each link, for which messages wait"}
+                    "on each link, for which messages wait; auto: alone, our rules also slots"}
 
 const struct fr_option fr__dpos_options[] = {SHARED_OPTIONS, {.name = NULL}};
 const struct fr_option fr__os_dpos_options[] = {

@@ -31,6 +31,7 @@ struct fr__os_dpos {
     struct ranked *ranked;
     struct fr__os_dpos_try *tries;
     size_t n_tries, cap_tries;
+    double n_made; /* operations of the dags tried so far */
     double best_s;
 };
 
@@ -136,6 +137,7 @@ static enum fr_status evaluate(struct fr__os_dpos *o, struct fr__os_dpos_try *t,
                                       o->candidate_arena, err);
 
     if (st == FR_OK) {
+        o->n_made += (double)dag.n_ops;
         change.n_new = (uint32_t)(dag.n_ops - o->dag->n_ops + 1);
         st = replan(o, &dag, change, how, &plan, err);
     }
@@ -162,7 +164,12 @@ static enum fr_status look_up(const struct fr__os_dpos *o, struct fr_error *err)
                                     : FR_OK;
 }
 
-/* Tries all ways of an operation; *best is the index of the shortest that is shorter than
+static bool is_spent(const struct fr__os_dpos *o)
+{
+    return o->options.most_made > 0 && o->n_made > o->options.most_made;
+}
+
+/* Tries all ways of an operation, as far as the search may go; *best is the index of the shortest that is shorter than
  * before. */
 static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
                              struct fr__os_dpos_result *r, struct fr_error *err)
@@ -172,7 +179,8 @@ static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
     double limit_s = o->best_s;
 
     *best = SIZE_MAX;
-    for (unsigned n = 2; n <= o->options.max_parts; n = o->options.powers_of_two ? 2 * n : n + 1)
+    for (unsigned n = 2; n <= o->options.max_parts && !is_spent(o);
+         n = o->options.powers_of_two ? 2 * n : n + 1)
         for (size_t k = 0; k < 2; k++) {
             struct fr__os_dpos_try t = {.op = op, .dim = dims[k], .n = n, .before_s = o->best_s};
 
@@ -227,7 +235,7 @@ static enum fr_status search(struct fr__os_dpos *o, size_t n_start, struct fr__o
         if (!(o->dag->ops[o->at[op]].split_mask & o->options.dims) || o->options.max_parts < 2)
             continue;
         r->end = FR__OS_DPOS_SPENT;
-        if (o->options.max_tried && r->n_ops_tried == o->options.max_tried)
+        if ((o->options.max_tried && r->n_ops_tried == o->options.max_tried) || is_spent(o))
             return FR_OK;
         r->n_ops_tried++;
         FR_TRY(try_op(o, op, &best, r, err));

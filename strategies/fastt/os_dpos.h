@@ -26,6 +26,7 @@ struct fr__os_dpos_options {
     bool powers_of_two;   /* only 2, 4, 8 parts */
     uint8_t dims;         /* bits FR__DAG_BATCH and FR__DAG_CHANNEL; 0: both */
     unsigned max_tried;   /* operations that are tried; 0: no limit */
+    double most_made;     /* operations of all dags that are tried, about; 0: no limit */
     unsigned patience;    /* the search ends after so many operations in a row without gain; 0: 1 */
     bool evaluates_whole; /* stops no evaluation early */
     bool plans_anew;      /* takes over nothing from the plan before the split */
@@ -49,7 +50,7 @@ enum fr__os_dpos_end {
     FR__OS_DPOS_NOTHING_TO_SPLIT, /* on the path */
     FR__OS_DPOS_NO_GAIN,          /* no gain from the last operations tried */
     FR__OS_DPOS_ALL_TRIED,
-    FR__OS_DPOS_SPENT /* max_tried */
+    FR__OS_DPOS_SPENT /* max_tried, most_made */
 };
 
 struct fr__os_dpos_result {

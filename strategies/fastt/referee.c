@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "plan/internal.h"
-#include "strategies/fastt/dag_plan.h"
 #include "strategies/lower/values.h"
 
 #include <math.h>
@@ -15,7 +14,8 @@ enum fr_status fr__referee_init(struct fr__referee *r, const struct fr_problem *
 {
     *r = (struct fr__referee){.in = in, .simulation = in->simulation};
     if (ctx)
-        r->quiet = (struct fr_context){.seed = ctx->seed, .cancel = ctx->cancel};
+        r->quiet = (struct fr_context){
+            .seed = ctx->seed, .cancel = ctx->cancel, .memory_bytes = ctx->memory_bytes};
     if (r->simulation)
         return FR_OK;
     FR_TRY(fr_simulation_new(&r->own, in->topo, err));
@@ -62,8 +62,16 @@ static enum fr_status run(struct fr__referee *r, struct fr_plan **plan, double s
     r->n_runs++;
     r->n_stopped += made->is_stopped;
     *out = (struct fr__made){.s = made->is_stopped ? (double)INFINITY : made->iteration_s};
-    for (size_t d = 0; d < made->n_devices; d++)
-        out->is_over = out->is_over || made->devices[d].is_over;
+    for (uint32_t d = 0; d < made->n_devices; d++) {
+        const struct fr_device_result *m = &made->devices[d];
+        const struct fr_device_type *type = &r->in->topo->types[r->in->topo->devices[d].type];
+        double bytes = (double)(m->peak_reserved_bytes > m->peak_bytes ? m->peak_reserved_bytes
+                                                                       : m->peak_bytes);
+
+        bytes += type->is_gpu && m->peak_bytes > 0 ? (double)type->context_bytes : 0;
+        out->is_over = out->is_over || m->is_over;
+        out->fullest_frac = fmax(out->fullest_frac, bytes / (double)type->mem_bytes);
+    }
     if (out->is_over)
         out->s = INFINITY;
     fr_run_free(made);
@@ -79,14 +87,18 @@ enum fr_status fr__referee_ask(struct fr__referee *r, const struct fr__placed_da
 
     if (!plan)
         return fr__fail_nomem(err);
+    fr__plan_limit(plan, r->quiet.memory_bytes);
     st = fr__placer_init(&pl, r->in, &r->quiet, plan, err);
     if (st == FR_OK)
-        st = fr__dag_plan(&pl, d->dag, d->device, d->order, NULL, err);
+        st = fr__dag_plan(&pl, d, NULL, err);
     fr__placer_fini(&pl);
     if (st == FR_OK)
         st = run(r, &plan, stop_s, is_alone, out, err);
     fr_plan_free(plan);
-    return st;
+    if (st != FR_EDEADLOCK)
+        return st;
+    *out = (struct fr__made){.s = INFINITY};
+    return FR_OK;
 }
 
 enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_strategy *s,
@@ -99,6 +111,7 @@ enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_s
 
     if (!plan)
         return fr__fail_nomem(err);
+    fr__plan_limit(plan, r->quiet.memory_bytes);
     in.options = &values;
     in.decisions = NULL;
     st = fr__values_default(s, &values, err);

@@ -8,7 +8,7 @@
 #ifndef FR_STRATEGIES_FASTT_REFEREE_H
 #define FR_STRATEGIES_FASTT_REFEREE_H
 
-#include "strategies/fastt/dag.h"
+#include "strategies/fastt/dag_plan.h"
 
 struct fr__referee {
     const struct fr_problem *in; /* its run is not NULL */
@@ -22,17 +22,14 @@ enum fr_status fr__referee_init(struct fr__referee *r, const struct fr_problem *
                                 const struct fr_context *ctx, struct fr_error *err);
 void fr__referee_fini(struct fr__referee *r);
 
-/* A dag whose operations are placed and in order. */
-struct fr__placed_dag {
-    const struct fr__dag *dag;
-    const uint32_t *device, *order; /* [n_ops] as fr__dag_plan takes them */
-};
 struct fr__made {
-    double s;     /* an iteration; INFINITY: stopped, or out of memory */
-    bool is_over; /* out of memory */
+    double s;            /* an iteration; INFINITY: stopped, or out of memory */
+    bool is_over;        /* out of memory */
+    double fullest_frac; /* most of a device's memory that was in use at once, over what it has */
 };
 /* stop_s: the run stops when it must take longer; 0: never. is_alone: each message as if it were
- * alone on its links, whatever the problem's network. Errors as fr__dag_plan and fr_simulate. */
+ * alone on its links, whatever the problem's network. *out is infinite, without being over, if tasks
+ * wait for each other. Other errors as fr__dag_plan and fr_simulate. */
 enum fr_status fr__referee_ask(struct fr__referee *r, const struct fr__placed_dag *d, double stop_s,
                                bool is_alone, struct fr__made *out, struct fr_error *err);
 /* The same of another strategy with its default options. *out is infinite, without being over, if

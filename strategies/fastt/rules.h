@@ -16,13 +16,15 @@ struct fr__rule {
     bool replicates;               /* plans replicas that share variables; else one model */
     bool keeps_together;           /* a replica is on one device, which DPOS chooses */
     bool has_pieces;               /* variables are partitioned, a piece a device */
+    bool by_machine;               /* gradients are added machine by machine, and parameters are
+                                      sent once to each machine; else to each GPU */
     bool inputs_wait, looks_ahead; /* struct fr__dpos_options */
     bool splits;                   /* OS-DPOS; else DPOS alone */
     bool in_program_order;         /* the engine is also asked about the order of the program */
 };
 
 /* In the order of the option's choices, behind `auto`. NULL past the end. */
-#define FR__RULE_CHOICES "auto|paper|apart|split|together|one"
+#define FR__RULE_CHOICES "auto|paper|apart|split|together|machines|one"
 enum fr__rule_choice { FR__RULE_AUTO, FR__RULE_PAPER };
 const struct fr__rule *fr__rule_at(size_t choice);
 #endif

@@ -115,6 +115,7 @@ static enum fr_status place(struct fr__fastt *f, struct fr__placer *pl,
                             const struct fr__fastt_asked *asked, struct fr_error *err)
 {
     const struct fr__fastt_options o = fr__fastt_options(pl->in->options, asked->splits);
+    struct fr__placed_dag placed;
     uint32_t *tasks = NULL;
 
     FR_TRY(fr__fastt_run(f, pl, &o, err));
@@ -127,8 +128,8 @@ static enum fr_status place(struct fr__fastt *f, struct fr__placer *pl,
         tasks = fr__arena_alloc(pl->arena, f->result.dag->n_ops, sizeof(*tasks));
         if (!tasks)
             return fr__fail_nomem(err);
-        FR_TRY(fr__dag_plan(pl, f->result.dag, f->result.plan.device, f->result.plan.order, tasks,
-                            err));
+        placed = fr__fastt_placed(f);
+        FR_TRY(fr__dag_plan(pl, &placed, tasks, err));
     }
     log_plan(f, pl);
     return pl->in->decisions ? fr__tell_answer(pl->in->decisions, f, pl->in, tasks, err) : FR_OK;

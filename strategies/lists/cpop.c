@@ -17,6 +17,7 @@
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ranks.h"
 #include "strategies/lists/ready.h"
+#include "strategies/lower/log.h"
 
 static double priority_s(const struct fr__timetable *t, uint32_t op)
 {
@@ -87,7 +88,6 @@ enum fr_status fr__cpop_run(struct fr__timetable *t, const struct fr_problem *in
     uint32_t path_device;
 
     (void)in;
-    (void)ctx;
     t->down_s = fr__arena_alloc(t->arena, t->dag->n_ops, sizeof(*t->down_s));
     if (!t->down_s || !fr__ready_init(&ready, t))
         return fr__fail_nomem(err);
@@ -101,6 +101,7 @@ enum fr_status fr__cpop_run(struct fr__timetable *t, const struct fr_problem *in
     while (ready.n > 0) {
         uint32_t op = fr__ready_pop(&ready);
 
+        FR_TRY(fr__check_cancelled(ctx, err));
         place(t, op, path_device);
         for (uint32_t e = t->dag->out_first[op]; e < t->dag->out_first[op + 1]; e++)
             if (fr__ready_is_new(t, op, e))

@@ -18,6 +18,7 @@
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ranks.h"
 #include "strategies/lists/ready.h"
+#include "strategies/lower/log.h"
 
 /* Of the ready operations, the one to be placed now, as an index into them. */
 static size_t choose(struct fr__timetable *t, const struct fr__ready *ready, struct fr__spot *best)
@@ -56,8 +57,7 @@ enum fr_status fr__etf_run(struct fr__timetable *t, const struct fr_problem *in,
         size_t taken = choose(t, &ready, &spot);
         uint32_t op = ready.at[taken].op;
 
-        if (ctx && ctx->cancel && *ctx->cancel)
-            return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "stopped");
+        FR_TRY(fr__check_cancelled(ctx, err));
         fr__timetable_place(t, op, &spot, FR__DPOS_ENDS_FIRST);
         ready.at[taken] = ready.at[--ready.n];
         for (uint32_t e = t->dag->out_first[op]; e < t->dag->out_first[op + 1]; e++)

@@ -12,6 +12,7 @@
 #include "strategies/list.h"
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ranks.h"
+#include "strategies/lower/log.h"
 
 /* The operations that are decided, by falling rank; *n of them. NULL: out of memory. */
 static struct fr__ranked *make_list(struct fr__timetable *t, size_t *n)
@@ -34,7 +35,6 @@ enum fr_status fr__heft_run(struct fr__timetable *t, const struct fr_problem *in
     size_t n;
 
     (void)in;
-    (void)ctx;
     fr__rank_up(t, true, t->rank_s);
     list = make_list(t, &n);
     if (!list)
@@ -42,6 +42,7 @@ enum fr_status fr__heft_run(struct fr__timetable *t, const struct fr_problem *in
     for (size_t i = 0; i < n; i++) {
         struct fr__spot spot = fr__timetable_choose(t, list[i].op, FR__SPOT_ENDS_FIRST, true);
 
+        FR_TRY(fr__check_cancelled(ctx, err));
         fr__timetable_place(t, list[i].op, &spot, FR__DPOS_ENDS_FIRST);
     }
     return FR_OK;

@@ -17,6 +17,7 @@
 #include "strategies/list.h"
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ready.h"
+#include "strategies/lower/log.h"
 
 #include <stdlib.h>
 
@@ -73,7 +74,7 @@ static struct entry *make_list(struct fr__timetable *t, const double latest_s[],
 /* Places all in the order of the list; where operations that take no time tie with what they read,
  * what is read goes first. */
 static enum fr_status place_all(struct fr__timetable *t, const struct entry list[], size_t n,
-                                struct fr_error *err)
+                                const struct fr_context *ctx, struct fr_error *err)
 {
     uint32_t *place = fr__arena_alloc(t->arena, t->dag->n_ops, sizeof(*place));
     struct fr__ready ready;
@@ -89,6 +90,7 @@ static enum fr_status place_all(struct fr__timetable *t, const struct entry list
         uint32_t op = fr__ready_pop(&ready);
         struct fr__spot spot = fr__timetable_choose(t, op, FR__SPOT_STARTS_FIRST, true);
 
+        FR_TRY(fr__check_cancelled(ctx, err));
         fr__timetable_place(t, op, &spot, FR__DPOS_ENDS_FIRST);
         for (uint32_t e = t->dag->out_first[op]; e < t->dag->out_first[op + 1]; e++)
             if (fr__ready_is_new(t, op, e))
@@ -105,7 +107,6 @@ enum fr_status fr__mcp_run(struct fr__timetable *t, const struct fr_problem *in,
     size_t n;
 
     (void)in;
-    (void)ctx;
     if (!latest_s)
         return fr__fail_nomem(err);
     fr__rank_up(t, true, t->rank_s);
@@ -117,7 +118,7 @@ enum fr_status fr__mcp_run(struct fr__timetable *t, const struct fr_problem *in,
     list = make_list(t, latest_s, &n);
     if (!list)
         return fr__fail_nomem(err);
-    return place_all(t, list, n, err);
+    return place_all(t, list, n, ctx, err);
 }
 
 static const struct fr__list_method method = {

@@ -54,6 +54,7 @@ struct job {
     const struct fr__list_method *method;
     struct fr__placer pl;
     struct fr__fastt fastt; /* its start, machine, and the answer in its words */
+    bool is_told;           /* the record is handed out */
     struct fr__timetable table;
     struct fr__dpos_result result; /* views of the timetable and of order, position, used_bytes */
     uint32_t *order, *position;
@@ -129,6 +130,7 @@ static enum fr_status schedule(struct job *j, const struct fr_problem *in,
     FR_TRY(fr__fastt_prepare(&j->fastt, &j->pl,
                              (enum fr__fastt_start)in->options->value[FR__LISTS_START], err));
     FR_TRY(fr__timetable_init(t, j->fastt.start, &j->fastt.machine, err));
+    t->is_told = j->is_told;
     FR_TRY(j->method->run(t, in, ctx, err));
     makespan_s = fr__timetable_finish(t);
     FR_TRY(sort_by_start(j, err));
@@ -167,11 +169,13 @@ static enum fr_status make_plan(struct job *j, const struct fr_problem *in,
                                 const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr__dag *dag = j->fastt.start;
+    const struct fr__placed_dag placed = {
+        .dag = dag, .device = j->result.device, .order = j->result.order};
     uint32_t *tasks = fr__arena_alloc(j->pl.arena, dag->n_ops, sizeof(*tasks));
 
     if (!tasks)
         return fr__fail_nomem(err);
-    FR_TRY(fr__dag_plan(&j->pl, dag, j->result.device, j->result.order, tasks, err));
+    FR_TRY(fr__dag_plan(&j->pl, &placed, tasks, err));
     fr__log(ctx, "%s, from %s of %zu operations: %.6f s, at least %.6f s", j->method->caption,
             j->fastt.is_data_parallel ? "replicas that share their variables: a dag"
                                       : "the model: a dag",
@@ -235,7 +239,7 @@ enum fr_status fr__lists_explain(const struct fr__list_method *method, const str
                                  const struct fr_context *ctx, struct fr_decisions **out,
                                  struct fr_error *err)
 {
-    struct job j = {.method = method};
+    struct job j = {.method = method, .is_told = true};
     struct fr_plan *plan; /* stays empty; the placer needs one */
     enum fr_status st;
 

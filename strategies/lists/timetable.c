@@ -140,6 +140,19 @@ struct fr__spot fr__timetable_look(const struct fr__timetable *t, uint32_t op, u
     return spot;
 }
 
+/* Whether op cannot start or end there earlier than at the best of lower devices. */
+static bool is_vain(const struct fr__timetable *t, uint32_t op, uint32_t device,
+                    const struct fr__spot *best, enum fr__spot_by by)
+{
+    double least_s;
+
+    if (t->is_told || best->device == FR_NONE)
+        return false;
+    least_s = ready_s(t, op, device);
+    return by == FR__SPOT_ENDS_FIRST ? least_s + fr__timetable_cost(t, op, device) >= best->end_s
+                                     : least_s >= best->start_s;
+}
+
 struct fr__spot fr__timetable_choose(struct fr__timetable *t, uint32_t op, enum fr__spot_by by,
                                      bool inserts)
 {
@@ -149,7 +162,7 @@ struct fr__spot fr__timetable_choose(struct fr__timetable *t, uint32_t op, enum 
         size_t at = (size_t)op * t->machine->n_devices + d;
         struct fr__spot spot;
 
-        if (!fr__timetable_allows(t, op, d))
+        if (!fr__timetable_allows(t, op, d) || is_vain(t, op, d, &best, by))
             continue;
         spot = fr__timetable_look(t, op, d, inserts);
         t->record.ready_s[at] = spot.ready_s;

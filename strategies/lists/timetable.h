@@ -35,6 +35,7 @@ struct fr__timetable {
     double bound_s;                /* proved: no schedule is shorter; 0: nothing was proved */
     const char *note;              /* a sentence about the search; NULL */
     struct fr__dpos_record record; /* alternatives and reasons */
+    bool is_told; /* somebody will read the record: devices that cannot win are looked at as well */
 };
 
 /* A place in the timetable. */

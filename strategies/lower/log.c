@@ -3,6 +3,8 @@
 
 #include "strategies/lower/log.h"
 
+#include "base/error.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -14,6 +16,11 @@ bool fr__wants_log(const struct fr_context *ctx)
 bool fr__is_cancelled(const struct fr_context *ctx)
 {
     return ctx && ctx->cancel && *ctx->cancel;
+}
+
+enum fr_status fr__check_cancelled(const struct fr_context *ctx, struct fr_error *err)
+{
+    return fr__is_cancelled(ctx) ? fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted") : FR_OK;
 }
 
 void fr__log(const struct fr_context *ctx, const char *fmt, ...)

@@ -10,4 +10,6 @@ void fr__log(const struct fr_context *ctx, const char *fmt, ...) FR_PRINTF(2, 3)
 /* Whether a line would be read: saves the work of making it. */
 bool fr__wants_log(const struct fr_context *ctx);
 bool fr__is_cancelled(const struct fr_context *ctx);
+/* The same as a status: FR_ECANCELLED. */
+enum fr_status fr__check_cancelled(const struct fr_context *ctx, struct fr_error *err);
 #endif

@@ -3,6 +3,8 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_diff.sh \
 	tests/cli/test_help.sh tests/cli/test_placement.sh \
 	tests/cli/test_cli.sh \
+	tests/cli/test_deaf.sh \
+	tests/cli/test_planners.sh \
 	tests/cli/test_cli_golden.sh \
 	tests/cli/test_desk.sh \
 	tests/cli/test_draw.sh \

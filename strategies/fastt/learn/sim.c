@@ -65,6 +65,7 @@ static enum fr_status make_plan(struct fr__learn_sim *sim, const struct fr__lear
                                 struct measured *m, struct fr_error *err)
 {
     struct fr__dag dag = *s->dag; /* tasks cost what the devices' types say */
+    const struct fr__placed_dag placed = {.dag = &dag, .device = s->device, .order = s->order};
 
     dag.n_types = sim->in->topo->n_types;
     m->task_of = calloc(dag.n_ops + 1, sizeof(*m->task_of));
@@ -72,7 +73,7 @@ static enum fr_status make_plan(struct fr__learn_sim *sim, const struct fr__lear
     if (!m->task_of || !m->plan)
         return fr__fail_nomem(err);
     FR_TRY(fr__placer_init(&m->pl, sim->in, NULL, m->plan, err));
-    FR_TRY(fr__dag_plan(&m->pl, &dag, s->device, s->order, m->task_of, err));
+    FR_TRY(fr__dag_plan(&m->pl, &placed, m->task_of, err));
     FR_TRY(fr_plan_finish(m->plan, err));
     return put_in_order(sim, m, err);
 }
