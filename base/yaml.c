@@ -12,7 +12,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MAX_DEPTH = 32, MAX_NODES = 1000000, MAX_FILE_BYTES = 16 << 20 };
+enum { MAX_DEPTH = 32, MAX_NODES = 1000000, MAX_FILE_BYTES = FR__YAML_MOST_BYTES };
 
 /* A place in the text, moved forward only: libyaml counts characters, we count bytes. */
 struct cursor {

@@ -22,6 +22,8 @@ struct fr__yaml {
     const struct fr__yaml *const *items;
 };
 
+enum { FR__YAML_MOST_BYTES = 16 << 20 }; /* of a file; and a million values */
+
 /* The tree lives in the arena; so does a copy of the file's name that the locs point to. */
 enum fr_status fr__yaml_load(struct fr__arena *a, const char *path, const struct fr__yaml **out,
                              struct fr_error *err);

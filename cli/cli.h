@@ -281,11 +281,11 @@ void cli_free_words(char **words);
 /* The process' streams, and what stands in for them. */
 struct cli_terminal {
     void *filters;
-    FILE *out, *err;
+    FILE *out, *err, *clean_out, *clean_err;
 };
 /* From here on what a terminal would act on is written to standard output and standard error as
  * \x0d or \u202e. */
-void cli_terminal_begin(struct cli_terminal *t);
+bool cli_terminal_begin(struct cli_terminal *t);
 /* Puts the process' own streams back, after the last output. */
 void cli_terminal_end(struct cli_terminal *t);
 /* Writes a text of our own around that, behind what was printed to the usual stream. FR_EIO. */

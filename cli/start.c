@@ -8,7 +8,10 @@ int main(int argc, char *argv[])
     struct cli_terminal terminal;
     int status;
 
-    cli_terminal_begin(&terminal);
+    if (!cli_terminal_begin(&terminal)) {
+        fputs("forerun: out of memory\n", stderr);
+        return CLI_FAILED;
+    }
     status = cli_main(argc, argv);
     cli_terminal_end(&terminal);
     return status;

@@ -196,7 +196,8 @@ const char *fr_topo_format_name(size_t i);
 const char *fr_topo_format_summary(size_t i);
 
 /* Writes the topology as a file that fr_topo_load reads as the same one. Faults of the stream show
- * in ferror(f). FR_ENOMEM. Cost: O(vertices + links). */
+ * in ferror(f). FR_ERANGE: no such file may be so large, and nothing is written; FR_ENOMEM. Cost:
+ * O(vertices + links). */
 enum fr_status fr_topo_write_yaml(FILE *f, const struct fr_topo *t, struct fr_error *err);
 /* Writes it as a SimGrid platform (version 4.1): GPUs as hosts, each link in its direction, the
  * routes that a router finds. FR_ERANGE: more than 1024 GPUs; FR_ENOENT: unreachable; FR_ENOMEM.

@@ -129,37 +129,38 @@ static FILE *open_clean(struct filter *f, int fd, int mode)
     return clean;
 }
 
-void cli_terminal_begin(struct cli_terminal *t)
+bool cli_terminal_begin(struct cli_terminal *t)
 {
     struct filter *filters = calloc(2, sizeof(*filters));
-    FILE *out =
-        filters ? open_clean(&filters[0], STDOUT_FILENO, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF)
-                : NULL;
-    FILE *err = filters ? open_clean(&filters[1], STDERR_FILENO, _IONBF) : NULL;
+    int mode = isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF;
 
     *t = (struct cli_terminal){.filters = filters, .out = stdout, .err = stderr};
-    if (out)
-        stdout = out;
-    if (err)
-        stderr = err;
+    t->clean_out = filters ? open_clean(&filters[0], STDOUT_FILENO, mode) : NULL;
+    t->clean_err = t->clean_out ? open_clean(&filters[1], STDERR_FILENO, _IONBF) : NULL;
+    if (!t->clean_err) {
+        cli_terminal_end(t);
+        return false;
+    }
+    stdout = t->clean_out;
+    stderr = t->clean_err;
+    return true;
 }
 
 void cli_terminal_end(struct cli_terminal *t)
 {
-    FILE *out = stdout, *err = stderr;
-
     stdout = t->out;
     stderr = t->err;
-    if (out != stdout)
-        fclose(out);
-    if (err != stderr)
-        fclose(err);
+    if (t->clean_out)
+        fclose(t->clean_out);
+    if (t->clean_err)
+        fclose(t->clean_err);
     free(t->filters);
 }
 #else
-void cli_terminal_begin(struct cli_terminal *t)
+bool cli_terminal_begin(struct cli_terminal *t)
 {
     *t = (struct cli_terminal){.filters = NULL};
+    return true;
 }
 
 void cli_terminal_end(struct cli_terminal *t)

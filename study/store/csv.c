@@ -243,16 +243,15 @@ static enum fr_status read_lines(struct journal *j, const char *text, size_t len
 static enum fr_status append(const struct journal *j, const char *text, size_t length,
                              struct fr_error *err)
 {
-    ssize_t n;
+    while (length > 0) { /* after a part of it the next try says what is wrong */
+        ssize_t n = write(j->fd, text, length);
 
-    do
-        n = write(j->fd, text, length);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return fail_io(j, "write", err);
-    if ((size_t)n < length) { /* the disk is full: the next to open it cuts this off */
-        errno = ENOSPC;
-        return fail_io(j, "write", err);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) /* the next to open the store cuts off what there is of the line */
+            return fail_io(j, "write", err);
+        text += n;
+        length -= (size_t)n;
     }
     return FR_OK;
 }

@@ -5,9 +5,11 @@
  */
 #include "config.h"
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/yaml.h"
 #include "topo/internal.h"
 
 #include <stdlib.h>
@@ -257,7 +259,7 @@ static void write_fabric(FILE *f, const struct writer *w)
     }
 }
 
-enum fr_status fr_topo_write_yaml(FILE *f, const struct fr_topo *t, struct fr_error *err)
+static enum fr_status write_all(FILE *f, const struct fr_topo *t, struct fr_error *err)
 {
     struct fr__arena *a = fr__arena_new();
     struct writer w = {.t = t};
@@ -290,4 +292,48 @@ enum fr_status fr_topo_write_yaml(FILE *f, const struct fr_topo *t, struct fr_er
         write_fabric(f, &w);
     fr__arena_free(a);
     return status;
+}
+
+/* A text that no reader of ours would take is not written. Short ones hold too few values to be
+ * looked at. */
+static enum fr_status check_text(const struct fr_topo *t, const char *text, size_t len,
+                                 struct fr_error *err)
+{
+    enum { SURELY_FINE_BYTES = 1 << 20 };
+    const struct fr__yaml *root;
+    struct fr__arena *a = len > SURELY_FINE_BYTES ? fr__arena_new() : NULL;
+    struct fr_error why;
+    enum fr_status st = FR_OK;
+
+    if (len <= SURELY_FINE_BYTES)
+        return FR_OK;
+    if (!a)
+        return fr__fail_nomem(err);
+    if (fr__yaml_load_text(a, text, len, "it", &root, &why) != FR_OK)
+        st = why.code == FR_ENOMEM
+                 ? fr__fail_nomem(err)
+                 : fr__fail(
+                       err, FR_ERANGE, FR_NOWHERE,
+                       "%zu vertices and %zu links are too many for a topology file, which "
+                       "has at most 16 MiB and a million values; \"%.60s\" names them in a line",
+                       t->n_vertices, t->n_links, t->name);
+    fr__arena_free(a);
+    return st;
+}
+
+enum fr_status fr_topo_write_yaml(FILE *f, const struct fr_topo *t, struct fr_error *err)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *whole = fr__text_open(&text, &len);
+    enum fr_status st = whole ? write_all(whole, t, err) : fr__fail_nomem(err);
+
+    if (whole && !fr__text_close(whole, &text) && st == FR_OK)
+        st = fr__fail_nomem(err);
+    if (st == FR_OK)
+        st = check_text(t, text, len, err);
+    if (st == FR_OK)
+        fwrite(text, 1, len, f);
+    free(text);
+    return st;
 }

@@ -25,6 +25,7 @@ void fr__sketch_fini(struct fr__sketch *s)
     free(s->links);
     free(s->switches);
     free(s->cables);
+    fr__hash_fini(&s->pairs);
 }
 
 static void fail_nomem(struct fr__sketch *s)
@@ -70,6 +71,7 @@ static void close_make(struct fr__sketch *s)
     m->n_vertices = s->n_vertices;
     m->n_links = s->n_links;
     s->n_vertices = s->n_links = 0;
+    fr__hash_fini(&s->pairs);
 }
 
 void fr__sketch_machine(struct fr__sketch *s, uint32_t count, struct fr_loc loc)
@@ -109,21 +111,53 @@ uint32_t fr__sketch_vertex(struct fr__sketch *s, enum fr_vertex_kind kind, const
     return (uint32_t)s->n_vertices++;
 }
 
+/* Of a pair in either direction. */
+static uint64_t hash_of(const struct fr__link_row *row)
+{
+    uint32_t low = row->src < row->dst ? row->src : row->dst;
+    uint32_t high = row->src < row->dst ? row->dst : row->src;
+
+    return fr__hash_id((uint64_t)high << 32 | low);
+}
+
+/* The first link of the make that goes where this one does, or NULL. */
+static struct fr__link_row *find_link(const struct fr__sketch *s, const struct fr__link_row *row)
+{
+    uint64_t hash = hash_of(row);
+    uint32_t found = FR_NONE;
+    size_t at = 0;
+
+    for (uint32_t i = fr__hash_first(&s->pairs, hash, &at); i != FR_NONE;
+         i = fr__hash_next(&s->pairs, hash, &at)) {
+        const struct fr__link_row *old = &s->links[i];
+
+        if (i < found && ((old->src == row->src && old->dst == row->dst) ||
+                          (old->is_duplex && old->src == row->dst && old->dst == row->src)))
+            found = i;
+    }
+    return found == FR_NONE ? NULL : &s->links[found];
+}
+
+static void put_link(struct fr__sketch *s, const struct fr__link_row *row)
+{
+    if (!has_room(s, &s->links, &s->cap_links, s->n_links, sizeof(*s->links), FR__MAX_LINKS,
+                  "links", row->loc))
+        return;
+    if (!fr__hash_add(&s->pairs, hash_of(row), (uint32_t)s->n_links)) {
+        fail_nomem(s);
+        return;
+    }
+    s->links[s->n_links++] = *row;
+}
+
 static void add_link(struct fr__sketch *s, const struct fr__link_row *row)
 {
-    for (size_t i = 0; i < s->n_links; i++) {
-        struct fr__link_row *old = &s->links[i];
+    struct fr__link_row *old = find_link(s, row);
 
-        if ((old->src == row->src && old->dst == row->dst) ||
-            (old->is_duplex && old->src == row->dst && old->dst == row->src)) {
-            if (row->bw_Bps > old->bw_Bps)
-                *old = *row;
-            return;
-        }
-    }
-    if (has_room(s, &s->links, &s->cap_links, s->n_links, sizeof(*s->links), FR__MAX_LINKS, "links",
-                 row->loc))
-        s->links[s->n_links++] = *row;
+    if (!old)
+        put_link(s, row);
+    else if (row->bw_Bps > old->bw_Bps)
+        *old = *row;
 }
 
 void fr__sketch_link(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src, uint32_t dst,
@@ -143,16 +177,14 @@ void fr__sketch_link(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src,
 void fr__sketch_wire(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src, uint32_t dst,
                      double bw_Bps, double latency_s, const char *source, struct fr_loc loc)
 {
-    if (has_room(s, &s->links, &s->cap_links, s->n_links, sizeof(*s->links), FR__MAX_LINKS, "links",
-                 loc))
-        s->links[s->n_links++] = (struct fr__link_row){.kind = kind,
-                                                       .src = src,
-                                                       .dst = dst,
-                                                       .bw_Bps = bw_Bps,
-                                                       .latency_s = latency_s,
-                                                       .is_duplex = true,
-                                                       .source = source,
-                                                       .loc = loc};
+    put_link(s, &(struct fr__link_row){.kind = kind,
+                                       .src = src,
+                                       .dst = dst,
+                                       .bw_Bps = bw_Bps,
+                                       .latency_s = latency_s,
+                                       .is_duplex = true,
+                                       .source = source,
+                                       .loc = loc});
 }
 
 void fr__sketch_message(struct fr__sketch *s, const char *system, const char *message)

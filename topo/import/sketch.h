@@ -6,6 +6,7 @@
 #ifndef FR_TOPO_IMPORT_SKETCH_H
 #define FR_TOPO_IMPORT_SKETCH_H
 
+#include "base/hash.h"
 #include "topo/presets/parts.h"
 #include "topo/rows.h"
 
@@ -25,6 +26,7 @@ struct fr__sketch {
     struct fr__vertex_row *switches;
     struct fr__link_row *cables; /* between machines and switches */
     const char *notes[FR__MAX_IMPORT_NOTES];
+    struct fr__hash_table pairs; /* links of the last make by their ends, in either direction */
     size_t n_makes, n_vertices, n_links, n_switches, n_cables, n_notes;
     size_t cap_makes, cap_vertices, cap_links, cap_switches, cap_cables;
     uint32_t n_machines;                      /* copies included */
@@ -43,11 +45,11 @@ void fr__sketch_machine(struct fr__sketch *s, uint32_t count, struct fr_loc loc)
 uint32_t fr__sketch_vertex(struct fr__sketch *s, enum fr_vertex_kind kind, const char *name,
                            uint32_t number, const struct fr_device_type *type, struct fr_loc loc);
 /* A link between two rows of the make. Between two that have one already (in that direction) the
- * wider stays. The source is kept, not copied. Cost: O(links of the make). */
+ * wider stays. The source is kept, not copied. Cost: O(1) on average. */
 void fr__sketch_link(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src, uint32_t dst,
                      double bw_Bps, double latency_s, bool is_duplex, const char *source,
                      struct fr_loc loc);
-/* The same, full duplex, of a pair that is known to have none yet: O(1). */
+/* The same, full duplex, of a pair that is known to have none yet. */
 void fr__sketch_wire(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src, uint32_t dst,
                      double bw_Bps, double latency_s, const char *source, struct fr_loc loc);
 /* Messages over the link added last behave like that link of that system; kept, not copied. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = FR__SMI_MAX + 16, MAX_LINKS = 64 };
+enum { MAX_WORDS = FR__SMI_MAX + 16, MAX_LINKS = 64, MAX_WORD = 128 };
 
 struct line {
     unsigned number;
@@ -56,27 +56,34 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word of the line from *p on, without colour codes, in the arena; NULL at its end. */
-static const char *next_word(struct reader *r, const char **p, const char *stop, const char **begin,
-                             bool *is_full)
+/* The next word of the line from *p on, without colour codes; false at its end. */
+static bool take_word(const char **p, const char *stop, const char **begin, char word[MAX_WORD])
 {
-    char buf[128];
     size_t n = 0, colour = 0;
-    const char *copy;
 
     while (*p < stop && (is_blank(**p) || (colour = colour_length(*p, stop)) > 0))
         *p += is_blank(**p) ? 1 : colour;
     *begin = *p;
     while (*p < stop && !is_blank(**p)) {
         colour = colour_length(*p, stop);
-        if (colour == 0 && n + 1 < sizeof(buf))
-            buf[n++] = **p;
+        if (colour == 0 && n + 1 < MAX_WORD)
+            word[n++] = **p;
         *p += colour ? colour : 1;
     }
-    if (*begin == *p)
+    word[n] = '\0';
+    return *begin < *p;
+}
+
+/* The same in the arena; NULL at the line's end. */
+static const char *next_word(struct reader *r, const char **p, const char *stop, const char **begin,
+                             bool *is_full)
+{
+    char word[MAX_WORD];
+    const char *copy;
+
+    if (!take_word(p, stop, begin, word))
         return NULL;
-    buf[n] = '\0';
-    copy = fr__arena_strdup(r->arena, buf);
+    copy = fr__arena_strdup(r->arena, word);
     *is_full |= !copy;
     return copy;
 }
@@ -296,21 +303,32 @@ static enum fr_status read_matrix(struct reader *r)
 
 /* ---- whole texts ---- */
 
+/* As is_header() of a line that has not been cut. */
+static bool is_header_text(const char *at, const char *stop)
+{
+    char word[MAX_WORD];
+    const char *begin;
+
+    if (!take_word(&at, stop, &begin, word) || strcmp(word, "GPU0") != 0)
+        return false;
+    for (size_t n = 1; n < MAX_WORDS && take_word(&at, stop, &begin, word); n++)
+        if (strcmp(word, "X") == 0)
+            return false;
+    return true;
+}
+
 bool fr__smi_matrix_is(const char *text, size_t len)
 {
-    struct reader *r = calloc(1, sizeof(*r));
-    bool is_there = false;
-
-    if (!r)
-        return false;
     /* the head of a file is enough, and no other file's end is looked through */
-    *r = (struct reader){
-        .arena = fr__arena_new(), .at = text, .end = text + (len < 65536 ? len : 65536)};
-    if (r->arena)
-        is_there = find_header(r, &is_there) == FR_OK && is_there;
-    fr__arena_free(r->arena);
-    free(r);
-    return is_there;
+    const char *end = text + (len < 65536 ? len : 65536), *stop;
+
+    for (const char *at = text; at < end; at = stop + 1) {
+        stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        if (is_header_text(at, stop))
+            return true;
+    }
+    return false;
 }
 
 enum fr_status fr__smi_matrix_read(struct fr__arena *a, const char *text, size_t len,

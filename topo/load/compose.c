@@ -443,7 +443,7 @@ static enum fr_status build(struct line *l, struct fr_topo_builder *b, struct fr
         else
             name_networks(b, p, first);
     }
-    if (l->has_fabric)
+    if (l->has_fabric && !fr__topo_builder_has_fault(b)) /* else not all machines are there */
         FR_TRY(fr__fabric_build(&l->fabric, b, l->nics, l->n_nics, machine, err));
     if (l->less)
         FR_TRY(lose(b, l->less, err));

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/hash.h"
 #include "base/units.h"
 #include "topo/load/file.h"
 
@@ -110,50 +111,63 @@ enum fr_status fr__topo_file_links(const struct fr__topo_file *f, const struct f
 
 /* ---- machines, and the switches between them ---- */
 
-/* The row of that name. Machines are small: a linear look is enough, see MAX_MAKE_VERTICES. */
-static enum fr_status find_row(const struct fr__make *m, const char *name, struct fr_loc loc,
+/* The row of that name; of several with one name, which the builder refuses later, the first. */
+static enum fr_status find_row(const struct fr__strings *rows, const char *name, struct fr_loc loc,
                                uint32_t *out, struct fr_error *err)
 {
-    for (size_t i = 0; i < m->n_vertices; i++)
-        if (strcmp(m->vertices[i].name, name) == 0) {
-            *out = (uint32_t)i;
-            return FR_OK;
-        }
-    return fr__fail(err, FR_ENOENT, loc, "this machine has no vertex '%s'", name);
+    *out = fr__strings_find(rows, name);
+    return *out != FR_NONE ? FR_OK
+                           : fr__fail(err, FR_ENOENT, loc, "this machine has no vertex '%s'", name);
 }
 
-enum { MAX_MAKE_VERTICES = 1024, MAX_MAKE_LINKS = 16384 };
+/* Finds the ends of the machine's links among its vertices. rows is left to the caller to end. */
+static enum fr_status find_ends(struct fr__make *m, struct fr__strings *rows, uint32_t row_of[],
+                                struct fr_error *err)
+{
+    for (size_t i = 0; i < m->n_vertices; i++) {
+        bool is_new;
+        uint32_t number = fr__strings_add(rows, m->vertices[i].name, &is_new);
+
+        if (number == FR_NONE)
+            return fr__fail_nomem(err);
+        if (is_new)
+            row_of[number] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < m->n_links; i++) {
+        struct fr__link_row *l = &m->links[i];
+
+        FR_TRY(find_row(rows, l->from, l->loc, &l->src, err));
+        FR_TRY(find_row(rows, l->to, l->loc, &l->dst, err));
+        l->src = row_of[l->src];
+        l->dst = row_of[l->dst];
+    }
+    return FR_OK;
+}
 
 static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__yaml *map,
                                 struct fr__make *m, struct fr_error *err)
 {
     static const char *const known[] = {"name", "kind", "type", "network", NULL};
+    struct fr__strings rows = {.n = 0};
     const struct fr__yaml *list;
+    enum fr_status st;
+    uint32_t *row_of;
 
     FR_TRY(fr__topo_value_count(map, "count", "1", FR__MAX_MACHINES, &m->count, err));
     FR_TRY(fr__topo_value_system(f, map, "collectives", &m->system, &m->system_loc, err));
     FR_TRY(fr__topo_value_list(map, "vertices", known, &list, err));
     if (!list || list->n == 0)
         return fr__fail(err, FR_EPARSE, map->loc, "a machine has no 'vertices'");
-    if (list->n > MAX_MAKE_VERTICES)
-        return fr__fail(err, FR_ERANGE, list->loc, "more than %d vertices in a machine",
-                        MAX_MAKE_VERTICES);
     m->vertices = fr__arena_alloc(f->arena, list->n, sizeof(*m->vertices));
     if (!m->vertices)
         return fr__fail_nomem(err);
     for (; m->n_vertices < list->n; m->n_vertices++)
         FR_TRY(read_vertex(f, list->items[m->n_vertices], &m->vertices[m->n_vertices], err));
     FR_TRY(fr__topo_file_links(f, map, &m->links, &m->n_links, err));
-    if (m->n_links > MAX_MAKE_LINKS)
-        return fr__fail(err, FR_ERANGE, map->loc, "more than %d links in a machine",
-                        MAX_MAKE_LINKS);
-    for (size_t i = 0; i < m->n_links; i++) {
-        struct fr__link_row *l = &m->links[i];
-
-        FR_TRY(find_row(m, l->from, l->loc, &l->src, err));
-        FR_TRY(find_row(m, l->to, l->loc, &l->dst, err));
-    }
-    return FR_OK;
+    row_of = fr__arena_alloc(f->arena, m->n_vertices, sizeof(*row_of));
+    st = row_of ? find_ends(m, &rows, row_of, err) : fr__fail_nomem(err);
+    fr__strings_fini(&rows);
+    return st;
 }
 
 enum fr_status fr__topo_file_machines(struct fr__topo_file *f, const struct fr__yaml *root,
