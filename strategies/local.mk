@@ -9,7 +9,8 @@ libstrategies_la_SOURCES = \
 	strategies/exchange/reduce.c strategies/exchange/servers.c strategies/exchange/stages.c \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
 	strategies/fastt/dag_dims.c strategies/fastt/dag_graph.h strategies/fastt/dag_graph.c \
-	strategies/fastt/dag_lines.h strategies/fastt/dag_lines.c strategies/fastt/dag_links.c strategies/fastt/dag_machines.c \
+	strategies/fastt/dag_lines.h strategies/fastt/dag_lines.c strategies/fastt/dag_links.c \
+	strategies/fastt/dag_machines.c strategies/fastt/dag_names.c \
 	strategies/fastt/dag_order.h strategies/fastt/dag_order.c strategies/fastt/dag_plan.h \
 	strategies/fastt/dag_plan.c strategies/fastt/dag_price.c strategies/fastt/dpos.h \
 	strategies/fastt/dpos.c strategies/fastt/dpos_best.c strategies/fastt/dpos_bound.c \

@@ -65,6 +65,6 @@ ends "a_termination_ends_topo_check" 143 TERM topo check "$huge"
 ends "a_termination_ends_graph_show" 143 TERM graph show "gpt:layers=4096,hidden=64,heads=2,seq=16,vocab=100" \
     --json
 ends "a_termination_ends_graph_random" 143 TERM graph random erdos-renyi:tasks=20000,density=1
-ends "a_termination_ends_schedule" 143 TERM schedule show zb-v --ranks 1024 --micro-batches 4096
+ends "a_termination_ends_schedule" 143 TERM schedule show zb-v --ranks 256 --micro-batches 4096
 ends "a_termination_ends_reproduce" 143 TERM reproduce fastt
 finish

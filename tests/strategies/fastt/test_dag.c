@@ -256,6 +256,75 @@ START_TEST(a_part_is_priced_at_its_own_shape)
 }
 END_TEST
 
+/* Operations that add gradients and read so many. */
+static size_t n_sums_of(const struct fr__dag *dag, uint32_t n_read)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < dag->n_ops; i++)
+        n += dag->ops[i].role == FR__DAG_SUM && dag->in_first[i + 1] - dag->in_first[i] == n_read;
+    return n;
+}
+
+/* Two replicas on each of two machines: each gradient has a sum of two on each, and a sum of these
+ * two. One replica beside three: the sum of three, and of it and the one. */
+START_TEST(gradients_are_added_on_their_machines_first)
+{
+    static const uint32_t machines[][4] = {{0, 0, 1, 1}, {0, 1, 1, 1}};
+    struct fr__dag_how how = {.n_replicas = 4, .n_machines = 2, .machine_of = machines[_i]};
+    struct fr__dag *dag;
+    struct fr_error err;
+    struct dag_case c;
+    size_t n;
+
+    dag_case_open(&c, "lenet", 4, 4, 64);
+    n = n_sums_of(c.dag, 4);
+    ck_assert_uint_gt(n, 5);
+    ck_assert_int_eq(fr__dag_make_as(&dag, &c.pl, &how, &err), FR_OK);
+    ck_assert_uint_eq(n_sums_of(dag, 4), 0);
+    ck_assert_uint_eq(n_sums_of(dag, 2), _i == 0 ? 3 * n : n);
+    ck_assert_uint_eq(n_sums_of(dag, 3), _i == 0 ? 0 : n);
+    ck_assert_uint_eq(dag->n_ops, c.dag->n_ops + (_i == 0 ? 2 * n : n));
+    for (size_t e = 0; e < dag->n_edges; e++)
+        ck_assert_uint_lt(dag->edges[e].src, dag->edges[e].dst);
+    for (uint32_t i = 1; i < dag->n_ops; i++) { /* neighbours of one role have names of their own */
+        char before[160], name[160];
+
+        ck_assert_str_ne(fr__dag_name(dag, i - 1, before, sizeof(before)),
+                         fr__dag_name(dag, i, name, sizeof(name)));
+    }
+    fr__dag_free(dag);
+    dag_case_close(&c);
+}
+END_TEST
+
+/* What all four GPUs of a machine read comes from the other by the one that has its number. */
+START_TEST(messages_to_another_machine_go_by_one_gpu_there)
+{
+    struct model_case m;
+    struct fr__dag_links links;
+    struct fr__placer pl;
+    const uint32_t *via;
+    struct fr_error err;
+    struct fr_plan *plan;
+
+    model_case_open_on(&m, "2x box:4xa10g via eth:25Gbps", "lenet", 8, 64);
+    plan = fr_plan_new(m.topo, m.graph);
+    ck_assert_int_eq(fr__placer_init(&pl, &m.in, NULL, plan, &err), FR_OK);
+    ck_assert_int_eq(fr__dag_links_make(&links, &pl, &err), FR_OK);
+    ck_assert_int_eq(fr__dag_links_by_machine(&via, &links, &pl, &err), FR_OK);
+    for (uint32_t i = 0; i < 8; i++)
+        for (uint32_t j = 0; j < 8; j++) {
+            bool is_straight = i / 4 == j / 4 || i % 4 == j % 4;
+
+            ck_assert_uint_eq(via[i * 8 + j], is_straight ? FR_NONE : j / 4 * 4 + i % 4);
+        }
+    fr__placer_fini(&pl);
+    fr_plan_free(plan);
+    model_case_close(&m);
+}
+END_TEST
+
 int main(void)
 {
     const int n = (int)(sizeof(models) / sizeof(models[0]));
@@ -271,5 +340,7 @@ int main(void)
     tcase_add_loop_test(t, half_of_the_channels_is_half_of_the_weights, 0, 3);
     tcase_add_test(t, a_weight_gradient_needs_its_channels_of_what_comes_back);
     tcase_add_test(t, a_part_is_priced_at_its_own_shape);
+    tcase_add_loop_test(t, gradients_are_added_on_their_machines_first, 0, 2);
+    tcase_add_test(t, messages_to_another_machine_go_by_one_gpu_there);
     return run_case(t, "strategies/dag");
 }
