@@ -69,6 +69,11 @@ static const char *write_summary(const struct fr_topo_builder *b, const struct f
         (size_t)snprintf(line, sizeof(line), "%zu GPU%s", b->n_gpus, b->n_gpus == 1 ? "" : "s");
     const char *before = " (";
 
+    if (b->is_plain) {
+        snprintf(line, sizeof(line), "%zu machine%s without hardware", b->n_gpus,
+                 b->n_gpus == 1 ? "" : "s");
+        return fr__arena_strdup(b->arena, line);
+    }
     for (uint32_t t = 0; t < b->n_types && used < 160; t++) {
         size_t n = 0;
 

@@ -173,9 +173,12 @@ void cli_topo_write_notes(struct fr__json *j, const struct fr_topo *t)
 
 static void print_topo(const struct fr_topo *t)
 {
-    printf("%s\n%s\n%zu machine%s, %zu GPUs, %zu links\n", t->name, t->summary ? t->summary : "",
-           t->n_machines, t->n_machines == 1 ? "" : "s", t->n_gpus, t->n_links);
-    print_types(t);
+    printf("%s\n%s\n", t->name, t->summary ? t->summary : "");
+    if (!t->is_plain) {
+        printf("%zu machine%s, %zu GPUs, %zu links\n", t->n_machines, t->n_machines == 1 ? "" : "s",
+               t->n_gpus, t->n_links);
+        print_types(t);
+    }
     print_devices(t);
     print_systems(t);
     print_messages(t);

@@ -23,7 +23,7 @@ check "version_is_one_line" says '^forerun [0-9]'
 # every example in the help does what it says, but for files that only their reader has
 for verb in simulate compare learn comm "sweep merge" "topo list" "topo show" "topo time" "topo check" "graph list" "graph show" \
     "graph check" "graph export"; do
-    run $verb --help
+    run $verb --help --all
     sed -n '/^Examples:/,$s/^  forerun //p' out | grep -v ' my' > examples
     while read -r example; do
         case $example in

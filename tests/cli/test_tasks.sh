@@ -16,6 +16,9 @@ check heft_s_80_is_80 says "^  makespan  *80$"
 run simulate -w three.csv -t "2 machines" -s heft --json
 check json_says_that_the_unit_is_none says '"time_unit": "none"'
 check and_keeps_its_keys says '"iteration_s": 6,'
+run topo show "2 machines via 1GB/s"
+check machines_have_no_hardware says "^2 machines without hardware$"
+check nor_is_any_listed test "$(grep -c 'GPU\|PiB\|FLOP' out)" = 0
 run explain -w three.csv -t "2 machines" -s heft
 check explanations_too says "^times as in the task file$"
 run simulate -w vgg11 -t "2 machines" -s dp -b 4

@@ -81,7 +81,7 @@ done <"$work/questions"
 # Every strategy that needs no file, by its name, with its trace and its report.
 tasks="-w tasks.csv -t 'machines P1 P2 P3 via 1GB/s'"
 printf 'task,time,after\na,3,\nb,2,a:1GB\nc,4,a:2GB\nd,1,b c\n' >"$work/tasks.csv"
-"$1" simulate --help | sed -n '/^Strategies/,/^$/s/^  \([a-z][a-z0-9-]*\) .*/\1/p' >"$work/strategies"
+"$1" simulate --help --all | sed -n '/^Strategies/,/^$/s/^  \([a-z][a-z0-9-]*\) .*/\1/p' >"$work/strategies"
 [ "$(wc -l <"$work/strategies")" -ge 15 ]
 while read -r strategy; do
     case $strategy in

@@ -68,7 +68,7 @@ for page in $(cd "$source" && grep -l '^```console$' README.md doc/*.md papers/*
 done
 
 # The manual page has every option that the help has.
-for option in $( (forerun simulate --help && forerun sweep --help) | grep -oE -- '--[a-z-]+' | sort -u); do
+for option in $( (forerun simulate --help --all && forerun sweep --help --all) | grep -oE -- '--[a-z-]+' | sort -u); do
     sed 's/\\-/-/g' "$source/doc/forerun.1" | grep -qE -- "(fB|\\.B )$option" || {
         echo "FAILED $option is not in forerun.1"
         failed=$((failed + 1))

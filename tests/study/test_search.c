@@ -456,6 +456,49 @@ START_TEST(clusters_are_all_networks_with_all_numbers_of_gpus)
 }
 END_TEST
 
+/* ---- a search that is interrupted ---- */
+
+static volatile int wanted_end; /* set by the progress, as a signal would */
+
+static void end_after_layouts(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    (void)user;
+    (void)total;
+    if (strcmp(what, "layouts") == 0 && done > 0)
+        wanted_end = 1;
+}
+
+/* It keeps what it has, and says of the rest that it was not looked at. */
+START_TEST(an_interrupted_search_has_the_best_so_far)
+{
+    const struct fr_search_options o = {.n_best = 1, .n_threads = 1};
+    const struct fr_context ctx = {.cancel = &wanted_end, .progress = end_after_layouts};
+    struct fr_search *s = fr_search_new(), *whole = search(&(struct asked){.axes = narrow});
+    const struct fr_search_summary *m = fr_search_summary(s);
+    struct fr_question q;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    q.workload = small;
+    q.topology = "dgx-a100-80g";
+    q.global_batch = 16;
+    q.dtype = FR_BF16;
+    q.optimizer = FR_ADAM;
+    wanted_end = 0;
+    ck_assert_int_eq(fr_search_axis(s, narrow, &err), FR_OK);
+    ck_assert_int_eq(fr_search_run(s, &q, &o, &ctx, &err), FR_ECANCELLED);
+    ck_assert_str_eq(m->topology, "dgx-a100-80g");
+    ck_assert_uint_eq(m->n_rows, fr_search_summary(whole)->n_rows);
+    ck_assert_uint_gt(m->n[FR_LAYOUT_COARSE], 0);
+    ck_assert_uint_gt(m->n[FR_LAYOUT_PENDING], 0);
+    ck_assert_uint_gt(m->n_frontier, 0);
+    ck_assert_double_gt(fr_search_row(s, m->frontier[0])->coarse_s, 0);
+    ck_assert_uint_eq(m->n_ranked, 0); /* nothing was simulated op by op */
+    fr_search_free(s);
+    fr_search_free(whole);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("search");
@@ -478,5 +521,6 @@ int main(void)
     tcase_add_test(tc, stages_that_divide_with_the_ends_say_so);
     tcase_add_test(tc, deepspeeds_configuration_is_json_with_its_remarks);
     tcase_add_test(tc, clusters_are_all_networks_with_all_numbers_of_gpus);
+    tcase_add_test(tc, an_interrupted_search_has_the_best_so_far);
     return run_case(tc, "search");
 }
