@@ -151,10 +151,31 @@ START_TEST(nothing_is_worked_out_unless_asked_for)
 }
 END_TEST
 
+/* NCCL's rings over four machines: messages start while the rates of others are asked for. */
+START_TEST(messages_that_start_together_have_sensitivities)
+{
+    struct fr_record *r = NULL;
+    struct fr_question q;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    q.workload = "gpt:layers=4,seq=512";
+    q.topology = "4x hgx-h100";
+    q.strategy = "dp";
+    q.batch_per_gpu = 8;
+    q.dtype = FR_BF16;
+    q.sensitivity = FR_SENSITIVITY_RUN;
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    ck_assert_ptr_nonnull(r->run->parts_s);
+    fr_record_free(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("sensitivity");
 
+    tcase_add_test(tc, messages_that_start_together_have_sensitivities);
     tcase_add_loop_test(tc, one_run_says_what_runs_one_percent_apart_say, 0, N_PLANS);
     tcase_add_loop_test(tc, elasticities_of_slowness_sum_to_one, 0, N_PLANS);
     tcase_add_test(tc, a_single_gpu_gains_what_the_estimate_says);
