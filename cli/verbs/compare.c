@@ -175,37 +175,51 @@ static enum fr_status write_all(struct comparison *c, struct fr_error *err)
                                    : cli_write_results(c->session, &rs, err);
 }
 
-enum fr_status cli_compare(struct session *s, struct fr_error *err)
+static enum fr_status compare(struct comparison *c, struct fr_error *err)
 {
-    struct comparison c = {.session = s, .question = s->options.question};
+    struct session *s = c->session;
     bool is_asked_for = s->options.n_strategies > 0;
     struct fr_setting setting;
     enum fr_status st;
 
-    c.question.sensitivity = cli_sensitivity(&s->options);
+    c->question.sensitivity = cli_sensitivity(&s->options);
     FR_TRY(cli_check_files(&s->options, true, err));
     FR_TRY(cli_check_terms(&s->options, err));
     FR_TRY(cli_check_measured(&s->options, err));
-    FR_TRY(find_variation(&c, err));
+    FR_TRY(find_variation(c, err));
     if (!is_asked_for)
         choose_all(&s->options);
-    c.asking = fr_session_new(NULL);
-    if (!c.asking)
+    c->asking = fr_session_new(NULL);
+    if (!c->asking)
         return fr__fail_nomem(err);
     /* what cannot be loaded is no strategy's fault */
-    st = fr_session_setting(c.asking, &c.question, &setting, err);
+    st = fr_session_setting(c->asking, &c->question, &setting, err);
     if (st == FR_OK)
-        st = answer_all(&c, is_asked_for, err);
+        st = answer_all(c, is_asked_for, err);
     if (st == FR_OK)
-        st = write_all(&c, err);
+        st = write_all(c, err);
     cli_progress_end(s->context.progress_user);
     if (st == FR_OK)
-        print_left_out(&c);
-    for (size_t i = 0; i < c.n; i++) {
-        fr_record_free(c.records[i]);
-        free(c.labels[i]);
+        print_left_out(c);
+    for (size_t i = 0; i < c->n; i++) {
+        fr_record_free(c->records[i]);
+        free(c->labels[i]);
     }
     fr_setting_fini(&setting);
-    fr_session_free(c.asking);
+    fr_session_free(c->asking);
+    return st;
+}
+
+enum fr_status cli_compare(struct session *s, struct fr_error *err)
+{
+    struct comparison *c = calloc(1, sizeof(*c)); /* too large for a small stack */
+    enum fr_status st;
+
+    if (!c)
+        return fr__fail_nomem(err);
+    c->session = s;
+    c->question = s->options.question;
+    st = compare(c, err);
+    free(c);
     return st;
 }
