@@ -406,15 +406,15 @@ enum fr_status fr__csv_header_text(const char *text, size_t len, const char *nam
     return st;
 }
 
-static void feed_file(struct reader *r, FILE *f)
+/* block: [BLOCK] of the caller's. */
+static void feed_file(struct reader *r, FILE *f, char block[])
 {
-    char block[BLOCK];
     size_t kept = 0; /* the start of a character, from the block before */
     bool is_first = true, is_last = false;
     uint64_t n_read = 0;
 
     while (r->st == FR_OK && !is_last) {
-        size_t room = sizeof(block) - kept, got = fread(block + kept, 1, room, f);
+        size_t room = BLOCK - kept, got = fread(block + kept, 1, room, f);
         size_t n = kept + got, skip = is_first ? mark_length(block, n) : 0;
         size_t used;
 
@@ -443,6 +443,7 @@ enum fr_status fr__csv_read(const char *path, const struct fr__csv_column column
     struct reader *r;
     enum fr_status st;
     uint64_t size;
+    char *block;
     FILE *f;
 
     FR_TRY(fr__file_open(path, &f, &size, err));
@@ -450,14 +451,15 @@ enum fr_status fr__csv_read(const char *path, const struct fr__csv_column column
         fclose(f);
         return fr__fail(err, FR_ERANGE, (struct fr_loc){path, 0, 0}, "is larger than 4 GiB");
     }
-    r = reader_new(path, columns, row, user, err);
-    if (!r) {
-        fclose(f);
-        return fr__fail_nomem(err);
+    block = malloc(BLOCK); /* too large for a small stack */
+    r = block ? reader_new(path, columns, row, user, err) : NULL;
+    st = r ? FR_OK : fr__fail_nomem(err);
+    if (r) {
+        feed_file(r, f, block);
+        st = finish(r);
+        reader_fini(r);
     }
-    feed_file(r, f);
-    st = finish(r);
-    reader_fini(r);
+    free(block);
     fclose(f);
     return st;
 }

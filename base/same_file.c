@@ -8,64 +8,63 @@
 
 #include "base/file.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a file stands or will stand. */
-struct place {
-    struct stat file, folder; /* of the file only when it exists */
-    bool exists;
-    char name[PATH_MAX]; /* in the folder */
-};
-
-/* What a link that stands at path leads to, as a path from here. false: path is no link, or the
- * result is too long. */
-static bool follow_link(const char *path, char target[PATH_MAX])
+/* What a link that stands at path leads to, as a path from here, on the heap. NULL: path is no
+ * link, or there is no memory. */
+static char *follow_link(const char *path)
 {
+    enum { ROOM = 4096 };
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-    char text[PATH_MAX];
-    ssize_t n = readlink(path, text, sizeof(text) - 1);
+    char *target = malloc(folder + ROOM);
+    ssize_t n = target ? readlink(path, target + folder, ROOM - 1) : -1;
 
-    if (n <= 0)
-        return false;
-    text[n] = '\0';
-    if (text[0] == '/')
-        folder = 0;
-    if (folder + (size_t)n >= PATH_MAX)
-        return false;
-    memcpy(target, path, folder);
-    memcpy(target + folder, text, (size_t)n + 1);
-    return true;
+    if (n <= 0) {
+        free(target);
+        return NULL;
+    }
+    target[folder + (size_t)n] = '\0';
+    if (target[folder] == '/')
+        memmove(target, target + folder, (size_t)n + 1);
+    else
+        memcpy(target, path, folder);
+    return target;
 }
 
-/* false: nothing can stand there, for instance because there is no such folder. */
-static bool find_place(const char *path, struct place *p)
+/* Where a file will stand that is not there yet: its path behind all links, on the heap, and its
+ * folder. NULL: nothing can stand there, for instance because there is no such folder. */
+static char *find_place(const char *path, const char **name, struct stat *folder)
 {
     enum { MOST_LINKS = 40 }; /* as Linux follows in one path */
-    char at[PATH_MAX], next[PATH_MAX];
-    const char *slash;
-    size_t n = strlen(path);
+    char *at = strdup(path), *next = at, *slash;
+    int is_there;
 
-    p->exists = stat(path, &p->file) == 0;
-    if (p->exists)
-        return true;
-    if (n == 0 || n >= sizeof(at))
-        return false;
-    memcpy(at, path, n + 1);
-    for (unsigned i = 0; follow_link(at, next); i++) {
-        if (i == MOST_LINKS)
-            return false;
-        memcpy(at, next, strlen(next) + 1);
+    for (unsigned i = 0; at && next && i <= MOST_LINKS; i++) {
+        next = follow_link(at);
+        if (next) {
+            free(at);
+            at = next;
+        }
     }
-    slash = strrchr(at, '/');
-    memcpy(p->name, slash ? slash + 1 : at, strlen(slash ? slash + 1 : at) + 1);
-    if (slash)
-        at[slash - at + 1] = '\0';
-    return p->name[0] && stat(slash ? at : ".", &p->folder) == 0 && S_ISDIR(p->folder.st_mode);
+    slash = at ? strrchr(at, '/') : NULL;
+    *name = slash ? slash + 1 : at;
+    if (at && !next && **name) {
+        char kept = **name;
+
+        if (slash)
+            slash[1] = '\0';
+        is_there = stat(slash ? at : ".", folder) == 0 && S_ISDIR(folder->st_mode);
+        if (slash)
+            slash[1] = kept;
+        if (is_there)
+            return at;
+    }
+    free(at);
+    return NULL;
 }
 
 static bool are_equal(const struct stat *a, const struct stat *b)
@@ -75,11 +74,17 @@ static bool are_equal(const struct stat *a, const struct stat *b)
 
 bool fr__is_same_file(const char *a, const char *b)
 {
-    struct place x, y;
+    struct stat x, y;
+    bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0, is_same;
+    const char *name_a, *name_b;
+    char *place_a, *place_b;
 
-    if (!find_place(a, &x) || !find_place(b, &y) || x.exists != y.exists)
-        return false;
-    if (x.exists)
-        return are_equal(&x.file, &y.file);
-    return are_equal(&x.folder, &y.folder) && strcmp(x.name, y.name) == 0;
+    if (has_a || has_b)
+        return has_a && has_b && are_equal(&x, &y);
+    place_a = find_place(a, &name_a, &x);
+    place_b = find_place(b, &name_b, &y);
+    is_same = place_a && place_b && are_equal(&x, &y) && strcmp(name_a, name_b) == 0;
+    free(place_a);
+    free(place_b);
+    return is_same;
 }

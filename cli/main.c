@@ -562,37 +562,50 @@ static void explain_memory(const struct session *s, struct fr_error *err)
                  fr__format_bytes(s->context.memory_bytes, limit, sizeof(limit)));
 }
 
-int cli_main(int argc, char *argv[])
+static int run_command(struct session *s, int argc, char *argv[])
 {
     bool is_silent;
-    struct session s = {.status = CLI_DONE};
     struct fr_error err = {.code = FR_OK};
     enum fr_status st;
     char *command, **words;
 
     fr_init();
-    fr_question_init(&s.options.question);
-    s.options.most_ops = 40;
-    s.options.n_best = 10;
-    s.options.within_frac = 0;
-    s.options.flags_of = FR_N_FRAMEWORKS;
-    fr_learn_options_init(&s.options.learning);
-    s.options.question.command = command = cli_command_line(argc, argv);
+    fr_question_init(&s->options.question);
+    s->options.most_ops = 40;
+    s->options.n_best = 10;
+    s->options.within_frac = 0;
+    s->options.flags_of = FR_N_FRAMEWORKS;
+    fr_learn_options_init(&s->options.learning);
+    s->options.question.command = command = cli_command_line(argc, argv);
     words = cli_find_examples(argc, argv);
-    st = command && words ? dispatch(&s, argc, words, &err) : fr__fail_nomem(&err);
+    st = command && words ? dispatch(s, argc, words, &err) : fr__fail_nomem(&err);
     free(command);
-    is_silent = s.options.sweep && cli_mpi_is_follower(); /* the first of them has said it */
-    fr_sweep_free(s.options.sweep);
+    is_silent = s->options.sweep && cli_mpi_is_follower(); /* the first of them has said it */
+    fr_sweep_free(s->options.sweep);
     cli_free_words(words);
     /* a full disk shows only when the last bytes leave */
     if (st == FR_OK && (fflush(stdout) != 0 || ferror(stdout)))
         st = fr__fail(&err, FR_EIO, FR_NOWHERE, "cannot write to standard output: %s",
                       strerror(errno));
     if (st == FR_OK)
-        return s.status == CLI_DONE && s.lacks_file ? CLI_FAILED : s.status;
+        return s->status == CLI_DONE && s->lacks_file ? CLI_FAILED : s->status;
     if (is_silent) /* mpirun would end the first before it has said it */
         return CLI_DONE;
-    explain_memory(&s, &err);
+    explain_memory(s, &err);
     cli_say_error(&err);
     return cli_signal_caught() && st == FR_ECANCELLED ? 128 + cli_signal_caught() : exit_status(st);
+}
+
+int cli_main(int argc, char *argv[])
+{
+    struct session *s = calloc(1, sizeof(*s)); /* too large for a small stack */
+    int status;
+
+    if (!s) {
+        fputs("forerun: out of memory\n", stderr);
+        return CLI_FAILED;
+    }
+    status = run_command(s, argc, argv);
+    free(s);
+    return status;
 }

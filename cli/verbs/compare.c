@@ -271,7 +271,7 @@ static enum fr_status write_all(struct comparison *c, struct fr_error *err)
                                    : cli_write_results(c->session, &rs, err);
 }
 
-/* The comparison is too large for a stack that a thread may have. */
+/* c is on the heap: it is too large for a small stack. */
 static enum fr_status compare(struct comparison *c, bool is_asked_for, struct fr_error *err)
 {
     enum fr_status st = find_variations(c, err);
