@@ -42,6 +42,10 @@ EXCEPTIONS = (
     Exception_(BETTER, pipelined, 0.02,
                "stages are cut by a replay that leaves out shared links and interference (\"not "
                "planned\" in the answer): doc/manual.md, section 8"),
+    Exception_(BETTER, lambda q: q.option("--channels"), math.inf,
+               "NCCL chooses rings or trees by its own model, which knows no --channels"),
+    Exception_(("twice-the-batch-takes-as-much-memory",), pipelined, 0.25,
+               "more micro-batches may be cut elsewhere, where they are faster"),
     Exception_(("the-cut-is-the-best-cut",), lambda q: True, 0.02,
                "as above: the replay knows no shared links, the run does"),
     Exception_(("twice-the-batch-takes-as-much-memory",), lambda q: True, 0.05,

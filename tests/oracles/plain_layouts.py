@@ -288,11 +288,13 @@ def tensor_parameters(ranks):
         LAYERS * 6 * WIDTH + POSITIONS + 2 * WIDTH
 
 
-def staged_sums(ends, replicas):
-    """Each stage sums its gradients when it is done, and both ends the embedding's, then."""
+def staged_sums(ends, replicas, samples):
+    """Each stage sums its gradients when it is done, and both ends the embedding's, then. The last
+    gradient that a stage hands down leaves when its sum begins: the two share the link, so that the
+    stage before, which waits for it, is later by what it takes at full rate."""
     ranks = len(ends)
-    ends = [end + reduce_s(replicas, stage_parameters(r, ranks) * WORD)
-            for r, end in enumerate(ends)]
+    ends = [end + (ranks - 1 - r) * activation(samples) / BANDWIDTH +
+            reduce_s(replicas, stage_parameters(r, ranks) * WORD) for r, end in enumerate(ends)]
     return tied(ends)
 
 
@@ -335,7 +337,7 @@ def staged_layouts(b):
     yield ("pp=4,micro=4,cut=layers,recompute=full", 4,
            tied(pipeline_s(4, b // 4, 4, again=layer_s(4))))
     yield (f"dp=2,pp=4,micro=2,cut=layers,overlap=0,{BIG}", 8,
-           staged_sums(pipeline_s(4, b // 4, 2), 2))
+           staged_sums(pipeline_s(4, b // 4, 2), 2, 2))
 
 
 def context_layouts(b):
