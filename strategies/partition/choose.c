@@ -80,6 +80,13 @@ static void describe(struct choosing *x, const uint32_t first[])
             .send_s = s > 0 ? c->send_s[s][first[s]] : 0,
             .back_s = s > 0 ? c->back_s[s][first[s]] : 0,
         };
+        if (x->in->forward_host_s) {
+            struct fr__timed_stage *k = &x->stages[s];
+
+            k->forward_host_s = between(x->in->forward_host_s[s], first, s);
+            k->weight_host_s = between(x->in->weight_host_s[s], first, s);
+            k->input_host_s = between(x->in->backward_host_s[s], first, s) - k->weight_host_s;
+        }
         x->tail_s[c->rank_of[s]] += between(x->in->tail_s[s], first, s);
     }
 }
@@ -420,6 +427,9 @@ static enum fr_status price_even(struct choosing *x, double *s, struct fr_error 
         all.forward_s += x->stages[i].forward_s / k;
         all.input_s += x->stages[i].input_s / k;
         all.weight_s += x->stages[i].weight_s / k;
+        all.forward_host_s += x->stages[i].forward_host_s / k;
+        all.input_host_s += x->stages[i].input_host_s / k;
+        all.weight_host_s += x->stages[i].weight_host_s / k;
         all.send_s += x->stages[i].send_s / (k - 1);
         all.back_s += x->stages[i].back_s / (k - 1);
     }

@@ -20,6 +20,9 @@ struct fr__choice_problem {
     double n_together;             /* micro-batches of an iteration, where it never flushes */
     const double *const *weight_s; /* [n_stages][n + 1] of the backward, what weights take */
     const double *const *tail_s;   /* [n_stages][n + 1] updates of the first items */
+    /* [n_stages][n + 1] what the host takes to launch forwards, backwards, and of these the weights'
+     * part; NULL: not counted */
+    const double *const *forward_host_s, *const *backward_host_s, *const *weight_host_s;
     double least_gain_frac; /* the caller's cut stays where another gains less by replay: times
                                       may be that far off */
 };

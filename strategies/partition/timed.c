@@ -20,6 +20,7 @@ struct fr__timed {
     struct fr__passes passes;
     struct arrivals there;
     double *rank_s;                 /* [n_ranks] end of the last action so far */
+    double *host_s;                 /* [n_ranks] end of its launches */
     double *forward_s, *backward_s; /* [2][n_stages] end of the last transfer out of a stage */
     uint32_t *first_rank;           /* [n_stages] of the first copy of a stage */
     const struct fr__timed_stage *of;
@@ -63,6 +64,24 @@ static double pass_s(const struct fr__timed *t, unsigned kind, uint32_t stage)
     }
 }
 
+static double launches_s(const struct fr__timed *t, unsigned kind, uint32_t stage)
+{
+    const struct fr__timed_stage *p = &t->of[stage];
+
+    switch (kind) {
+    case FR_ACTION_F:
+        return p->forward_host_s;
+    case FR_ACTION_I:
+        return p->input_host_s;
+    case FR_ACTION_W:
+        return p->weight_host_s;
+    case FR_ACTION_B:
+        return p->input_host_s + p->weight_host_s;
+    default:
+        return 0;
+    }
+}
+
 /* The two copies of a stage that runs in both directions use links of their own. */
 static void hand_on(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t stage,
                     uint32_t micro, double end_s)
@@ -92,6 +111,8 @@ static void run_pass(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t
 {
     double end_s = later(t->rank_s[rank], ready_s) + pass_s(t, kind, stage);
 
+    t->host_s[rank] += launches_s(t, kind, stage);
+    end_s = later(end_s, t->host_s[rank]);
     hand_on(t, rank, kind, stage, micro, end_s);
     t->rank_s[rank] = end_s;
 }
@@ -126,6 +147,7 @@ enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage s
 
     t->of = stages;
     memset(t->rank_s, 0, s->n_ranks * sizeof(*t->rank_s));
+    memset(t->host_s, 0, s->n_ranks * sizeof(*t->host_s));
     memset(t->forward_s, 0, 2 * s->n_stages * sizeof(*t->forward_s));
     memset(t->backward_s, 0, 2 * s->n_stages * sizeof(*t->backward_s));
     FR_TRY(fr__passes_walk(&t->passes, s, run, t, err));
@@ -144,10 +166,11 @@ static bool make_room(struct fr__timed *t)
     t->there.forward_s = calloc(n_cells, sizeof(double));
     t->there.backward_s = calloc(n_cells, sizeof(double));
     t->rank_s = calloc(t->s->n_ranks, sizeof(double));
+    t->host_s = calloc(t->s->n_ranks, sizeof(double));
     t->forward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->backward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->first_rank = malloc(t->s->n_stages * sizeof(*t->first_rank));
-    return t->there.forward_s && t->there.backward_s && t->rank_s && t->forward_s &&
+    return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->forward_s &&
            t->backward_s && t->first_rank;
 }
 
@@ -179,6 +202,7 @@ void fr__timed_free(struct fr__timed *t)
     free(t->there.forward_s);
     free(t->there.backward_s);
     free(t->rank_s);
+    free(t->host_s);
     free(t->forward_s);
     free(t->backward_s);
     free(t->first_rank);

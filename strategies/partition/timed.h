@@ -22,6 +22,9 @@ void fr__timed_free(struct fr__timed *t); /* NULL is fine */
 struct fr__timed_stage {
     double forward_s, input_s, weight_s; /* passes; a whole backward is the sum of the last two */
     double send_s, back_s;               /* from the stage before, and back; 0 on the same rank */
+    /* What the host takes to launch the same passes. It does not wait for other ranks, and a pass
+     * ends no earlier than its last launch. 0: not counted. */
+    double forward_host_s, input_host_s, weight_host_s;
 };
 /* Makespan. stages: [n_stages]; tail_s: [n_ranks] after a rank's last pass, NULL: nothing.
  * O(actions). FR_ENOMEM. */

@@ -260,11 +260,25 @@ static bool is_unit(const struct chain *c, const struct fr__stages_problem *in, 
     return in->unit_of_layer[c->pl->graph->ops[c->items[item]].layer] != FR_NONE;
 }
 
+/* Of n layers, those before stage s of k on p ranks. Each rank has n / p of them, rounded up or
+ * down: what n / k leaves over goes to the last stages of all ranks, then to some of those before. */
+static size_t layers_before(size_t s, size_t n, size_t k, size_t p)
+{
+    size_t over = n % k, around = s / p, last = k / p - over / p, rest = over % p;
+
+    if (k % p != 0)
+        return s * n / k;
+    if (around >= last)
+        return s * (n / k) + rest + (around - last) * p + s % p;
+    return s * (n / k) + (around + 1 == last ? s % p * rest / p : 0);
+}
+
 /* The same number of layers a part, or one less: see struct fr__stages_problem. */
 static enum fr_status cut_by_count(const struct chain *c, const struct fr__stages_problem *in,
                                    uint32_t first[], struct fr_error *err)
 {
     size_t k = in->n_stages, n_units = 0, n, s = 1, passed = 0;
+    size_t n_ranks = in->schedule ? in->schedule->n_ranks : k;
     bool with_ends;
 
     for (size_t i = 0; i < c->n; i++)
@@ -280,7 +294,8 @@ static enum fr_status cut_by_count(const struct chain *c, const struct fr__stage
 
         if (!is_unit(c, in, i) && !is_end)
             continue;
-        if (s < k && passed + (with_ends ? 1 : 0) >= s * n / k && (!is_end || with_ends))
+        if (s < k && passed + (with_ends ? 1 : 0) >= layers_before(s, n, k, n_ranks) &&
+            (!is_end || with_ends))
             first[s++] = (uint32_t)i;
         passed += is_unit(c, in, i);
     }

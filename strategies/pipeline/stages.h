@@ -68,8 +68,9 @@ struct fr__stages_problem {
     const uint32_t
         *unit_of_layer; /* [n_layers] layers of a unit stay together, and so do the ops of
                                       a layer of none (FR_NONE); NULL: cut anywhere */
-    bool is_by_count;   /* as many units a stage, whatever they take: stage s ends before unit
-                         (s + 1) n / n_stages, rounded down; what stands before the first unit is of
+    bool is_by_count;   /* as many units a stage, whatever they take: with one stage a rank, stage s
+                         ends before unit (s + 1) n / n_stages, rounded down; with several, what does
+                         not come out even goes to the last stages of all ranks; what stands before the first unit is of
                          the first stage, after the last of the last. Where n_stages divides n + 2
                          and not n, these two count as a unit each (Megatron-LM's
                          get_num_layers_to_build with account_for_embedding_in_pipeline_split and

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "sim/network/alone.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,25 +14,49 @@
  * A choice of ours. */
 static const double MESSAGES_OFF_FRAC = 0.005;
 
+enum { N_HOST_ROWS = 3 }; /* forward, backward, weight */
+
 struct pricing {
     struct fr__placer *pl;
     const struct fr__stages_problem *in;
     const struct fr__items *items;
     struct fr__chain *chain;
     const double **forward_s, **backward_s, **weight_s, **tail_s; /* [n_stages] */
+    const double **host_s[N_HOST_ROWS];                           /* [n_stages] */
     double **send_s, **back_s;                                    /* [n_stages] */
     double *forward_bytes, *backward_bytes; /* [n + 1] that cross at an item */
 };
 
 /* ---- passes and updates ---- */
 
-enum kind { KIND_FORWARD, KIND_BACKWARD, KIND_WEIGHT, KIND_TAIL, N_KINDS };
+enum kind {
+    KIND_FORWARD,
+    KIND_BACKWARD,
+    KIND_WEIGHT,
+    KIND_TAIL,
+    KIND_FORWARD_HOST,
+    KIND_BACKWARD_HOST,
+    KIND_WEIGHT_HOST,
+    N_KINDS
+};
+
+/* What the host takes to launch an op, as the run will count it (sim/host.c), but for ops inside
+ * calls of recurrent layers. */
+static double launch_s(const struct pricing *x, const struct fr_cost *cost, enum fr_host_work work)
+{
+    const struct fr_host *h = x->pl->in->run ? x->pl->in->run->host : NULL;
+
+    if (!h || !(cost->launch_s > 0))
+        return cost->launch_s;
+    return (h->op_s[work] > 0 ? h->op_s[work] : cost->launch_s) * h->slowness;
+}
 
 static void add_op(const struct pricing *x, uint32_t type, uint32_t o, double *sum_s[N_KINDS])
 {
     const struct fr_part part = {.batch = x->in->batch};
     size_t at = (size_t)x->items->item_of[o] + 1;
     struct fr_cost cost;
+    double host_s;
 
     fr__price_op(x->pl, type, o, &part, &cost);
     if (x->in->message_s)
@@ -39,11 +64,16 @@ static void add_op(const struct pricing *x, uint32_t type, uint32_t o, double *s
     switch (x->pl->params.roles[o]) {
     case FR__ROLE_FORWARD:
         sum_s[KIND_FORWARD][at] += cost.mean_s;
+        sum_s[KIND_FORWARD_HOST][at] += launch_s(x, &cost, FR_HOST_FORWARD);
         break;
     case FR__ROLE_BACKWARD:
+        host_s = launch_s(x, &cost, FR_HOST_BACKWARD);
         sum_s[KIND_BACKWARD][at] += cost.mean_s;
-        if (x->pl->graph->ops[o].phase == FR_PHASE_BACKWARD_WEIGHT)
+        sum_s[KIND_BACKWARD_HOST][at] += host_s;
+        if (x->pl->graph->ops[o].phase == FR_PHASE_BACKWARD_WEIGHT) {
             sum_s[KIND_WEIGHT][at] += cost.mean_s;
+            sum_s[KIND_WEIGHT_HOST][at] += host_s;
+        }
         break;
     case FR__ROLE_SUM:
     case FR__ROLE_UPDATE:
@@ -71,6 +101,8 @@ static enum fr_status price_type(struct pricing *x, uint32_t type, size_t s, str
     x->backward_s[s] = sum_s[KIND_BACKWARD];
     x->weight_s[s] = sum_s[KIND_WEIGHT];
     x->tail_s[s] = sum_s[KIND_TAIL];
+    for (int k = 0; k < N_HOST_ROWS; k++)
+        x->host_s[k][s] = sum_s[KIND_FORWARD_HOST + k];
     return FR_OK;
 }
 
@@ -93,6 +125,8 @@ static enum fr_status price_passes(struct pricing *x, struct fr_error *err)
         x->backward_s[s] = x->backward_s[same];
         x->weight_s[s] = x->weight_s[same];
         x->tail_s[s] = x->tail_s[same];
+        for (int k = 0; k < N_HOST_ROWS; k++)
+            x->host_s[k][s] = x->host_s[k][same];
     }
     return FR_OK;
 }
@@ -291,6 +325,9 @@ static enum fr_status make_room(struct pricing *x, struct fr_error *err)
     x->backward_s = fr__arena_alloc(arena, k, sizeof(*x->backward_s));
     x->weight_s = fr__arena_alloc(arena, k, sizeof(*x->weight_s));
     x->tail_s = fr__arena_alloc(arena, k, sizeof(*x->tail_s));
+    for (int i = 0; i < N_HOST_ROWS; i++)
+        if (!(x->host_s[i] = fr__arena_alloc(arena, k, sizeof(*x->host_s[i]))))
+            return fr__fail_nomem(err);
     x->send_s = fr__arena_alloc(arena, k, sizeof(*x->send_s));
     x->back_s = fr__arena_alloc(arena, k, sizeof(*x->back_s));
     if (!x->chain || !x->forward_s || !x->backward_s || !x->weight_s || !x->tail_s || !x->send_s ||
@@ -330,6 +367,9 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                        .schedule = in->schedule,
                                        .n_together = in->schedule->n_micros,
                                        .weight_s = x.weight_s,
-                                       .tail_s = x.tail_s};
+                                       .tail_s = x.tail_s,
+                                       .forward_host_s = x.host_s[0],
+                                       .backward_host_s = x.host_s[1],
+                                       .weight_host_s = x.host_s[2]};
     return FR_OK;
 }

@@ -189,7 +189,11 @@ static double timed(const char *name, uint32_t p, uint32_t m, double comm, struc
     stages = calloc((*s)->n_stages, sizeof(*stages));
     ck_assert_ptr_nonnull(stages);
     for (uint32_t k = 0; k < (*s)->n_stages; k++)
-        stages[k] = (struct fr__timed_stage){1, 1, 1, k > 0 ? comm : 0, k > 0 ? comm : 0};
+        stages[k] = (struct fr__timed_stage){.forward_s = 1,
+                                             .input_s = 1,
+                                             .weight_s = 1,
+                                             .send_s = k > 0 ? comm : 0,
+                                             .back_s = k > 0 ? comm : 0};
     ck_assert_int_eq(fr__timed_new(&t, *s, &err), FR_OK);
     ck_assert_int_eq(fr__timed_run(t, stages, NULL, &makespan_s, &err), FR_OK);
     fr__timed_free(t);
@@ -358,6 +362,35 @@ START_TEST(ranks_are_balanced_not_stages)
 }
 END_TEST
 
+/* Two ranks, three micro-batches, 1F1B; passes of 1 s, free links. Rank 0 launches a stage's passes
+ * in 0.5 s each and is never late: as without hosts, (3 + 1) (1 + 2) = 12 s. Rank 1's host takes 2 s
+ * for each of 9 passes (3 F, 3 I, 3 W): it launches the last one after 18 s, which so ends no
+ * earlier; its first backward is over at 6 s, the last at 18 s, and rank 0 has 2 s left then. */
+START_TEST(a_host_that_launches_slowly_holds_its_rank_up)
+{
+    const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 3};
+    struct fr__timed_stage stages[2] = {
+        {.forward_s = 1, .input_s = 1, .weight_s = 1},
+        {.forward_s = 1, .input_s = 1, .weight_s = 1},
+    };
+    struct fr_schedule *s = NULL;
+    struct fr__timed *t;
+    struct fr_error err;
+    double makespan_s;
+
+    ck_assert_int_eq(fr_schedule_get(&s, &spec, &err), FR_OK);
+    ck_assert_int_eq(fr__timed_new(&t, s, &err), FR_OK);
+    stages[0].forward_host_s = stages[0].input_host_s = stages[0].weight_host_s = 0.5;
+    ck_assert_int_eq(fr__timed_run(t, stages, NULL, &makespan_s, &err), FR_OK);
+    ck_assert_double_eq(makespan_s, 12);
+    stages[1].forward_host_s = stages[1].input_host_s = stages[1].weight_host_s = 2;
+    ck_assert_int_eq(fr__timed_run(t, stages, NULL, &makespan_s, &err), FR_OK);
+    ck_assert_double_eq(makespan_s, 20);
+    fr__timed_free(t);
+    fr_schedule_free(s);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("partition");
@@ -369,5 +402,6 @@ int main(void)
     tcase_add_test(c, the_closed_form_of_phases_is_the_replay);
     tcase_add_loop_test(c, no_cut_has_a_shorter_replay_than_the_chosen, 0, 4);
     tcase_add_test(c, ranks_are_balanced_not_stages);
+    tcase_add_test(c, a_host_that_launches_slowly_holds_its_rank_up);
     return run_case(c, "strategies/partition");
 }

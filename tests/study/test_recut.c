@@ -172,6 +172,43 @@ START_TEST(no_plan_is_over_that_was_believed_to_fit)
 }
 END_TEST
 
+static void most_and_least(const struct fr_record *r, double *most_s, double *least_s)
+{
+    *most_s = 0;
+    *least_s = INFINITY;
+    for (size_t d = 0; d < r->n_devices; d++) {
+        if (!r->devices[d].is_gpu)
+            continue;
+        *most_s = fmax(*most_s, r->devices[d].compute_s);
+        *least_s = fmin(*least_s, r->devices[d].compute_s);
+    }
+}
+
+/* 24 layers in 16 stages of 4 GPUs are six a GPU, by time and by count, though half of the stages
+ * have one and half have two. What embedding, head and loss add to the ends is less than one. By
+ * count, every second GPU had four and the others eight. */
+START_TEST(layers_that_do_not_come_out_even_are_shared_by_all_gpus)
+{
+    static const char *const cuts[] = {"time", "layers"};
+    double most_s, least_s;
+    struct drawn x;
+    struct fr_record *r;
+    uint64_t seed = 1;
+
+    draw(&x, &seed);
+    snprintf(x.workload, sizeof(x.workload),
+             "gpt:layers=24,hidden=2048,heads=16,seq=1024,vocab=8192");
+    snprintf(x.strategy, sizeof(x.strategy),
+             "hybrid:pp=4,tp=2,micro=1,virtual=4,schedule=interleaved-1f1b,cut=%s", cuts[_i]);
+    x.q.global_batch = 32;
+    r = ask(&x, 0);
+    most_and_least(r, &most_s, &least_s);
+    ck_assert_double_lt(most_s, least_s * 7 / 6);
+    ck_assert(_i == 1 || strstr(r->warnings[0], "do not make 16 stages alike"));
+    fr_record_free(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("recut");
@@ -179,5 +216,6 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, what_stages_are_believed_to_hold_is_what_a_run_measures);
     tcase_add_test(t, no_plan_is_over_that_was_believed_to_fit);
+    tcase_add_loop_test(t, layers_that_do_not_come_out_even_are_shared_by_all_gpus, 0, 2);
     return run_case(t, "recut");
 }
