@@ -36,6 +36,7 @@ nodist_libstudy_la_SOURCES = study/recipes/texts.c
 # The shipped recipes, compiled in as text and installed.
 recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/deepspeed-zero3.yaml \
+	study/recipes/deepspeed-zero3-2021.yaml \
 	study/recipes/llm-foundry.yaml \
 	study/recipes/megatron-lm.yaml \
 	study/recipes/mxnet-horovod.yaml \

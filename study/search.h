@@ -158,7 +158,7 @@ struct fr_search_summary {
     /* published steps of the fastest one's kind, which took longer than we predict: the sentence, or
      * NULL. Then nothing is proved of it */
     const char *contradicted;
-    size_t n_like_best;   /* others of these that cannot be told from the first, as in a sweep */
+    size_t n_like_best; /* others of these that cannot be told from the first, as in a sweep */
     size_t n_frontier;
     const size_t *frontier; /* rows none of which another beats in time and memory, of those with a
                                coarse time; fastest first */

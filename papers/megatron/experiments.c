@@ -81,7 +81,8 @@ static void write_strategy(const struct run *r, char text[MOST_TEXT])
     if (r->tp > 1 && r->pp > 1) /* section 4.1 */
         at += (size_t)snprintf(text + at, MOST_TEXT - at, ",scatter-gather=1");
     if (r->zero)
-        at += (size_t)snprintf(text + at, MOST_TEXT - at, ",zero=%u,gather=module", r->zero);
+        at += (size_t)snprintf(text + at, MOST_TEXT - at,
+                               ",zero=%u,gather=module,prefetch=0,packs=1", r->zero);
     snprintf(text + at, MOST_TEXT - at, ",recompute=full,overlap=%d", r->overlaps ? 1 : 0);
 }
 

@@ -63,10 +63,13 @@ static bool name_in(const struct fr_layout *l, bool of_experts, const uint32_t r
 }
 
 void fr__layout_name_group(const struct fr_layout *l, const uint32_t rank_of_device[],
-                           const struct fr_plan *plan, uint32_t group, char name[FR__LAYOUT_AXIS])
+                           const struct fr_plan *plan, uint32_t group, bool is_of_experts,
+                           char name[FR__LAYOUT_AXIS])
 {
     char axes[FR__LAYOUT_AXIS];
 
+    if (is_of_experts && name_in(l, true, rank_of_device, plan, group, name))
+        return;
     if (name_in(l, false, rank_of_device, plan, group, name) ||
         name_in(l, true, rank_of_device, plan, group, name))
         return;

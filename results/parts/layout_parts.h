@@ -14,7 +14,9 @@ void fr__layout_count(struct fr__layout_run *r);
 /* What joins neighbours along each axis. FR_ENOMEM, FR_ENOENT. */
 enum fr_status fr__layout_find_links(struct fr__layout_run *r, const struct fr_topo *topo,
                                      struct fr_error *err);
-/* The axes along which the devices of a group differ: "dp-cp"; "" if none do. */
+/* The axes along which the devices of a group differ: "dp-cp"; "" if none do. is_of_experts: of a
+ * message of experts, whose axes go first where both meshes have such a group. */
 void fr__layout_name_group(const struct fr_layout *l, const uint32_t rank_of_device[],
-                           const struct fr_plan *plan, uint32_t group, char name[FR__LAYOUT_AXIS]);
+                           const struct fr_plan *plan, uint32_t group, bool is_of_experts,
+                           char name[FR__LAYOUT_AXIS]);
 #endif

@@ -103,10 +103,10 @@ struct watch {
     const struct fr_run *run;
     const uint32_t *twin;
     struct fr__layout_message *of_op;
-    struct rank *ranks;       /* [n_stage_ranks] */
-    uint32_t *stage_rank_of;  /* [n_devices]; FR_NONE: not looked at */
-    uint32_t *rank_of_device; /* [n_devices] */
-    char (*axis_of_group)[FR__LAYOUT_AXIS];
+    struct rank *ranks;                     /* [n_stage_ranks] */
+    uint32_t *stage_rank_of;                /* [n_devices]; FR_NONE: not looked at */
+    uint32_t *rank_of_device;               /* [n_devices] */
+    char (*axis_of_group)[FR__LAYOUT_AXIS]; /* [2 n_groups]: of experts' messages behind others' */
     struct fr__layout_sum *sums;
     size_t n_sums, cap_sums;
     enum fr_status st;
@@ -148,6 +148,18 @@ static struct fr__layout_sum *sum_of(struct watch *w, uint32_t stage_rank, const
     return &w->sums[w->n_sums++];
 }
 
+/* Whether a message is one of experts: tokens that go to them and come back, and their gradients.
+ * Ulysses' exchanges are of attention. */
+static bool is_of_experts(const struct watch *w, const struct fr_task *t,
+                          const struct fr_collective *c)
+{
+    const struct fr_graph *g = w->v->graph;
+
+    if (c->label != FR_NONE && strncmp(fr_plan_string(w->plan, c->label), "experts'", 8) == 0)
+        return true;
+    return c->kind == FR_ALL_TO_ALL && t->op != FR_NONE && !strstr(g->ops[t->op].name, ".attn");
+}
+
 static void add_message(struct watch *w, uint32_t task, uint32_t stage_rank)
 {
     const struct fr_task *t = &w->v->tasks[task];
@@ -156,7 +168,7 @@ static void add_message(struct watch *w, uint32_t task, uint32_t stage_rank)
     double from_s = w->run->start_s[task], to_s = w->run->end_s[task];
     double exposed = exposed_s(&w->ranks[stage_rank], from_s, to_s);
     double wire = wire_factor(c->kind, n_ranks) * c->bytes;
-    const char *axis = w->axis_of_group[c->group];
+    const char *axis = w->axis_of_group[c->group + (is_of_experts(w, t, c) ? w->v->n_groups : 0)];
     struct fr__layout_sum *s =
         sum_of(w, stage_rank, fr_collective_kind_name(c->kind), axis, n_ranks);
 
@@ -234,15 +246,18 @@ static bool prepare(struct watch *w)
     w->ranks = fr__arena_alloc(arena, w->r->n_stage_ranks, sizeof(*w->ranks));
     w->stage_rank_of = fr__arena_alloc(arena, n_devices, sizeof(*w->stage_rank_of));
     w->rank_of_device = fr__arena_alloc(arena, n_devices, sizeof(*w->rank_of_device));
-    w->axis_of_group = fr__arena_alloc(arena, w->v->n_groups + 1, FR__LAYOUT_AXIS);
+    w->axis_of_group = fr__arena_alloc(arena, 2 * (size_t)w->v->n_groups + 1, FR__LAYOUT_AXIS);
     if (!w->ranks || !w->stage_rank_of || !w->rank_of_device || !w->axis_of_group)
         return false;
     memset(w->stage_rank_of, 0xff, n_devices * sizeof(*w->stage_rank_of));
     memset(w->rank_of_device, 0xff, n_devices * sizeof(*w->rank_of_device));
     for (uint32_t rank = 0; rank < l->n_ranks; rank++)
         w->rank_of_device[l->devices[rank]] = rank;
-    for (uint32_t g = 0; g < w->v->n_groups; g++)
-        fr__layout_name_group(l, w->rank_of_device, w->plan, g, w->axis_of_group[g]);
+    for (uint32_t g = 0; g < w->v->n_groups; g++) {
+        fr__layout_name_group(l, w->rank_of_device, w->plan, g, false, w->axis_of_group[g]);
+        fr__layout_name_group(l, w->rank_of_device, w->plan, g, true,
+                              w->axis_of_group[w->v->n_groups + g]);
+    }
     for (uint32_t s = 0; s < w->r->n_stage_ranks; s++) {
         w->ranks[s].device = l->devices[fr__layout_rank(l, s)];
         w->stage_rank_of[w->ranks[s].device] = s;

@@ -207,6 +207,27 @@ START_TEST(passes_go_over_the_gradients_that_a_gpu_has)
 }
 END_TEST
 
+/* Megatron-LM keeps two buffers, so experts between dense layers end no bucket of these. 4 ranks, 2
+ * to an expert's copy: all dense gradients, far below 40 million, are one sum over 4; those of
+ * experts one sum over 2 in each of the two groups. */
+START_TEST(gradients_of_experts_end_no_bucket_of_dense_ones)
+{
+    const struct asked a = {
+        "mixtral:layers=4,hidden=64,ffn=128,heads=4,kv_heads=4,seq=32,vocab=64,experts=4",
+        "hybrid:ep=2", NULL, 4, FR_BF16};
+    struct fr_record *r = answer(&a);
+    const struct fr_plan_view *v = fr_plan_view(r->plan);
+    size_t n_of[5] = {0};
+
+    for (uint32_t c = 0; c < v->n_collectives; c++)
+        if (v->collectives[c].kind == FR_ALL_REDUCE)
+            n_of[fr_plan_group_size(r->plan, v->collectives[c].group)]++;
+    ck_assert_uint_eq(n_of[4], 1);
+    ck_assert_uint_eq(n_of[2], 2);
+    fr_record_free(r);
+}
+END_TEST
+
 static bool is_refused(const struct asked *a, char text[], size_t size)
 {
     struct fr_record *r = NULL;
@@ -297,6 +318,7 @@ int main(void)
     tcase_add_test(c, what_is_kept_is_an_option_of_every_plain_strategy);
     tcase_add_test(c, clipping_takes_the_same_time_whatever_the_strategy);
     tcase_add_test(c, passes_go_over_the_gradients_that_a_gpu_has);
+    tcase_add_test(c, gradients_of_experts_end_no_bucket_of_dense_ones);
     tcase_add_loop_test(c, a_recipe_refuses_nothing_that_runs_without_it, 0, n_recipes);
     tcase_add_test(c, what_a_strategy_does_not_count_of_a_recipe_is_said);
     return run_case(c, "study/software_alike");

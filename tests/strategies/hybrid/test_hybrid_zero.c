@@ -243,6 +243,36 @@ START_TEST(what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_mess
 }
 END_TEST
 
+/* torchtitan: reshard_after_forward of all layers but the last. All layers are alike, so one gather
+ * of (d-1)/d w psi_unit bytes is spared. */
+START_TEST(the_last_layer_may_stay_gathered)
+{
+    struct outcome again = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3");
+    struct outcome kept = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,keep-last=1");
+    struct outcome none = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,reshard=0,keep-last=1");
+    struct outcome all = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,reshard=0");
+
+    check_near(again.gathered - kept.gathered, 7.0 / 8 * 2 * again.psi_unit, 1e-9, "spared");
+    check_near(none.gathered, all.gathered, 1e-12, "without resharding");
+    check_near(kept.compute_s, again.compute_s, 1e-9, "computing");
+}
+END_TEST
+
+/* Weights in 16 bits, master weights and two moments are 2 + 4 + 8 = 14 bytes of a parameter; where
+ * the fp32 shares are cast when they are gathered, as by FSDP2, 4 + 8 = 12. Messages stay. */
+START_TEST(shares_that_are_cast_when_gathered_keep_twelve_bytes)
+{
+    struct outcome deepspeed = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3");
+    struct outcome fsdp = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,cast-gathered=1");
+
+    check_near(deepspeed.kept[FR_BUFFER_PARAMETER] + deepspeed.kept[FR_BUFFER_OPTIMIZER],
+               14.0 / 8 * fsdp.psi, 1e-6, "with shares in 16 bits");
+    check_near(fsdp.kept[FR_BUFFER_PARAMETER] + fsdp.kept[FR_BUFFER_OPTIMIZER], 12.0 / 8 * fsdp.psi,
+               1e-6, "with fp32 shares");
+    check_near(fsdp.gathered, deepspeed.gathered, 1e-12, "gathered");
+}
+END_TEST
+
 /* Each product of a layer is a module with a message of its own. */
 #define WIDE "gpt:layers=3,hidden=4096,heads=32,seq=512,vocab=1000"
 
@@ -504,6 +534,8 @@ int main(void)
     tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 2);
     tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 2);
     tcase_add_test(t, what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages);
+    tcase_add_test(t, the_last_layer_may_stay_gathered);
+    tcase_add_test(t, shares_that_are_cast_when_gathered_keep_twelve_bytes);
     tcase_add_loop_test(t, modules_send_the_bytes_of_their_layers_and_hold_less, 0, 5);
     tcase_add_test(t, a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier);
     tcase_add_test(t, without_overlap_nothing_runs_beside_a_scatter);
