@@ -99,8 +99,10 @@ struct fr_collective {
     uint32_t cost_id; /* row of the cost table; else its messages go over the links */
     uint32_t root;    /* rank, of a broadcast and a reduce */
     bool is_folded;   /* one member stands for all ranks: they do the same at the same time */
-    bool is_formula;  /* it takes what its algorithm takes alone, by formula, times `crowding` where
-                         that is above 1: other groups use the same links at the same time */
+    bool is_formula;  /* alone it takes what its algorithm takes, by formula, its bytes times
+                         `crowding` where that is above 1: other groups use the same links at the
+                         same time. Where the network shares links, that comes about by itself, and
+                         crowding counts for all-to-all alone (sim/collectives/cost.c) */
     double crowding;
 };
 

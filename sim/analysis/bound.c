@@ -358,12 +358,12 @@ enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
 }
 
 /* Of all iterations. */
-static enum fr_status busiest_link(struct engine *e, const struct fr_run *run, double *out_s)
+static enum fr_status busiest_link(struct engine *e, double *out_s)
 {
     size_t n = e->v->topo->n_links;
     double *bytes;
 
-    if (e->network.model->is_end_known || run->is_stopped)
+    if (e->network.model->is_end_known)
         return FR_OK;
     bytes = fr__arena_alloc(e->scratch, n + 1, sizeof(*bytes));
     if (!bytes)
@@ -382,7 +382,7 @@ enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run)
     FR_TRY(most_work(e, NULL, &most));
     if (e->v->n_iterations < 2)
         FR_TRY(longest_path(e, &path_s));
-    FR_TRY(busiest_link(e, run, &link_s));
+    FR_TRY(busiest_link(e, &link_s));
     run->makespan_bound_s = fmax(fmax(path_s, link_s), fmax(most.work_s, most.launch_s));
     if (e->v->n_iterations > 1) /* a run that was stopped has not seen the last one */
         return run->is_stopped ? FR_OK : last_iteration_bound(e, run, most.launch_s);

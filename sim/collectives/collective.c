@@ -95,19 +95,26 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 
 /* ---- a known time ---- */
 
-static void start_known(struct engine *e, uint32_t collective, uint32_t n)
+double fr__collective_stretch(const struct engine *e, uint32_t collective)
 {
+    uint32_t first = e->v->member_first[collective], past = e->v->member_first[collective + 1];
     double stretch = 1;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t d = fr__device_of(e, e->v->members[e->v->member_first[collective] + i]);
+    for (uint32_t i = first; fr__has_interference(e) && i < past; i++) {
+        uint32_t d = fr__device_of(e, e->v->members[i]);
         double s = fr__comm_stretch(e, FR_WORK_COLLECTIVE, d, d);
 
         stretch = s > stretch ? s : stretch;
     }
-    if (!fr__flow_start(e, collective, stretch) && e->status == FR_OK)
-        fr__push_event(e, e->now_s + fr__collective_s(e, collective) * stretch, collective,
-                       EVENT_COLLECTIVE_DONE);
+    return stretch;
+}
+
+static void start_known(struct engine *e, uint32_t collective)
+{
+    if (!fr__flow_start(e, collective) && e->status == FR_OK)
+        fr__push_event(
+            e, e->now_s + fr__collective_s(e, collective) * fr__collective_stretch(e, collective),
+            collective, EVENT_COLLECTIVE_DONE);
 }
 
 void fr__collective_done(struct engine *e, uint32_t collective)
@@ -135,13 +142,13 @@ void fr__collective_start(struct engine *e, uint32_t collective)
         member_start(e, e->v->members[first + i], cause);
     if (n < 2 || e->v->collectives[collective].is_formula ||
         fr__collective_has_cost(e, collective)) {
-        start_known(e, collective, n);
+        start_known(e, collective);
         return;
     }
     has_way = fr__way_of(e, collective, &way);
     e->stats.by_way += has_way;
     if (e->o->closed_form_collectives)
-        start_known(e, collective, n);
+        start_known(e, collective);
     else if (has_way)
         fr__way_start(e, collective, &way);
     else if (e->status == FR_OK)

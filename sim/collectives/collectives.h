@@ -13,6 +13,9 @@ void fr__collective_arrive(struct engine *e, uint32_t task);
 void fr__collective_start(struct engine *e, uint32_t collective);
 void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
 
+/* How much slower other work on its devices makes a collective now; >= 1. */
+double fr__collective_stretch(const struct engine *e, uint32_t collective);
+
 /* ---- group_rings.c ---- */
 /* The rings of a group; NULL with the failure kept. */
 const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
@@ -117,9 +120,9 @@ static inline double fr__collective_s(struct engine *e, uint32_t collective)
 bool fr__collective_is_known(const struct engine *e, uint32_t collective);
 
 /* ---- flows.c ---- */
-/* Starts a collective of a known time as a flow that shares its links; stretch: >= 1, how much
- * slower other work on its devices makes it. false: it shares none, and only its time passes. */
-bool fr__flow_start(struct engine *e, uint32_t collective, double stretch);
+/* Starts a collective of a known time as a flow that shares its links. false: it shares none, and
+ * only its time passes. */
+bool fr__flow_start(struct engine *e, uint32_t collective);
 /* A message of fr__flow_message_start has arrived. */
 void fr__flow_part_done(struct engine *e, uint32_t flow);
 

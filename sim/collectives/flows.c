@@ -35,7 +35,7 @@ static uint32_t new_flow(struct engine *e)
     return (uint32_t)c->n_flows++;
 }
 
-bool fr__flow_start(struct engine *e, uint32_t collective, double stretch)
+bool fr__flow_start(struct engine *e, uint32_t collective)
 {
     struct fr__known known;
     struct fr__moved moved;
@@ -60,7 +60,7 @@ bool fr__flow_start(struct engine *e, uint32_t collective, double stretch)
                                     .latency_s = known.latency_s / n_parts,
                                     .bytes = moved.held_bytes / n_parts,
                                     .most_Bps = moved.held_bytes / known.bytes_s,
-                                    .stretch = stretch,
+                                    .stretch = fr__collective_stretch(e, collective),
                                     .kind = known.kind,
                                     .is_behind = known.is_behind};
     if (!flow.is_behind)
@@ -77,6 +77,7 @@ void fr__flow_part_done(struct engine *e, uint32_t flow)
     double behind_s = f->is_behind ? f->latency_s * f->stretch : 0;
 
     f->before_s = f->latency_s;
+    f->stretch = fr__collective_stretch(e, collective);
     if (--f->parts_left > 0) {
         fr__flow_message_start(e, flow);
         return;

@@ -2,8 +2,10 @@
  * they meet.
  *
  * All ranks of a stage run the same graph on as many samples, so one of them can stand for all: the
- * plan is folded. Its groups still name all their devices, and what a group's collective takes is
- * worked out with all groups of the axis at work (sim/collectives/crowd.h).
+ * plan is folded. Its groups still name all their devices, those of the groups that they stand for
+ * too. So the simulation knows what all of them put on links (sim/collectives/load.h). Without
+ * sharing of links, what a group's collective takes is worked out with all groups of the axis at
+ * work (sim/collectives/crowd.h).
  */
 #include "config.h"
 
