@@ -441,6 +441,20 @@ static enum fr_status check_pairs(const struct fr__hybrid_options *o, uint64_t z
     return FR_OK;
 }
 
+static enum fr_status check_tensor_overlap(const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    if (o->overlaps_tensor && !o->sequence_parallel)
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that "
+            "one of them could begin with");
+    if (o->overlaps_tensor && !o->is_tensor_async)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "tp-overlap=1 runs messages of a tensor group beside products, which "
+                        "tp-async=0 excludes");
+    return FR_OK;
+}
+
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err)
 {
@@ -488,15 +502,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
-    if (o.overlaps_tensor && !o.sequence_parallel)
-        return fr__fail(
-            err, FR_EUSAGE, FR_NOWHERE,
-            "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that "
-            "one of them could begin with");
-    if (o.overlaps_tensor && !o.is_tensor_async)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "tp-overlap=1 runs messages of a tensor group beside products, which "
-                        "tp-async=0 excludes");
+    FR_TRY(check_tensor_overlap(&o, err));
     FR_TRY(check_layout(&o, err));
     FR_TRY(check_experts(&o, in, err));
     FR_TRY(read_shard_group(&o, in, err));

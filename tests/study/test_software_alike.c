@@ -313,7 +313,7 @@ int main(void)
 
     while (fr_recipe_shipped((size_t)n_recipes))
         n_recipes++;
-    tcase_set_timeout(c, 120);
+    tcase_set_timeout(c, 600);
     tcase_add_test(c, gradients_have_one_format_whatever_the_strategy);
     tcase_add_test(c, what_is_kept_is_an_option_of_every_plain_strategy);
     tcase_add_test(c, clipping_takes_the_same_time_whatever_the_strategy);
