@@ -90,8 +90,8 @@ static const char *text_measured(const struct fr_question *q, char buf[VALUE])
 /* ---- how collectives go ---- */
 
 /* What no collective can be is refused here, before anything runs: a sweep would call each of its
- * points impossible. "auto" is what "none" is: a fitted time where there is one, else NCCL's choice.
- */
+ * points impossible. "auto" is what "none" is: a fitted time where there is one, else NCCL's
+ * choice. */
 #define WAY_SETTING(name, member)                                                                  \
     static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
                                      struct fr_error *err)                                         \

@@ -183,8 +183,8 @@ size_t fr_sweep_n_found(const struct fr_sweep *s); /* rows that came from the st
 
 enum { FR_MAX_PRICES = 64 };
 
-/* USD an hour: of a GPU by its type, of a machine by its name, or of a whole cluster. Zeroed, it has
- * no price for anything. */
+/* USD an hour: of a GPU by its type, of a machine by its name, or of a whole cluster. Zeroed, it
+ * has no price for anything. */
 struct fr_prices {
     struct fr_price {
         char name[256]; /* "" for any other GPU */
@@ -194,12 +194,12 @@ struct fr_prices {
 };
 /* "2.5", or "v100=2.5,p5.48xlarge=98.32,4x hgx-h100 via ib:400Gbps=300". A type is named in full or
  * by its first words ("v100" for v100-sxm2-16gb); the longest name that fits counts. A machine is
- * named as the topology names it, and one of which any GPU is used costs all of its price. A cluster
- * is named by the whole text of the topology, and costs its price however many GPUs are used. Of
+ * named as the topology names it, and one of which any GPU is used costs all of its price. A
+ * cluster is named by the whole text of the topology, and costs its price however many GPUs are used. Of
  * prices that fit, the cluster's counts, then the machines', then those of GPUs. */
 enum fr_status fr_prices_parse(struct fr_prices *p, const char *text, struct fr_error *err);
-/* FR_ENOENT unless each name fits a type that is built in or among the sweep's topologies, a machine
- * or a topology, and, where there are prices, each topology has one. */
+/* FR_ENOENT unless each name fits a type that is built in or among the sweep's topologies, a
+ * machine or a topology, and, where there are prices, each topology has one. */
 enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
                                struct fr_error *err);
 /* The same, of one topology. */

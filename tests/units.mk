@@ -24,6 +24,7 @@ unit_tests += tests/topo/import/test_import
 unit_tests += tests/topo/import/test_nccl_xml
 unit_tests += tests/topo/import/test_simgrid
 unit_tests += tests/topo/test_load
+unit_tests += tests/topo/test_names
 unit_tests += tests/topo/test_preset
 unit_tests += tests/topo/test_repeat
 unit_tests += tests/topo/test_rings

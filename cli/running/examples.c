@@ -41,7 +41,7 @@ static bool is_there(const char *folder, const char *name, size_t length)
     return n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) == 0;
 }
 
-/* The word with the names of installed files; NULL: it is to stay as it is, or there is no memory. */
+/* The word with the names of installed files; NULL: it stays as it is, or there is no memory. */
 static char *installed(const char *word)
 {
     const char *folder = data_folder(), *from = word, *name;

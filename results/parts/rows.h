@@ -25,8 +25,8 @@ bool fr__rows_differ(const struct fr_results *rs, enum fr__row_part part);
 /* What tells record i from the others: its strategy, and in what else they differ, "dp, vgg19,
  * dgx2". Returns buf. */
 const char *fr__row_name(const struct fr_results *rs, size_t i, char buf[FR__ROW_NAME]);
-/* How many times as fast record i is as the base of speed-ups: by the time of an iteration, or, where
- * iterations have different batches, by samples a second. 0: not known, or the records are of
+/* How many times as fast record i is as the base of speed-ups: by the time of an iteration, or,
+ * where iterations have different batches, by samples a second. 0: not known, or the records are of
  * different workloads, of which none is faster. */
 double fr__row_speed_up(const struct fr_results *rs, size_t i);
 /* The index of that base. */

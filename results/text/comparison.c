@@ -1,8 +1,9 @@
 /* results/text/comparison.c - several records as a table for people, a row each.
  *
  * It is separate because its columns depend on all of the records: tokens for sequence models, a
- * whole run where one is asked for, workloads and clusters where there are several. What does not fit on the lines goes into another table below,
- * with the strategies once more: first what decides, then what explains it.
+ * whole run where one is asked for, workloads and clusters where there are several. What does not
+ * fit on the lines goes into another table below, with the names of the rows once more: first what
+ * decides, then what explains it.
  */
 #include "config.h"
 

@@ -14,10 +14,10 @@ void fr__record_put_warnings(FILE *f, const struct fr_results *rs);
 /* "profiled 31.1 %, calibrated 68.9 %": where the costs of computing come from, and a line end. */
 void fr__record_put_cost_sources(FILE *f, const struct fr_record *r);
 
-/* "NICs of a machine: 8 x 400 Gbit/s, PCIe 48 GB/s (PCIe limits)" and a line end; nothing for n 0. */
+/* "NICs of a machine: 8 x 400 Gbit/s, PCIe 48 GB/s (PCIe limits)" and a line end; n 0: nothing. */
 void fr__put_nics(FILE *f, const struct fr_topo_nics nics[], size_t n);
-/* A time of the record: with its unit, or, of tasks on machines without hardware, as a plain number.
- * Returns buf. */
+/* A time of the record: with its unit, or, of tasks on machines without hardware, as a plain
+ * number. Returns buf. */
 const char *fr__record_time(const struct fr_record *r, double s, char *buf, size_t n);
 
 /* ---- comparison.c ---- */

@@ -168,8 +168,8 @@ static enum fr_status check_kind(const struct placing *p, uint32_t op, uint32_t 
                     p->row[other]->has_order ? "an order" : "a start_s without an order");
 }
 
-/* When an op ends that starts as its row says, on the row's device. Of a graph that is no task graph
- * times are our own estimates, which the author of a schedule need not share: then it is the start.
+/* When an op ends that starts as its row says, on the row's device. Of a graph that is no task
+ * graph times are our own estimates, which the author of a schedule need not share: then it is the start.
  */
 static double end_of(const struct placing *p, uint32_t op)
 {

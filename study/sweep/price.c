@@ -1,4 +1,5 @@
-/* study/sweep/price.c - the price of GPUs, machines and clusters per hour, and the cost of a row's training run. */
+/* study/sweep/price.c - the price of GPUs, machines and clusters per hour, and the cost of a row's
+ * training run. */
 #include "config.h"
 
 #include "base/error.h"
@@ -16,7 +17,8 @@ static const double DEFAULT_SAMPLES = 1e6;
 /* ---- reading prices ---- */
 
 /* Where the name of an item ends: before the first '=' behind which a number ends the item. A name
- * may have '=' and ',' itself ("2x hgx-h100 via rails:400Gbps,spine=2:1"). *n: the item's length. */
+ * may have '=' and ',' itself ("2x hgx-h100 via rails:400Gbps,spine=2:1"). *n: the item's
+ * length. */
 static size_t name_length(const char *item, size_t *n)
 {
     for (const char *equals = strchr(item, '='); equals; equals = strchr(equals + 1, '=')) {

@@ -45,8 +45,8 @@ START_TEST(the_longest_name_that_fits_gives_the_price)
 }
 END_TEST
 
-/* Two machines at 98, of the other clouds one at 40 and one by its eight GPUs at 3; a cluster by its
- * whole text, which may have commas and '='. */
+/* Two machines at 98, of the other clouds one at 40 and one by its eight GPUs at 3; a cluster by
+ * its whole text, which may have commas and '='. */
 START_TEST(machines_and_clusters_have_prices)
 {
     struct fr_prices p = {.n = 0};
