@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "plan/internal.h"
 #include "study/interference.h"
+#include "study/grown.h"
 #include "study/host.h"
 #include "study/recut.h"
 #include "study/recipes.h"
@@ -310,6 +311,8 @@ static enum fr_status answer_step(const struct fr_setting *s, const struct fr_qu
 static enum fr_status correct(struct fr__making *m, struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;
+    const struct fr__asking asking = {
+        .answer = answer_step, .grow = fr__setting_grow, .release = fr_setting_fini};
     uint32_t each = m->global_batch / (uint32_t)m->n_devices;
 
     if (!m->question->measured)
@@ -318,7 +321,7 @@ static enum fr_status correct(struct fr__making *m, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a measured step and slowness given by hand exclude each other");
     FR_TRY(fr__correction_find(&m->correction, m->setting, m->question, m->devices, m->n_devices,
-                               each ? each : 1, answer_step, m->context, err));
+                               each ? each : 1, &asking, m->context, err));
     return m->correction.n_steps == 0
                ? FR_OK
                : fr__correction_slowness(&m->slowness, &m->correction, t,

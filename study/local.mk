@@ -15,7 +15,7 @@ libstudy_la_SOURCES = \
 	study/difference/asked.c study/difference/difference.c study/difference/parts.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
-	study/interval/grown.h study/interval/grown.c study/interval/interval.h \
+	study/grown.h study/grown.c study/interval/interval.h \
 	study/interval/interval.c study/interval/missed_kind.h study/interval/missed_kind.c \
 	study/interval/update.h \
 	study/interval/measured.h study/interval/measured.c study/interval/terms.h \

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "study/interval/contradiction.h"
-#include "study/interval/grown.h"
 #include "study/interval/measured.h"
 #include "study/interval/terms.h"
 #include "study/interval/update.h"
@@ -119,7 +118,7 @@ enum fr_status fr__run_step(const struct fr__update *u, const struct fr__measure
     q.is_overfull = NULL;
     FR_TRY(fr__correction_slowness(&slowness, u->c, s->topo, u->type, err));
     q.run.slowness = slowness;
-    st = u->answer(s, &q, u->context, time_s, u->parts_s, bytes, err);
+    st = u->asking->answer(s, &q, u->context, time_s, u->parts_s, bytes, err);
     if (st == FR_OK && !(*time_s > 0))
         st = fr__fail(err, FR_ERANGE, FR_NOWHERE, "the measured step takes no time when simulated");
     for (unsigned k = 0; st == FR_OK && k < 2; k++)
@@ -329,7 +328,7 @@ static enum fr_status grow(struct fr__update *u, const struct fr__measured *meas
         most = measured->steps[i].n_gpus > most ? measured->steps[i].n_gpus : most;
     if (most <= u->setting->topo->n_gpus)
         return FR_OK;
-    FR_TRY(fr__setting_grow(&u->grown, u->setting, u->question, most, err));
+    FR_TRY(u->asking->grow(&u->grown, u->setting, u->question, most, err));
     parts_s = realloc(u->parts_s, (fr_n_resources(u->grown.topo) + 1) * sizeof(*parts_s));
     if (!parts_s)
         return fr__fail_nomem(err);
@@ -376,8 +375,9 @@ static size_t names_size(const struct fr_topo *t, const uint32_t devices[], size
 
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
-                                   size_t n_devices, uint32_t batch_per_gpu, fr__answer_step answer,
-                                   const struct fr_context *ctx, struct fr_error *err)
+                                   size_t n_devices, uint32_t batch_per_gpu,
+                                   const struct fr__asking *asking, const struct fr_context *ctx,
+                                   struct fr_error *err)
 {
     const struct fr_device *device = &s->topo->devices[devices[0]];
     const struct fr__measured_of of = {q->workload ? q->workload : "", s->graph->name,
@@ -387,7 +387,7 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
     struct fr__update u = {.setting = s,
                            .question = q,
                            .context = ctx,
-                           .answer = answer,
+                           .asking = asking,
                            .devices = devices,
                            .n_devices = n_devices,
                            .type = device->type,
@@ -403,7 +403,7 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
     st = measured && all && u.parts_s && u.names ? learn(&u, measured, all, &of, err)
                                                  : fr__fail_nomem(err);
     if (u.grown.topo)
-        fr_setting_fini(&u.grown);
+        asking->release(&u.grown);
     free(u.names);
     free(u.parts_s);
     free(all);

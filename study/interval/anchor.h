@@ -19,7 +19,7 @@
  *          - where steps of the table that the fit did not take, those on other numbers of GPUs, are
  *            predicted by it on the median outside the range of 90 % of anchored steps.
  *          Nothing is left out for that: which of two steps is wrong, nobody can tell from them.
- * More GPUs than the cluster has: the step stands on more of the same machines (grown.h)
+ * More GPUs than the cluster has: the step stands on more of the same machines (study/grown.h)
  * Ignores: that other layers may err otherwise at other batches than the measured; links. What the
  *          latter lose on several GPUs is taken for computing
  */
@@ -59,13 +59,23 @@ typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const stru
                                           const struct fr_context *ctx, double *iteration_s,
                                           double parts_s[], double *bytes, struct fr_error *err);
 
+/* What is handed in: how steps are answered, and how a larger cluster of the same machines is made
+ * (study/grown.h) and released. */
+struct fr__asking {
+    fr__answer_step answer;
+    enum fr_status (*grow)(struct fr_setting *out, const struct fr_setting *s,
+                           const struct fr_question *q, uint32_t n_gpus, struct fr_error *err);
+    void (*release)(struct fr_setting *s);
+};
+
 /* The correction that q->measured makes for a question on these GPUs. devices: [n_devices].
  * batch_per_gpu: of a time without a table. FR_EUSAGE: GPUs of several types; errors of
  * fr__measured_read and of answer. Cost: a few runs a measured step. */
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
-                                   size_t n_devices, uint32_t batch_per_gpu, fr__answer_step answer,
-                                   const struct fr_context *ctx, struct fr_error *err);
+                                   size_t n_devices, uint32_t batch_per_gpu,
+                                   const struct fr__asking *asking, const struct fr_context *ctx,
+                                   struct fr_error *err);
 
 /* The slowness of each resource (run options) with that correction of a device type; *out: the
  * caller frees. FR_ENOMEM. */

@@ -15,7 +15,7 @@ struct fr__update {
     struct fr_setting grown; /* for steps on more GPUs than that has; topo NULL: none is */
     const struct fr_question *question;
     const struct fr_context *context;
-    fr__answer_step answer;
+    const struct fr__asking *asking;
     const struct fr__measured *measured;
     double *parts_s;         /* [fr_n_resources] of the larger setting; scratch */
     const uint32_t *devices; /* [n_devices] of the question */

@@ -1,10 +1,10 @@
-/* study/interval/grown.h - a larger cluster of the same machines.
+/* study/grown.h - a larger cluster of the same machines.
  *
  * A step that was measured on more GPUs than a question's cluster has stands on a cluster of its own:
  * the same line, with more machines.
  */
-#ifndef FR_STUDY_INTERVAL_GROWN_H
-#define FR_STUDY_INTERVAL_GROWN_H
+#ifndef FR_STUDY_GROWN_H
+#define FR_STUDY_GROWN_H
 
 #include "study/study.h"
 

@@ -1,7 +1,7 @@
-/* study/interval/grown.c - writes a topology's line with a larger count, and loads it. */
+/* study/grown.c - writes a topology's line with a larger count, and loads it. */
 #include "config.h"
 
-#include "study/interval/grown.h"
+#include "study/grown.h"
 
 #include "base/error.h"
 
