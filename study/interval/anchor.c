@@ -94,8 +94,8 @@ static enum fr_status choose_gpus(const struct fr__update *u, const struct fr__m
     return FR_OK;
 }
 
-enum fr_status fr__run_step(const struct fr__update *u, const struct fr__measured_step *m,
-                            double *time_s, double slope[2], double *bytes, struct fr_error *err)
+static enum fr_status run_step(const struct fr__update *u, const struct fr__measured_step *m,
+                               double *time_s, double slope[2], double *bytes, struct fr_error *err)
 {
     bool is_grown = m->n_gpus > u->setting->topo->n_gpus;
     const struct fr_setting *s = is_grown ? &u->grown : u->setting;
@@ -148,7 +148,7 @@ static enum fr_status look(const struct fr__update *u, bool is_first, struct nor
         const struct fr__measured_step *m = &u->measured->steps[i];
         double time_s, bytes, miss;
 
-        FR_TRY(fr__run_step(u, m, &time_s, slope, &bytes, err));
+        FR_TRY(run_step(u, m, &time_s, slope, &bytes, err));
         if (is_first && i == 0) {
             c->predicted_s = time_s;
             c->predicted_bytes = bytes;
@@ -384,7 +384,8 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
                                        s->topo->types[device->type].name, s->graph->dtype,
                                        batch_per_gpu};
     struct fr__measured *measured, *all;
-    struct fr__update u = {.setting = s,
+    struct fr__update u = {.run = run_step,
+                           .setting = s,
                            .question = q,
                            .context = ctx,
                            .asking = asking,

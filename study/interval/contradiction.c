@@ -58,7 +58,7 @@ static enum fr_status doubt_step(const struct fr__update *u, const struct fr__me
     double slope[2], bytes, time_s, leverage = 0, miss, deviation;
 
     c->compute = c->host = 0;
-    FR_TRY(fr__run_step(u, m, &x.expected_s, slope, &bytes, err));
+    FR_TRY(u->run(u, m, &x.expected_s, slope, &bytes, err));
     c->compute = fitted.compute;
     c->host = fitted.host;
     x.low_s = x.expected_s * exp(fmin(0, term.q[FR__Q05]));
@@ -67,7 +67,7 @@ static enum fr_status doubt_step(const struct fr__update *u, const struct fr__me
     offer(u, &x);
     if (u->measured->n < 2)
         return FR_OK;
-    FR_TRY(fr__run_step(u, m, &time_s, slope, &bytes, err));
+    FR_TRY(u->run(u, m, &time_s, slope, &bytes, err));
     for (unsigned k = 0; k < 2; k++)
         for (unsigned l = 0; l < 2; l++)
             leverage += slope[k] * c->variance[k][l] * slope[l] / (FR__NOISE * FR__NOISE);
@@ -121,7 +121,7 @@ static enum fr_status doubt_fit(const struct fr__update *u, const struct fr__mea
             o->n_gpus > u->setting->topo->n_gpus ||
             (u->question->devices && o->n_gpus > u->n_devices))
             continue;
-        FR_TRY(fr__run_step(u, o, &time_s, slope, &bytes, err));
+        FR_TRY(u->run(u, o, &time_s, slope, &bytes, err));
         misses[n++] = log(o->time_s / time_s);
     }
     if (n == 0)

@@ -11,6 +11,10 @@
 static const double FR__NOISE = 0.03;
 
 struct fr__update {
+    /* Runs a measured step with the correction so far: its time, the slopes of its logarithm, and
+     * the most that a GPU holds. Errors as fr_answer. */
+    enum fr_status (*run)(const struct fr__update *u, const struct fr__measured_step *m,
+                          double *time_s, double slope[2], double *bytes, struct fr_error *err);
     const struct fr_setting *setting;
     struct fr_setting grown; /* for steps on more GPUs than that has; topo NULL: none is */
     const struct fr_question *question;
@@ -25,10 +29,5 @@ struct fr__update {
     double prior_mean[2], prior_variance[2];
     struct fr__correction *c;
 };
-
-/* Runs a measured step with u's correction so far: its time, the slopes of its logarithm, and the
- * most that a GPU holds. Errors as fr_answer. */
-enum fr_status fr__run_step(const struct fr__update *u, const struct fr__measured_step *m,
-                            double *time_s, double slope[2], double *bytes, struct fr_error *err);
 
 #endif
