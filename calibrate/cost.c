@@ -23,42 +23,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Products run on matrix units: their peak is the dtype's. */
-static double peak_flops_per_s(const struct fr_device_type *d, enum fr_op_kind kind,
-                               enum fr_dtype dtype)
-{
-    return fr_op_kind_is_product(kind) ? fr_device_type_peak_flops_per_s(d, dtype)
-                                       : d->vector_flops_per_s;
-}
-
-/* amount / rate; a rate of 0 is not known and sets no limit. */
-static double time_at(double amount, double rate)
-{
-    return rate > 0 ? amount / rate : 0;
-}
-
-void fr__set_roofline(struct fr_cost *c, const struct fr_device_type *d, enum fr_dtype dtype,
-                      double flops, double bytes)
-{
-    struct fr_efficiency e = fr_efficiency_of(c->kind);
-
-    c->flops_s = time_at(flops, peak_flops_per_s(d, c->kind, dtype) * e.flops_frac);
-    c->bytes_s = time_at(bytes, d->mem_Bps * e.bytes_frac);
-    c->mean_s = c->flops_s > c->bytes_s ? c->flops_s : c->bytes_s;
-}
-
-void fr__set_known(struct fr_cost *c, double mean_s, const struct fr__known *k)
-{
-    double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
-    double *other_s = c->flops_s > c->bytes_s ? &c->bytes_s : &c->flops_s;
-
-    *other_s *= *bound_s > 0 ? mean_s / *bound_s : 0;
-    *bound_s = mean_s;
-    c->mean_s = mean_s;
-    c->trust = k->trust;
-    c->error_frac = k->error_frac;
-}
-
 /* ---- curves ---- */
 
 /* Standard deviation of the logarithm of a time by the data sheet. Measured efficiency over the
@@ -73,25 +37,6 @@ void fr__set_known(struct fr_cost *c, double mean_s, const struct fr__known *k)
 static double passes_of(const struct fr_op *o)
 {
     return o->kind == FR_OP_BATCHNORM && fr_op_runs_forward(o) ? 1.5 : 1;
-}
-
-/* The number format that has this size. */
-static enum fr_dtype format_of(const struct fr__target *t, double element_bytes)
-{
-    if (element_bytes > 0 && element_bytes < 1.5)
-        return FR_FP8;
-    if (element_bytes > 0 && element_bytes < 3)
-        return t->dtype == FR_BF16 ? FR_BF16 : FR_FP16;
-    return FR_FP32;
-}
-
-struct fr__known fr__streaming_curve(const struct fr__target *t, enum fr_curve_class op_class,
-                                     double element_bytes)
-{
-    struct fr__known k =
-        fr__cost_model_curve(t->model, t->type, op_class, format_of(t, element_bytes));
-
-    return k.is_users ? k : fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
 }
 
 /* Prices a kernel that only moves memory. fallback: the class whose curve is used if op_class has
@@ -169,12 +114,6 @@ static void slow_down(struct fr_cost *c, double factor)
     c->bytes_s *= factor;
 }
 
-bool fr__is_channel_by_channel(const struct fr__kernel *kernel)
-{
-    return kernel->layout == FR_LAYOUT_DEFAULT ? kernel->element_bytes > 3
-                                               : kernel->layout == FR_LAYOUT_NCHW;
-}
-
 /* Prices batch norm. Without a curve it takes the time of elementwise ops for its bytes, or longer
  * where each channel is one block of threads. */
 static void use_batchnorm(struct fr_cost *c, const struct fr__target *t, const struct fr_op *o,
@@ -201,8 +140,8 @@ static void add_epilogue(struct fr_cost *c, const struct fr__target *t,
                          const struct fr__kernel *kernel)
 {
     double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
-    double s = time_at(kernel->epilogue_bytes, fr__cost_model_type(t->model, t->type)->mem_Bps *
-                                                   fr_efficiency_of(FR_OP_ADD).bytes_frac);
+    double s = fr__time_at(kernel->epilogue_bytes, fr__cost_model_type(t->model, t->type)->mem_Bps *
+                                                       fr_efficiency_of(FR_OP_ADD).bytes_frac);
 
     *bound_s += s;
     c->mean_s += s;
@@ -319,7 +258,7 @@ static void visit_windows(struct fr_cost *c, const struct fr__target *t, const s
                           const struct fr__kernel *kernel)
 {
     double rate = fr_op_runs_forward(o) ? WINDOWS_PER_S : WINDOWS_BACK_PER_S;
-    double s = time_at(kernel->flops, rate * fr__cost_model_type(t->model, t->type)->n_sms);
+    double s = fr__time_at(kernel->flops, rate * fr__cost_model_type(t->model, t->type)->n_sms);
 
     if (!(s > c->mean_s) || c->trust == FR_TRUST_DATASHEET ||
         fr__streaming_curve(t, streaming_class(o), kernel->element_bytes).curve)
@@ -362,12 +301,12 @@ static double least_flops_s(const struct fr__target *t, enum fr_op_kind kind,
                             const struct fr__kernel *kernel)
 {
     const struct fr_device_type *d = fr__cost_model_type(t->model, t->type);
-    double peak = peak_flops_per_s(d, kind, t->dtype);
+    double peak = fr__op_peak_flops_per_s(d, kind, t->dtype);
 
     if (kind == FR_OP_CONV2D && kernel->has_shape)
         peak = fmax(peak,
                     fr_device_type_peak_flops_per_s(d, FR_FP32) * fr__conv_saving(&kernel->shape));
-    return time_at(kernel->flops, peak);
+    return fr__time_at(kernel->flops, peak);
 }
 
 /* No kernel takes less than its FLOPs take at the peak and its bytes at the bandwidth of memory, but
@@ -380,7 +319,7 @@ static void keep_possible(struct fr_cost *c, const struct fr__target *t, double 
     const struct fr_device_type *d = fr__cost_model_type(t->model, t->type);
     const struct fr_calibration *own = fr__cost_model_own_file(t->model);
     double moved_bytes = fmax(bytes - 2 * fr__cache_bytes(d->name), 0);
-    double bytes_s = time_at(moved_bytes, d->mem_Bps), least_s = fmax(flops_s, bytes_s);
+    double bytes_s = fr__time_at(moved_bytes, d->mem_Bps), least_s = fmax(flops_s, bytes_s);
 
     if (c->mean_s >= least_s || (own && strcmp(fr_calibration_device(own), d->name) == 0))
         return;

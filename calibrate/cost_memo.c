@@ -25,7 +25,7 @@ struct table {
 struct key {
     uint64_t words[FR__KERNEL_WORDS];
     uint32_t type, kind, phase; /* phase: twice, and one more if its forward op runs again */
-    uint32_t is_kernel; /* 1; 0: only the bytes are known (fr_cost_bytes) */
+    uint32_t is_kernel;         /* 1; 0: only the bytes are known (fr_cost_bytes) */
 };
 
 struct kernel {

@@ -17,6 +17,11 @@ struct fr__target {
     enum fr_dtype dtype; /* format of the op's products on this device; never FR_AMP */
 };
 
+/* Products run on matrix units: their peak is the dtype's; that of other ops is the vector units'. */
+double fr__op_peak_flops_per_s(const struct fr_device_type *d, enum fr_op_kind kind,
+                               enum fr_dtype dtype);
+/* amount / rate; a rate of 0 is not known and sets no limit. */
+double fr__time_at(double amount, double rate);
 /* Sets the cost by the roofline of the data sheet, from all FLOPs and bytes of the op. dtype: of
  * its products. */
 void fr__set_roofline(struct fr_cost *c, const struct fr_device_type *d, enum fr_dtype dtype,

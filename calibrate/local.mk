@@ -2,7 +2,7 @@ noinst_LTLIBRARIES += libcalibrate.la
 libcalibrate_la_SOURCES = \
 	calibrate/attention_kernels.h calibrate/attention_kernels.c calibrate/calibrate.h \
 	calibrate/channelwise.h calibrate/channelwise.c calibrate/cost.c calibrate/cost_attention.c \
-	calibrate/cost_collective.c calibrate/cost_convolution.c calibrate/cost_rule.h \
+	calibrate/cost_collective.c calibrate/cost_convolution.c calibrate/cost_rule.h calibrate/cost_rule.c \
 	calibrate/cost_memo.h calibrate/cost_memo.c calibrate/cost_model.h calibrate/cost_model.c \
 	calibrate/cost_op.c calibrate/cost_samples.h calibrate/cost_samples.c calibrate/data_version.h \
 	calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c calibrate/kernel.h \
