@@ -68,7 +68,11 @@ def median(values):
     return (v[(len(v) - 1) // 2] + v[len(v) // 2]) / 2
 
 
-WORDS = dict(time=time, gib=gib, percent=percent, spaced=spaced, median=median, digits3=digits3,
+def isnumber(x):
+    return isinstance(x, (int, float))
+
+
+WORDS = dict(isnumber=isnumber, time=time, gib=gib, percent=percent, spaced=spaced, median=median, digits3=digits3,
              abs=abs, max=max, min=min, sum=sum, len=len, round=round, int=int, sorted=sorted)
 
 
