@@ -532,10 +532,9 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
     if (g->is_untied && o->ties)
         FR_TRY(make_ends(out, err));
     say_folding(out, why);
-    if (out->is_folded) {
-        pl->share_of = share_of;
-        pl->share_user = out;
-    }
+    pl->is_folded = out->is_folded;
+    pl->share_of = share_of;
+    pl->share_user = out;
     pl->crowd_of = out->crowd_of;
     pl->n_crowd_of = out->n_crowd_of;
     return FR_OK;

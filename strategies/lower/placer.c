@@ -186,7 +186,7 @@ void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *sen
     *recv = fr_plan_add_task(pl->plan, &t);
     pl->n_tasks += *recv != FR_NONE ? 2 : 0;
     transfer = fr_plan_add_transfer(pl->plan, *send, *recv, m->bytes, m->label);
-    if (pl->share_of && transfer != FR_NONE)
+    if (pl->is_folded && pl->share_of && transfer != FR_NONE)
         fr_plan_share_transfer(pl->plan, transfer, pl->share_of(pl->share_user, m->src, m->dst));
     if (m->from == FR_NONE)
         return;

@@ -48,10 +48,11 @@ struct fr__placer {
      * it is alone */
     struct fr__crowd *const *crowd_of;
     uint32_t n_crowd_of;
-    /* How many messages like one from src to dst use its links at the same time, in a folded plan;
-     * NULL: one */
+    /* How many messages of replicas like one from src to dst use its links at the same time; NULL:
+     * one. A cut of stages counts them whether ranks are folded or not, so that both are cut alike. */
     uint32_t (*share_of)(void *user, uint32_t src, uint32_t dst);
     void *share_user;
+    bool is_folded;         /* a transfer stands for those of all replicas */
     double gradient_factor; /* bytes of a gradient as it is kept and sent, over those of its
                                    parameter; 1 but where main gradients are fp32 */
 };
