@@ -83,8 +83,7 @@ START_TEST(only_steps_of_the_kind_are_warned_of)
         ck_assert_msg(is_warned(r) == rows[i].is_of_kind, "%s on %s", rows[i].strategy,
                       rows[i].topology);
         if (rows[i].is_of_kind)
-            ck_assert_double_ge(r->interval.high_s,
-                                r->iteration_s * fr__missed_kind_of(256)->most);
+            ck_assert_double_ge(r->interval.high_s, r->iteration_s * fr__missed_kind_of(256)->most);
         fr_record_free(r);
     }
 }
