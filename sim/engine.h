@@ -17,6 +17,8 @@
  *
  * The calls between these files have one circle. A step of a collective sends messages (steps.c
  * calls network.c), and the end of a message starts the next step (network.c calls steps.c). A
+ * collective of a known time goes in parts (collective.c calls flows.c, and that network.c), and
+ * the end of the last part ends the collective (network.c calls flows.c, and that collective.c). A
  * message that shares links with folded rings unfolds them first (fold.c). The loop calls all of
  * them; streams.c and what it needs call none.
  */

@@ -4,6 +4,7 @@
 #include "strategies/partition/chain.h"
 
 #include <math.h>
+#include <string.h>
 
 struct fr__cut_part fr__cut_part(const struct fr__chain *c, const struct fr__cut_aim *a, size_t s,
                                  size_t begin, size_t end)
@@ -29,6 +30,24 @@ struct fr__cut_part fr__cut_part(const struct fr__chain *c, const struct fr__cut
         part.load_s[0] = fmax(f_s + b_s, fmax(send_s, back_s));
     }
     return part;
+}
+
+double fr__cut_passes_s(const struct fr__chain *c, size_t s, size_t begin, size_t end)
+{
+    return c->forward_s[s][end] - c->forward_s[s][begin] + c->backward_s[s][end] -
+           c->backward_s[s][begin];
+}
+
+double fr__cut_most_s(const struct fr__chain *c, const uint32_t first[], double scratch[])
+{
+    double most_s = 0;
+
+    memset(scratch, 0, c->n_ranks * sizeof(*scratch));
+    for (size_t s = 0; s < c->n_stages; s++)
+        scratch[c->rank_of[s]] += fr__cut_passes_s(c, s, first[s], first[s + 1]);
+    for (size_t r = 0; r < c->n_ranks; r++)
+        most_s = fmax(most_s, scratch[r]);
+    return most_s;
 }
 
 double fr__cut_base_s(const struct fr__chain *c)

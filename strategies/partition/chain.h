@@ -75,6 +75,11 @@ double fr__cut_base_s(const struct fr__chain *c);
 double fr__cut_total_s(const struct fr__cut_aim *a, const double load_s[FR__CUT_CLASSES],
                        double sum_s);
 
+/* Seconds that both passes of items begin .. end - 1 take in stage s, without transfers. */
+double fr__cut_passes_s(const struct fr__chain *c, size_t s, size_t begin, size_t end);
+/* The same for all stages of the busiest rank. first: [n_stages + 1]; scratch: [n_ranks]. */
+double fr__cut_most_s(const struct fr__chain *c, const uint32_t first[], double scratch[]);
+
 /* The whole of a cut: first[n_stages + 1]. */
 double fr__cut_cost_s(const struct fr__chain *c, const struct fr__cut_aim *a,
                       const uint32_t first[]);

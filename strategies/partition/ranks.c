@@ -34,23 +34,6 @@ struct dealing {
     const struct fr__ranks_visitor *visitor;
 };
 
-static double part_s(const struct fr__chain *c, size_t s, size_t i, size_t j)
-{
-    return c->forward_s[s][j] - c->forward_s[s][i] + c->backward_s[s][j] - c->backward_s[s][i];
-}
-
-double fr__cut_most_s(const struct fr__chain *c, const uint32_t first[], double scratch[])
-{
-    double most_s = 0;
-
-    memset(scratch, 0, c->n_ranks * sizeof(*scratch));
-    for (size_t s = 0; s < c->n_stages; s++)
-        scratch[c->rank_of[s]] += part_s(c, s, first[s], first[s + 1]);
-    for (size_t r = 0; r < c->n_ranks; r++)
-        most_s = fmax(most_s, scratch[r]);
-    return most_s;
-}
-
 /* ---- the run ---- */
 
 static bool is_same_time(const double sum_s[], size_t a, size_t b, size_t n)
@@ -93,7 +76,7 @@ static void find_run(struct dealing *x)
 /* Seconds and bytes that an item of the run takes in a stage. */
 static double item_s(const struct dealing *x, size_t s)
 {
-    return part_s(x->c, s, x->low, x->low + 1);
+    return fr__cut_passes_s(x->c, s, x->low, x->low + 1);
 }
 
 static double item_bytes(const struct dealing *x, size_t s)
@@ -162,7 +145,7 @@ static void deal_first(struct dealing *x)
             x->n_of[r]++;
         }
         x->count[s] = is_of_run;
-        x->load_s[r] += part_s(c, s, i, j);
+        x->load_s[r] += fr__cut_passes_s(c, s, i, j);
         x->over_bytes[r] += fr__cut_held_bytes(c, s, i, j);
         x->scratch[r] = fmax(x->scratch[r], fr__cut_burst_bytes(c, i, j));
     }

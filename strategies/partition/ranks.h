@@ -27,9 +27,6 @@ static inline void fr__ranks_show(const struct fr__ranks_visitor *v, const uint3
         v->see(v->user, first, most_s);
 }
 
-/* The passes of the busiest rank for a micro-batch. scratch: [n_ranks]. */
-double fr__cut_most_s(const struct fr__chain *c, const uint32_t first[], double scratch[]);
-
 /* Fills first[n_stages + 1] with that cut, among those that fit: the stages of a rank share its
  * memory. Where none fits, with one whose fullest rank is over by as little as was found.
  *

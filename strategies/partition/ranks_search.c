@@ -28,11 +28,6 @@ struct search {
     size_t most;               /* for this limit */
 };
 
-static double part_s(const struct fr__chain *c, size_t s, size_t i, size_t j)
-{
-    return c->forward_s[s][j] - c->forward_s[s][i] + c->backward_s[s][j] - c->backward_s[s][i];
-}
-
 /* The first item j at which stage s, begun at i, takes more than s_most, or n + 1. */
 static size_t reach(const struct search *x, size_t s, size_t i, double most_s)
 {
@@ -41,7 +36,7 @@ static size_t reach(const struct search *x, size_t s, size_t i, double most_s)
     while (low < high) {
         size_t mid = low + (high - low + 1) / 2;
 
-        if (part_s(x->c, s, i, mid) <= most_s)
+        if (fr__cut_passes_s(x->c, s, i, mid) <= most_s)
             low = mid;
         else
             high = mid - 1;
@@ -60,7 +55,7 @@ static bool go_to(struct search *x, size_t s, size_t i, size_t j)
     bool is_found = false;
 
     x->n_stages++;
-    x->load_s[r] += part_s(c, s, i, j);
+    x->load_s[r] += fr__cut_passes_s(c, s, i, j);
     x->bytes[r] += fr__cut_held_bytes(c, s, i, j);
     x->room_s -= x->n_left[s] > 1 ? x->load_s[r] - load_s : x->limit_s - load_s;
     if (x->bytes[r] <= c->capacity_bytes[r] &&
@@ -205,7 +200,7 @@ static bool make_room(struct search *x)
         double least_s = INFINITY;
 
         for (size_t s = 0; s < c->n_stages; s++)
-            least_s = fmin(least_s, part_s(c, s, i, i + 1));
+            least_s = fmin(least_s, fr__cut_passes_s(c, s, i, i + 1));
         x->least_s[i + 1] = x->least_s[i] + fmax(least_s, 0);
     }
     for (size_t s = 0; s < c->n_stages; s++)

@@ -9,7 +9,7 @@
  * (the row of 640 does not fit): asked as hybrid:zero=3,gather=module, they are predicted 1.39,
  * 2.21, 2.10, 4.05 and 3.97 times too fast; as that version ran (the recipe deepspeed-zero3-2021),
  * still 1.3 to 3.1 times. MosaicML's llm-foundry publishes FSDP on up to 128 A100, which the range
- * of its class holds (doc/measured-steps.md). tests/study/test_contradicted.c asks a row again. */
+ * of its class holds (doc/measured-steps.md). tests/study/test_missed_kind.c asks a row again. */
 static const struct fr__missed_kind kinds[] = {
     {.kind = "parameters gathered from more than 128 GPUs at each use, as by ZeRO-3 and FSDP",
      .most_confirmed = 128,

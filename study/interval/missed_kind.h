@@ -1,8 +1,8 @@
 /* study/interval/missed_kind.h - kinds of training steps of which published ones took longer than we
  * predict, by more than the range of their class allows.
  *
- * An interval's classes (terms.h) hold many kinds of steps. Where the rows of one kind contradict
- * us by themselves, the answer must say so, and its range must hold them. A kind is told by what its
+ * An interval's classes (terms.h) hold many kinds of steps. Where the rows of one kind all took
+ * longer, the answer must say so, and its range must hold them. A kind is told by what its
  * plan does, not by a strategy's name.
  *
  * Source:  each kind names its rows. They are those of papers/megatron and of
@@ -24,7 +24,7 @@ struct fr__missed_kind {
 };
 
 /* The kind of a step in which so many ranks share parameters and gather them at each use; NULL: no
- * kind that is contradicted. 0 and 1: none do. */
+ * such kind. 0 and 1: none do. */
 const struct fr__missed_kind *fr__missed_kind_of(uint32_t param_shards);
 /* "published steps of this kind (...) took 1.4 to 4.1 times as long as predicted (...), see ..." */
 void fr__missed_kind_say(const struct fr__missed_kind *c, char text[], size_t size);

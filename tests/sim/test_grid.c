@@ -40,8 +40,8 @@ static uint32_t same_for_all(void *user, uint32_t from, uint32_t to)
 START_TEST(the_sides_of_a_torus_and_of_a_mesh_are_found)
 {
     static const struct grid grids[] = {
-        {{4, 4}, 2, true, 0},    {{4, 4}, 2, false, 3}, {{8, 2}, 2, true, 3},
-        {{2, 8}, 2, false, 0},   {{3, 5}, 2, true, 2},  {{2, 2, 2}, 3, true, 0},
+        {{4, 4}, 2, true, 0},    {{4, 4}, 2, false, 3},    {{8, 2}, 2, true, 3},
+        {{2, 8}, 2, false, 0},   {{3, 5}, 2, true, 2},     {{2, 2, 2}, 3, true, 0},
         {{4, 2, 4}, 3, true, 3}, {{5, 4, 3}, 3, false, 1}, {{2, 3, 2, 3}, 4, true, 0},
     };
 

@@ -1,4 +1,5 @@
-/* tests/study/test_contradicted.c - where published steps contradict us, the answer says so. */
+/* tests/study/test_missed_kind.c - where published steps took longer than we predict, the answer says
+ * so. */
 #include "config.h"
 
 #include "study/interval/missed_kind.h"
@@ -83,8 +84,7 @@ START_TEST(only_steps_of_the_kind_are_warned_of)
         ck_assert_msg(is_warned(r) == rows[i].is_of_kind, "%s on %s", rows[i].strategy,
                       rows[i].topology);
         if (rows[i].is_of_kind)
-            ck_assert_double_ge(r->interval.high_s,
-                                r->iteration_s * fr__missed_kind_of(256)->most);
+            ck_assert_double_ge(r->interval.high_s, r->iteration_s * fr__missed_kind_of(256)->most);
         fr_record_free(r);
     }
 }
@@ -105,11 +105,11 @@ END_TEST
 
 int main(void)
 {
-    TCase *c = tcase_create("contradicted");
+    TCase *c = tcase_create("missed_kind");
 
     tcase_set_timeout(c, 60);
     tcase_add_test(c, a_published_row_lies_in_the_range_of_its_kind);
     tcase_add_test(c, only_steps_of_the_kind_are_warned_of);
     tcase_add_test(c, the_sentence_has_factors_rows_and_a_place_to_read_on);
-    return run_case(c, "study/contradicted");
+    return run_case(c, "study/missed_kind");
 }
