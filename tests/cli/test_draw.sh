@@ -74,7 +74,7 @@ else
     check "a_hostile_name_is_drawn" succeeds
     # shellcheck disable=SC2016 # the shell must not read it
     check "a_hostile_name_is_text" drawn texts x.svg \
-        'a "quote"; b [label=x] \N <i>&lt;</i> new?line $(touch hacked): 1 GPU (1x v100-sxm2-16gb) on 1 machine'
+        'a "quote"; b [label=x] \N <i>&lt;</i> new\x0aline $(touch hacked): 1 GPU (1x v100-sxm2-16gb) on 1 machine'
     check "a_hostile_name_adds_no_box" drawn graph x.svg "nodes 2" "edges 1"
     check "a_hostile_name_runs_nothing" test ! -e hacked
     rm -f x.svg

@@ -5,7 +5,7 @@
 equals() { test "$1" = "$2"; }
 
 run schedule list
-check every_schedule_is_listed equals "$(grep -c '^  [a-z0-9]' out)" 19
+check every_schedule_is_listed equals "$(grep -c '^  [a-z0-9]' out)" 20
 
 run schedule show 1f1b --ranks 2 --micro-batches 2
 check a_list_is_csv succeeds

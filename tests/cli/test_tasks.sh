@@ -66,7 +66,7 @@ for paper in gpipe megatron pipedream zero-bubble; do
     check "$paper has no picture" fails 2 "no table of '$paper' can be drawn"
 done
 run reproduce fastt -o a.html
-check nor_has_any_a_page fails 2 "expected a name that ends in .csv, .json, .png, .svg or .pdf"
+check nor_has_any_a_page fails 2 "expected a name that ends in .csv, .json, .md, .png, .svg or .pdf"
 run help reproduce
 check help_lists_what_there_is test "$(grep -c 'trace.json\|\.html' out)" = 0
 

@@ -71,9 +71,9 @@ START_TEST(cells_print_by_their_unit)
     char *text = print(fr_reproduction_print);
 
     ck_assert_str_eq(text, "nobody, nowhere, 2000\nas it pleases\n\nA table\n"
-                           "  model      gain   paper      iteration   peak  ops\n"
-                           "  a \"b\"?   25.0 %  59.4 %        12.5 ms  3 KiB   17\n"
-                           "  c       -50.0 %          out of memory           0\n"
+                           "  model         gain   paper      iteration   peak  ops\n"
+                           "  a \"b\"\\x0a   25.0 %  59.4 %        12.5 ms  3 KiB   17\n"
+                           "  c          -50.0 %          out of memory           0\n"
                            "  paper: nothing\n  ours: 2 rows\n\nAn empty one\n  model  gain\n"
                            "  paper: nothing\n");
     free(text);

@@ -40,12 +40,20 @@ judge() {
 
 # ---- options: a good question with one thing wrong ----
 
-# asks STATUS PATTERN ARGUMENT...: later options win over the good ones before them.
+# asks STATUS PATTERN ARGUMENT...: what the arguments do not name themselves is good.
 asks() {
     status_=$1
     pattern_=$2
     shift 2
-    bad "$status_" "$pattern_" simulate -t dgx1-v100 -w lenet -o out/a.json "$@"
+    topology='-t dgx1-v100' workload='-w lenet'
+    for argument; do
+        case $argument in
+        -t) topology= ;;
+        -w) workload= ;;
+        esac
+    done
+    # shellcheck disable=SC2086 # two words each, or none
+    bad "$status_" "$pattern_" simulate $topology $workload -o out/a.json "$@"
 }
 
 bad 2 "no command given, try 'forerun --help'"

@@ -30,8 +30,8 @@ START_TEST(text_from_inputs_stays_inside_its_string)
         {"a\"]; x [b", "a\\\"]; x [b"},
         {"\\N\\\"", "\\\\N\\\\\\\""},
         {"<b>&lt;", "<b>&amp;lt;"},
-        {"a\nb\tc\x7f", "a?b?c?"},
-        {"\xff\xc3(\xc3\xa9", "?\?(\xc3\xa9"},
+        {"a\nb\tc\x7f", "a\\\\x0ab\\\\x09c\\\\x7f"},
+        {"\xff\xc3(\xc3\xa9", "\\\\xff\\\\xc3(\xc3\xa9"},
         {"twelve chars", "twelve chars"},
         {"thirteen char", "thirteen cha..."},
         {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"

@@ -290,7 +290,7 @@ START_TEST(text_from_data_stays_inside_its_string)
     ck_assert_uint_eq(count_strings(script,
                                     "2 rows to judge by: median 10.0 %, 90th percentile 20.0 %, "
                                     "worst 30.0 %, bias -10.0 %; "
-                                    "a'; system('rm -r x')?`id` on $judged"),
+                                    "a'; system('rm -r x')\\x0a`id` on $judged"),
                       1);
     free(script);
 }

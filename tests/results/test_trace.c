@@ -487,8 +487,9 @@ START_TEST(a_hostile_name_cannot_leave_its_string)
         ck_assert_msg(svg->root != NULL, "%s", svg->fault);
         xml_only(svg->root,
                  (struct xml_wish){.tag = "text",
-                                   .text = "x'?system('touch test_results_trace.pwned')?`touch "
-                                           "test_results_trace.pwned` on all 2 GPUs of pair, ..."});
+                                   .text =
+                                       "x'\\x0asystem('touch test_results_trace.pwned')\\x0a`touch "
+                                       "test_results_trace.pwned` on all 2 GPUs of pair, ..."});
         xml_free(svg);
         free(text);
         unlink(path);
