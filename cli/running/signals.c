@@ -25,7 +25,7 @@
 
 static const double MOST_CPU_S = 0.5, SAME_WISH_S = 1, BUSY_S = 0.001;
 /* A look at which less than BUSY_S was computed since the look before is idle. A command that gets
- * little of a busy machine has computed for a slice of some milliseconds whenever it is looked at. */
+ * little of a busy machine has computed for some milliseconds whenever it is looked at. */
 enum { FIRST_LOOK_NS = 500000000, LOOKS_EVERY_NS = 50000000, MOST_IDLE_LOOKS = 10 };
 
 /* What handlers may touch; the only state at file scope. */

@@ -139,15 +139,43 @@ for format in svg png pdf; do
     check "nor_as_a_drawing ($format)" spared "no whole $kind" \
         graph draw lenet -o "old.$format"
 done
-drawer "trap '' INT TERM HUP; sleep 60 & sleep 60"
-echo old >old.png
-for signal in INT TERM; do
+
+# ---- a program that draws and does not listen ----
+
+# deaf SIGNAL GAP: it sends the signal to the command, once more after GAP seconds (timeout(1) sends
+# to the command and to its group), and goes on for ten seconds
+deaf() {
+    drawer "trap '' INT TERM HUP
+kill -$1 \$PPID
+sleep $2
+kill -$1 \$PPID
+i=0
+while [ \$i -lt 100 ]; do sleep 0.1; : >alive; i=\$((i + 1)); done"
+    echo old >old.png
     status=0
-    PATH=$work/bin:$PATH timeout -s $signal -k 10 1 "$forerun" \
+    PATH=$work/bin:$PATH timeout --foreground -k 10 30 "$forerun" \
         simulate -w lenet -t dgx1-v100 -s single -o old.png >out 2>err </dev/null || status=$?
-    check "a_deaf_program_makes_nobody_else_deaf ($signal)" grep -q interrupted err
-    check "it_is_not_killed ($signal)" test "$status" -eq 124 -a "$(cat old.png)" = old
+    rm -f alive
+    sleep 0.5
+}
+for signal in INT TERM; do
+    ends_with=$(test "$signal" = INT && echo 130 || echo 143)
+    # a shell in the background has its commands ignore it
+    if { sh -c "kill -$signal \$\$; exit 0"; } 2>/dev/null; then
+        skip "$signal is ignored here"
+        continue
+    fi
+    for gap in 0 0.01 0.2; do
+        deaf "$signal" "$gap"
+        what="$signal, again after $gap s"
+        check "a_deaf_program_makes_nobody_else_deaf ($what)" grep -q interrupted err
+        check "the_status_names_the_signal ($what)" exits "$ends_with"
+        check "it_is_not_left_behind ($what)" test ! -e alive
+        check "the_old_file_stays ($what)" test "$(cat old.png)" = old
+        check "nothing_lies_beside_it ($what)" test -z "$(find . -name '.forerun-*')"
+    done
 done
+
 mkdir full
 echo old >full/ops.csv
 check "an_export_that_fails_leaves_the_folder" limited graph export resnet50 full

@@ -8,7 +8,8 @@ Files and test programs are found by their names, wherever they are in the tree.
 TESTS = ["heap", "turns", "tournament", "plan", "plan/pattern", "selfcheck", "collective",
          "account", "sim/memory", "allocator", "network", "sim/order", "engine", "changes", "random",
          "random_pairs", "sim/simgrid", "sim/sensitivity", "maxmin", "maxmin_random", "sim/spread",
-         "simulation", "sim/host", "sim/flows", "sim/fold", "partition_ranks"]
+         "simulation", "sim/host", "sim/flows", "sim/fold", "sim/way",
+         "partition_ranks"]
 
 # Kind, file, and a part of it, which must be there exactly once: {{is => becomes}}. A file is named
 # without its folders, as files move; where several have that name, one of its folders goes first.

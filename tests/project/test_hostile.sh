@@ -94,7 +94,7 @@ asks 2 "--spread and names of GPUs \(--devices\) exclude each other" --spread \
 asks 2 "no model, folder or file named 'lenett', did you mean 'lenet'\?" -w lenett -s single
 asks 2 "no topology preset or file 'dgx1-v10', did you mean 'dgx1-v100'\?" -t dgx1-v10 -s single
 asks 2 "unknown strategy 'singel', did you mean 'single'\?" -s singel
-asks 2 "strategy 'mp' has no options, so no 'x'" -s mp:x=1
+asks 2 "strategy 'mp' has no option 'x'" -s mp:x=1
 asks 2 "strategy 'dp' has no option 'buckets', did you mean 'bucket'\?" -s dp:buckets=25MiB
 asks 2 ".*\"25\".*" -s dp:bucket=25
 asks 2 ".*\"25mib\".*" -s dp:bucket=25mib

@@ -172,6 +172,45 @@ START_TEST(a_folded_collective_counts_the_links_of_all_its_groups)
 }
 END_TEST
 
+/* A message of a folded plan from a stage of GPUs 0 to 3 to one of GPUs 4 to 7 stands for four, each
+ * over the sender's link and the receiver's. All go side by side. */
+START_TEST(a_folded_message_counts_the_links_of_all_ranks)
+{
+    static const uint32_t DEVICES[GPUS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct fr_topo *topo = fixture_star(GPUS, BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_task t = {.kind = FR_TASK_SEND,
+                        .stream = FR_STREAM_SEND,
+                        .op = FR_NONE,
+                        .cost_id = FR_NONE,
+                        .microbatch = FR_NONE};
+    const struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t send = fr_plan_add_task(p, &t), recv;
+    double sum_bytes = 0, most_bytes = 0;
+    struct fr_run *r;
+
+    fr_plan_fold_device(p, 0, N, DEVICES);
+    fr_plan_fold_device(p, N, N, DEVICES + N);
+    t.kind = FR_TASK_RECV;
+    t.device = t.rank = N;
+    t.stream = FR_STREAM_RECV;
+    recv = fr_plan_add_task(p, &t);
+    fr_plan_add_transfer(p, send, recv, 1e8, FR_NONE);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, 2 * LAT + 0.1);
+    for (size_t l = 0; l < r->n_links; l++) {
+        sum_bytes += r->link_bytes[l];
+        most_bytes = fmax(most_bytes, r->link_bytes[l]);
+    }
+    ck_assert_near(most_bytes, 1e8);
+    ck_assert_near(sum_bytes, 2 * N * 1e8);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("flows");
@@ -181,5 +220,6 @@ int main(void)
     tcase_add_test(c, two_fitted_collectives_take_both_ones_bytes);
     tcase_add_test(c, a_crowd_slows_down_bytes_and_not_latencies);
     tcase_add_test(c, a_folded_collective_counts_the_links_of_all_its_groups);
+    tcase_add_test(c, a_folded_message_counts_the_links_of_all_ranks);
     return run_case(c, "sim/flows");
 }
