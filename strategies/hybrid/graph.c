@@ -17,14 +17,53 @@ static bool is_plain(const struct fr__hybrid_options *o)
            o->recompute == FR__RECOMPUTE_NONE;
 }
 
-/* On the stages of a pipeline each end has a copy; else only where they are not to be shared. */
+/* Whether messages of a sharded optimizer are ops of the graph, once a micro-batch: of FSDP, and of
+ * ZeRO's second level where there are several micro-batches, since their whole gradients are not
+ * kept. */
+static bool is_in_graph(const struct fr__hybrid_options *o)
+{
+    return (o->dp > 1 || o->cp > 1) && (o->zero >= 3 || (o->zero == 2 && o->n_micros > 1));
+}
+
+/* The rank that runs a stage; FR_NONE: none does. */
+static uint32_t rank_of_stage(const struct fr_schedule *s, uint32_t stage)
+{
+    for (uint32_t r = 0; r < s->n_ranks; r++)
+        for (size_t i = s->first[r]; i < s->first[r + 1]; i++)
+            if (s->actions[i].kind == FR_ACTION_F && s->actions[i].stage == stage)
+                return r;
+    return FR_NONE;
+}
+
+/* *meet: the first stage and the last are on one rank, as in schedules whose stages go down the
+ * ranks and up again. One copy of what both ends use is enough there, but where the gradients of
+ * each end leave with every micro-batch. */
+static enum fr_status find_meeting(const struct fr__hybrid_options *o, bool *meet,
+                                   struct fr_error *err)
+{
+    const struct fr_schedule_spec spec = fr__hybrid_schedule(o);
+    struct fr_schedule *s;
+
+    *meet = o->pp == 1;
+    if (o->pp == 1 || is_in_graph(o))
+        return FR_OK;
+    FR_TRY(fr__schedule_for_pipeline(&s, &spec, err));
+    *meet = rank_of_stage(s, 0) == rank_of_stage(s, s->n_stages - 1);
+    fr_schedule_free(s);
+    return FR_OK;
+}
+
+/* On the stages of a pipeline each end has a copy, but where one rank has both; else only where they
+ * are not to be shared. */
 static enum fr_status untie(struct fr__hybrid_graph *out, const struct fr_graph *g,
                             const struct fr__hybrid_options *o, struct fr_error *err)
 {
     struct fr__units units;
     enum fr_status st;
+    bool meet;
 
-    if (o->ties && (o->pp == 1 || is_plain(o)))
+    FR_TRY(find_meeting(o, &meet, err));
+    if (o->ties && (meet || is_plain(o)))
         return FR_OK;
     FR_TRY(fr__units_find(&units, g, err));
     st = fr__untie(&out->untied, g, &units, err);
@@ -338,14 +377,6 @@ static enum fr_status own(struct fr__hybrid_graph *g, struct fr_plan *plan, stru
     g->graph = *graph;
     *graph = NULL; /* the plan's now */
     return FR_OK;
-}
-
-/* Whether messages of a sharded optimizer are ops of the graph, once a micro-batch: of FSDP, and of
- * ZeRO's second level where there are several micro-batches, since their whole gradients are not
- * kept. */
-static bool is_in_graph(const struct fr__hybrid_options *o)
-{
-    return (o->dp > 1 || o->cp > 1) && (o->zero >= 3 || (o->zero == 2 && o->n_micros > 1));
 }
 
 enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct fr_problem *in,

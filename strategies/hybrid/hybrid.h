@@ -95,6 +95,13 @@ static inline const struct fr__recipe *fr__hybrid_recipe(const struct fr__hybrid
     return o->recipe ? o->recipe : fr__recipe_of(g->dtype);
 }
 
+/* The schedule of a replica's stages. pp: > 1 */
+static inline struct fr_schedule_spec fr__hybrid_schedule(const struct fr__hybrid_options *o)
+{
+    return (struct fr_schedule_spec){
+        .name = o->schedule, .n_ranks = o->pp, .n_micros = o->n_micros, .n_virtual = o->n_virtual};
+}
+
 /* Reads the text of the option `dispatch`. FR_EUSAGE: it is none, or out of range. */
 enum fr_status fr__hybrid_read_dispatch(struct fr__hybrid_options *o, const char *text,
                                         struct fr_error *err);

@@ -92,21 +92,40 @@ static enum fr_status make_line(struct placing *p, const uint32_t unit_of_layer[
     return FR_OK;
 }
 
+/* The first op of the head that shares the embedding's weights; n_ops: there is none. */
+static size_t find_head(const struct placing *p, const struct fr__units *units)
+{
+    const struct fr_graph *g = p->pl->graph;
+    size_t head = g->n_ops;
+
+    for (size_t o = 0; o < g->n_ops; o++)
+        if (fr__hybrid_is_end(p->g, p->o, o))
+            head = o;
+    for (size_t i = 0; head == g->n_ops && p->o->ties && i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+
+        if (e->tensor == FR_NONE && e->bytes > 0 && g->ops[e->dst].phase == FR_PHASE_FORWARD &&
+            units->unit_of_layer[g->ops[e->src].layer] == FR_NONE &&
+            units->unit_of_layer[g->ops[e->dst].layer] == FR_NONE &&
+            g->ops[e->src].layer != g->ops[e->dst].layer)
+            head = e->dst;
+    }
+    return head;
+}
+
 /* The unit of each layer. A head that shares the embedding's weights stays with all that follows:
- * the two are summed between the first stage and the last. By count it does so anyway. */
+ * the two are summed between the first stage and the last, or are one where a rank has both stages.
+ * By count it does so anyway. */
 static enum fr_status map_units(struct placing *p, const struct fr__units *units,
                                 const uint32_t **unit_of_layer, struct fr_error *err)
 {
     const struct fr_graph *g = p->pl->graph;
-    size_t head = g->n_ops;
+    size_t head = p->o->cuts_by_count ? g->n_ops : find_head(p, units);
     uint32_t *unit_of = fr__arena_alloc(p->pl->arena, g->n_layers, sizeof(*unit_of));
 
     if (!unit_of)
         return fr__fail_nomem(err);
     memcpy(unit_of, units->unit_of_layer, g->n_layers * sizeof(*unit_of));
-    for (size_t o = 0; o < g->n_ops && !p->o->cuts_by_count; o++)
-        if (fr__hybrid_is_end(p->g, p->o, o))
-            head = o;
     for (size_t o = head; o < g->n_ops; o++)
         if (g->ops[o].phase == FR_PHASE_FORWARD && unit_of[g->ops[o].layer] == FR_NONE)
             unit_of[g->ops[o].layer] = (uint32_t)units->n_units;
@@ -117,10 +136,7 @@ static enum fr_status map_units(struct placing *p, const struct fr__units *units
 /* Stages are cut between units. Where nothing else is split, anywhere, as `pp` does. */
 static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
 {
-    const struct fr_schedule_spec spec = {.name = p->o->schedule,
-                                          .n_ranks = p->o->pp,
-                                          .n_micros = p->o->n_micros,
-                                          .n_virtual = p->o->n_virtual};
+    const struct fr_schedule_spec spec = fr__hybrid_schedule(p->o);
     const uint32_t *unit_of_layer = NULL; /* cut anywhere */
     struct fr__units units = {0};
     enum fr_status st;

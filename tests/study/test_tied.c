@@ -6,6 +6,7 @@
 #include "tests/support/base_check.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,35 @@ START_TEST(stages_stand_along_a_ring_of_nvlinks)
 }
 END_TEST
 
+/* Two ranks, stages 0 and 3 on the first, in fp32: the table of 8192 words and 64 positions in 256
+ * numbers, the last norm, and two layers of 12 h^2 + 13 h. The table was there twice with zero=1:
+ * 23162880 bytes. */
+START_TEST(one_rank_with_both_ends_keeps_one_table)
+{
+    static const double LAYER = 12 * 256 * 256 + 13 * 256, TABLE = (8192 + 64) * 256;
+    static const char *const HOW[] = {"zero=0", "zero=1", "zero=1,schedule=v-half",
+                                      "zero=1,schedule=v-min"};
+    struct fr_question q;
+    struct fr_record *r = NULL;
+    struct fr_error err;
+    char strategy[120];
+
+    snprintf(strategy, sizeof(strategy), "hybrid:pp=2,dp=2,cut=layers,%s%s", HOW[_i],
+             strstr(HOW[_i], "schedule") ? "" : ",schedule=zb-v");
+    fr_question_init(&q);
+    q.workload = "gpt:layers=4,hidden=256,heads=4,seq=64,vocab=8192";
+    q.topology = "dgx1-v100";
+    q.n_gpus = 4;
+    q.strategy = strategy;
+    q.global_batch = 8;
+    q.dtype = FR_FP32;
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    ck_assert_double_eq((double)r->devices[0].memory_bytes[FR_BUFFER_PARAMETER],
+                        4 * (TABLE + 2 * 256 + 2 * LAYER));
+    fr_record_free(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("tied");
@@ -92,5 +122,6 @@ int main(void)
     tcase_add_test(c, a_stage_with_all_that_uses_the_words_leaves_the_others_the_rest);
     tcase_add_test(c, a_stage_that_holds_all_that_is_tied_is_taken_where_it_promises_less);
     tcase_add_test(c, stages_stand_along_a_ring_of_nvlinks);
+    tcase_add_loop_test(c, one_rank_with_both_ends_keeps_one_table, 0, 4);
     return run_case(c, "study/tied");
 }
