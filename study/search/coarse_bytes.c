@@ -38,12 +38,30 @@ static void raise(double *most, double value)
     *most = fmax(*most, value);
 }
 
+/* Whether item i is a head that shares the embedding's table, on a rank that has both. The mesh was
+ * read from a run in which each end has a table; it counts once here. The rest of the item, a norm's
+ * parameters, is left out with it, so that bytes stay below those op by op. With zero=2 and 3 both ends
+ * keep theirs. */
+static bool is_second_table(const struct fr__coarse *c, size_t i)
+{
+    uint32_t last = c->layout->pp * c->layout->n_virtual - 1;
+
+    return i + 1 == c->block->n_items && c->layout->zero < 2 &&
+           (c->mesh->tied_gradient_s > 0 || c->mesh->ends_s > 0) &&
+           fr__coarse_rank_of_stage(c->layout, 0) == fr__coarse_rank_of_stage(c->layout, last);
+}
+
+static double gradients_of(const struct fr__coarse *c, size_t i)
+{
+    return is_second_table(c, i) ? 0 : c->mesh->gradient_bytes[i];
+}
+
 /* sums: of the items of the stage below item i; s: of all its items. */
 static void raise_most(const struct fr__coarse *c, struct stage *s, const struct stage *sums,
                        size_t i)
 {
     const struct fr__block *b = c->block;
-    double gradients = c->mesh->gradient_bytes[i];
+    double gradients = gradients_of(c, i);
     double above = s->gradients - sums->gradients - gradients; /* made before */
     double waiting = s->between - sums->between - c->scale * b->between_bytes[i];
     double backward = sums->kept + c->scale * b->backward_bytes[i];
@@ -65,8 +83,8 @@ static void add(const struct fr__coarse *c, struct stage *s, size_t i)
     if (c->layout->n_micros == 1)
         s->kept += c->scale * b->held_bytes[i];
     s->between += c->scale * b->between_bytes[i];
-    s->gradients += c->mesh->gradient_bytes[i];
-    s->fixed += c->mesh->kept_bytes[i];
+    s->gradients += gradients_of(c, i);
+    s->fixed += is_second_table(c, i) ? 0 : c->mesh->kept_bytes[i];
 }
 
 static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out,
