@@ -95,9 +95,8 @@ def run_all(commands, forerun, folder):
         name, command = item
         page = os.path.join(folder, name + ".md")
         words = " -o " + page if command.startswith("forerun reproduce ") else ""
-        done = subprocess.run(command + " --json --no-timing" * ("reproduce" not in command) +
-                              " --json" * ("reproduce" in command) + words, shell=True, env=env,
-                              cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(command + " --json" + words, shell=True, env=env, cwd=folder,
+                              capture_output=True, text=True, check=False)
         if done.returncode not in (0, 3):
             return name, None, command + ": " + done.stderr.strip()
         return name, (json.loads(done.stdout, object_hook=Answer), page), None
@@ -118,7 +117,7 @@ def check_sentence(page, sentence, answers, update):
     """The page, with the sentence's figures renewed, and what is wrong with it, or None."""
     expressions = re.findall(r"\{([^{}]*)\}", sentence)
     names = {n: a[0] for n, a in answers.items()}
-    values = [str(eval(e, {"__builtins__": {}}, {**WORDS, **names})) for e in expressions]
+    values = [str(eval(e, {"__builtins__": {}, **WORDS, **names})) for e in expressions]
     found = re.search(as_pattern(sentence), page)
     wanted = re.sub(r"\{[^{}]*\}", "%s", sentence.replace("%", "%%")) % tuple(values)
     if not found:
@@ -187,7 +186,7 @@ def main(arguments):
                 raise BadList("%s:%d: '%s' is no word of the list" % (path, number, word))
             used = set(re.findall(r"[a-z]\w*", " ".join(re.findall(r"\{([^{}]*)\}", rest))
                                   if word == "text" else rest.split()[0]))
-            if used & slow or not used & set(answers):
+            if used & slow or not used & set(commands) <= set(answers):
                 continue
             n += 1
             if word == "text":
