@@ -24,4 +24,9 @@ BEGIN { print "#include \"config.h\"\n" head "\n\n" array " = {" }
     }
     print "    {" row "\"" rest "\"},"
 }
-END { print "    {NULL},\n};" }
+END {
+    row = "NULL"
+    for (i = 1; i < n_columns; i++)
+        row = row ", NULL"
+    print "    {" row "},\n};"
+}
