@@ -82,7 +82,7 @@ grep -q 'halves.so' "$work/changed.txt"
 
 (cd "$prefix/share/forerun" && "$prefix/bin/forerun" simulate -w examples/placements/tasks.csv \
     -t "2 machines via 1GB/s" -s placement:file=examples/placements/two-towers.csv) |
-    grep -q '9 s'
+    grep -q '^  makespan  *9$'
 [ -s "$prefix/share/man/man1/forerun-simulate.1" ] || { echo "no page of simulate" && exit 1; }
 [ -s "$prefix/share/bash-completion/completions/forerun" ] || { echo "no completion" && exit 1; }
 echo "placements run, examples, pages and completions are installed"
