@@ -108,8 +108,8 @@ else
     echo "skipped: no SQLite in this build"
 fi
 
-# a few hundred points, some seconds of work on one core
-large="-w resnet152 -w gpt2-xl -t dgx1-v100 -t dgx-a100-80g -g 1..8 -B 8,16,32 -s dp -s pp --network flow,analytic"
+# a few hundred points, two seconds of work on one core
+large="-w resnet50 -w gpt2-medium -t dgx1-v100 -t dgx-a100-80g -g 1..8 -B 8,16,32 -s dp -s pp --network flow,analytic"
 run sweep $large --store whole.csv -q
 check "the_large_sweep_is_answered" exits 0
 cp out whole.txt
