@@ -558,6 +558,6 @@ enum fr_status fr__critical_path(struct engine *e, struct fr_run *run);
 /* Sets the run's serial_s and busiest_s; n_iterations is set. */
 enum fr_status fr__totals(struct engine *e, struct fr_run *run);
 
-#include "sim/collectives/collectives.h"
+#include "sim/collectives/internal.h"
 
 #endif

@@ -1,7 +1,7 @@
 /* study/warnings.c - what to know of an answer before its figures are believed.
  *
  * NCCL's choice of an algorithm is known where all machines in use give as many GPUs
- * (sim/collectives/nccl/from_topo.h). Elsewhere collectives run as rings, and NCCL may be faster.
+ * (collectives/nccl/from_topo.h). Elsewhere collectives run as rings, and NCCL may be faster.
  *
  * A precision that a GPU has no arithmetic for is computed in another one that holds its numbers,
  * at that one's rate: bf16 on a V100 as fp32, fp8 on an A100 as bf16.

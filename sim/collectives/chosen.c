@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "sim/collectives/chosen.h"
-#include "sim/collectives/nccl/from_topo.h"
+#include "collectives/nccl/from_topo.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef FR_SIM_COLLECTIVES_CHOSEN_H
 #define FR_SIM_COLLECTIVES_CHOSEN_H
 
-#include "sim/collectives/nccl/tuner.h"
+#include "collectives/nccl/tuner.h"
 #include "sim/collectives/way.h"
 
 /* By the cost table of the group's communicator, searched once and kept from run to run. way: its

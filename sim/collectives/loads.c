@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "sim/collectives/grid.h"
+#include "collectives/grid.h"
 #include "sim/collectives/even.h"
 #include "sim/collectives/way.h"
 

@@ -8,11 +8,11 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "sim/collectives/algorithms/custom_file.h"
-#include "sim/collectives/algorithms/schedule.h"
-#include "sim/collectives/grid.h"
-#include "sim/collectives/nccl/from_topo.h"
-#include "sim/collectives/nccl/tuner.h"
+#include "collectives/algorithms/custom_file.h"
+#include "collectives/algorithms/schedule.h"
+#include "collectives/grid.h"
+#include "collectives/nccl/from_topo.h"
+#include "collectives/nccl/tuner.h"
 #include "topo/router.h"
 
 #include <stdlib.h>

@@ -1,27 +1,15 @@
 /* sim/collectives/way.h - how each collective of a run is done, where the options say more than
  * rings.
  *
- * A way is made once from what a person asks for (struct fr_collective_options) and shared by runs.
- * fr__way_of turns it into a schedule for one collective. Collectives for which it returns false go
+ * fr__way_of turns what a person asked for (collectives/options.h) into a schedule for one
+ * collective. Collectives for which it returns false go
  * by the rings, chains and shifts of form.c.
  */
 #ifndef FR_SIM_COLLECTIVES_WAY_H
 #define FR_SIM_COLLECTIVES_WAY_H
 
-#include "sim/collectives/algorithms/custom.h"
-#include "sim/collectives/nccl/tuner.h"
+#include "collectives/options.h"
 #include "sim/engine.h"
-
-struct fr_collective_way {
-    const struct fr__algorithm *algorithm; /* NULL: none by hand */
-    bool is_nccl;                          /* what NCCL would choose */
-    struct fr__custom *custom;             /* owned; NULL: not from a file */
-    enum fr__nccl_protocol protocol; /* FR__NCCL_N_PROTOCOLS: none, messages as the links are */
-    unsigned version;                /* of NCCL, whose latencies a protocol has */
-    unsigned n_channels;             /* 0: as many as the algorithm likes */
-    bool no_switch_sums;             /* NCCL takes no NVLS */
-    bool as_measured;                /* protocols take as long as on measured systems */
-};
 
 /* One collective of a run. */
 struct fr__way {

@@ -2,7 +2,7 @@
  * sentence, or an algorithm that moves the right data in any order of arrival. */
 #include "config.h"
 
-#include "sim/collectives/algorithms/custom.h"
+#include "collectives/algorithms/custom.h"
 
 #include <stdlib.h>
 #include <string.h>

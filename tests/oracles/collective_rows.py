@@ -15,7 +15,7 @@ A factor is a pair: on latencies (starts and hops), and on what the bytes take. 
 each system's rows of a class, on the mean of |ln(simulated / measured)|; the median over systems counts.
 
 Of Vidur's rows the least time in the notes counts, but among the held-out ones: the fit took medians.
---factors prints the table of sim/collectives/nccl/measured.c instead.
+--factors prints the table of collectives/nccl/measured.c instead.
 
 Which rows count, and on which topology. A system runs on the preset of its board (H20 as H100, B300
 as B200, GB300 as GB200: the same NVLinks), over nodes on the network that its source names. Passed over: custom kernels, rows of an algorithm or a protocol by hand but where the

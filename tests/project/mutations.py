@@ -75,8 +75,8 @@ MUTATIONS = [
     ("off by one", "form.c", "k.chunk_bytes = {{floor => ceil}}(bytes / n);"),
     ("off by one", "form.c", "{{ceil => floor}}(bytes / CHAIN_CHUNK_BYTES), 1)"),
     ("off by one", "form.c", "(position + {{1 => 0}}) % k->n : position;"),
-    ("off by one", "collectives.h", "ALGORITHM_SHIFT ? round + {{1 => 2}} : 1);"),
-    ("sign", "collectives.h", "next < k->n ? next : next {{- => +}} k->n;"),
+    ("off by one", "collectives/internal.h", "ALGORITHM_SHIFT ? round + {{1 => 2}} : 1);"),
+    ("sign", "collectives/internal.h", "next < k->n ? next : next {{- => +}} k->n;"),
     ("comparison", "sim/rings.c", "links[links[l]].kind {{> => <}} kind)"),
     # what they take alone, and put on the links
     ("sign", "form.c", "k->latency_s {{+ => -}} bytes / k->bw_Bps : 0;"),

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "sim/collectives/algorithms/schedule.h"
+#include "collectives/algorithms/schedule.h"
 #include "tests/support/base_check.h"
 #include "tests/support/sim_fixture.h"
 

@@ -3,7 +3,7 @@
 #ifndef FR_TESTS_SUPPORT_NCCL_CASE_H
 #define FR_TESTS_SUPPORT_NCCL_CASE_H
 
-#include "sim/collectives/nccl/comm.h"
+#include "collectives/nccl/comm.h"
 
 #include <stdio.h>
 

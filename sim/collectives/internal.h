@@ -1,0 +1,129 @@
+/* sim/collectives/internal.h - what the files of this room and the engine ask of each other
+ * about collectives. It is the part of sim/engine.h for this room: that file includes it at its
+ * end, as messages and collectives call each other. */
+#ifndef FR_SIM_COLLECTIVES_INTERNAL_H
+#define FR_SIM_COLLECTIVES_INTERNAL_H
+
+#include "sim/engine.h"
+
+/* ---- collective.c ---- */
+enum fr_status fr__collectives_reset(struct engine *e);
+void fr__collectives_fini(struct engine *e);
+void fr__collective_arrive(struct engine *e, uint32_t task);
+void fr__collective_start(struct engine *e, uint32_t collective);
+void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
+
+/* How much slower other work on its devices makes a collective now; >= 1. */
+double fr__collective_stretch(const struct engine *e, uint32_t collective);
+
+/* ---- group_rings.c ---- */
+/* The rings of a group; NULL with the failure kept. */
+const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
+/* How many rings a collective may use. */
+size_t fr__most_rings(const struct engine *e);
+
+/* ---- form.c ---- */
+/* The rings of a collective, which run at the same time; 0 for fewer than two ranks, or with the
+ * failure kept. */
+uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective);
+struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t r);
+/* The position to which a position sends in a round (from 0). */
+static inline uint32_t fr__ring_next(const struct ring *k, uint32_t position, uint32_t round)
+{
+    uint32_t next =
+        position + (k->algorithm == ALGORITHM_SHIFT ? round + 1 : 1); /* less than 2 n */
+
+    return next < k->n ? next : next - k->n;
+}
+/* The route of that message, to be given back by fr__route_release or with the message; FR_NONE
+ * with the failure kept. */
+uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t position, uint32_t round);
+static inline uint32_t fr__ring_route(struct engine *e, const struct ring *k, uint32_t position,
+                                      uint32_t round)
+{
+    return k->algorithm != ALGORITHM_SHIFT ? k->routes[position]
+                                           : fr__shift_route(e, k, position, round);
+}
+/* Seconds of one message over a route, alone. */
+double fr__hop_s(const struct engine *e, uint32_t route, double bytes);
+/* What a collective takes alone, and of what: the sum. */
+struct fr__known {
+    double start_s;         /* passes once, before all else, and takes no link */
+    double latency_s;       /* of all rounds, takes no link */
+    double bytes_s;         /* the rest, of which links are full */
+    double n_rounds;        /* one after another, each with its part of both; >= 1 */
+    enum fr_link_kind kind; /* that bounds it */
+    bool is_behind;         /* a round's latency passes behind its bytes, not before (run.c) */
+};
+
+/* By the closed form, of the slowest ring. */
+struct fr__known fr__collective_alone(struct engine *e, uint32_t collective);
+/* The same; hands fn the messages that these seconds are made of: n of so many bytes over a
+ * route. */
+typedef void fr__hop_fn(struct engine *e, void *user, uint32_t route, double bytes, double n);
+double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user);
+/* Adds what its steps put on each link. link_bytes: [n_links]. */
+void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
+
+/* ---- alike.c ---- */
+/* What collectives that are alike have in common, valid until the next call; NULL: the failure is
+ * kept. */
+struct fr__load;
+struct alike {
+    uint32_t of; /* the collective that it was found for */
+    bool has_known, has_load;
+    struct fr__known known;
+    const struct fr__load *load; /* load.h; as in struct fr__moved */
+    double bytes, held_bytes;
+};
+struct alike *fr__alike(struct engine *e, uint32_t collective);
+enum fr_status fr__alike_reset(struct engine *e); /* before a run */
+void fr__alike_table_free(struct fr__alike_table *t);
+
+/* ---- steps.c ---- */
+/* Sends the first messages of a collective whose members have all started. */
+void fr__collective_steps(struct engine *e, uint32_t collective);
+/* Ends the member that one rank is. */
+void fr__member_done(struct engine *e, uint32_t task);
+void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
+
+/* ---- fold.c ---- */
+/* Whether rings that start now may be folded: nothing else is on the way. */
+bool fr__rings_may_fold(const struct engine *e);
+/* Folds a ring that is about to start, where it repeats itself. false with the failure kept: out of
+ * memory. */
+bool fr__ring_fold(struct engine *e, struct ring_state *r);
+/* A folded ring is over. */
+void fr__ring_fold_end(struct engine *e, struct ring_state *r);
+/* Unfolds all rings: other messages are about to use the links. */
+void fr__rings_unfold(struct engine *e);
+
+/* ---- cost.c ---- */
+/* A cost of its own: the time is made of the bandwidth and the latency of one kind of link. */
+struct own_cost {
+    double bandwidth_s, latency_s;
+    enum fr_link_kind kind;
+};
+/* Whether the collective takes its own cost. */
+bool fr__collective_has_cost(const struct engine *e, uint32_t collective);
+struct own_cost fr__collective_cost(struct engine *e, uint32_t collective);
+/* What a collective takes alone, by its own cost or the closed form, with all groups that do the
+ * same at work. */
+struct fr__known fr__collective_known(struct engine *e, uint32_t collective);
+static inline double fr__collective_s(struct engine *e, uint32_t collective)
+{
+    struct fr__known known = fr__collective_known(e, collective);
+
+    return known.start_s + known.latency_s + known.bytes_s;
+}
+/* Whether it goes by a known time, and not message by message. */
+bool fr__collective_is_known(const struct engine *e, uint32_t collective);
+
+/* ---- flows.c ---- */
+/* Starts a collective of a known time as a flow that shares its links. false: it shares none, and
+ * only its time passes. */
+bool fr__flow_start(struct engine *e, uint32_t collective);
+/* A message of fr__flow_message_start has arrived. */
+void fr__flow_part_done(struct engine *e, uint32_t flow);
+
+#endif

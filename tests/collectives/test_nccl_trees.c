@@ -1,0 +1,87 @@
+/* tests/collectives/test_nccl_trees.c - NCCL's double trees: those that NCCL itself builds, and what must
+ * hold of any number of ranks. */
+#include "config.h"
+
+#include "collectives/nccl/trees.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint32_t node_of(long value)
+{
+    return value < 0 ? FR__NO_NODE : (uint32_t)value;
+}
+
+/* ../shared/data/nccl/trees.csv: printed by NCCL 2.30.7, for 1 to 64, 100, 128 and 1000 ranks. */
+START_TEST(they_are_nccls_own)
+{
+    const char *srcdir = getenv("srcdir");
+    char path[512], line[256];
+    unsigned n_rows = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/../shared/data/nccl/trees.csv", srcdir ? srcdir : ".");
+    f = fopen(path, "r");
+    if (!f) {
+        printf("skipped: no %s\n", path);
+        return;
+    }
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+    while (fgets(line, sizeof(line), f)) {
+        long n, tree, rank, parent, child0, child1, no;
+        struct fr__tree_node k;
+
+        ck_assert_int_eq(sscanf(line, "%ld,%ld,%ld,%ld,%ld,%ld,%ld", &n, &tree, &rank, &parent,
+                                &child0, &child1, &no),
+                         7);
+        k = fr__nccl_tree((uint32_t)n, (unsigned)tree, (uint32_t)rank);
+        ck_assert_uint_eq(k.parent, node_of(parent));
+        ck_assert_uint_eq(k.child[0], node_of(child0));
+        ck_assert_uint_eq(k.child[1], node_of(child1));
+        if (parent >= 0)
+            ck_assert_uint_eq(k.child_no, (uint32_t)no);
+        n_rows++;
+    }
+    fclose(f);
+    ck_assert_uint_gt(n_rows, 5000);
+}
+END_TEST
+
+/* Sanders, Speck and Traeff 2009: both trees are as deep as the logarithm, and no rank is inner in
+ * both of an even number, exactly one of an odd number. */
+START_TEST(each_rank_is_a_leaf_of_one_tree)
+{
+    for (uint32_t n = 2; n <= 300; n++) {
+        unsigned n_both = 0, depth = 0;
+
+        while (1u << depth < n)
+            depth++;
+        ck_assert_uint_eq(fr__nccl_tree_depth(n, 0), depth);
+        ck_assert_uint_eq(fr__nccl_tree_depth(n, 1), depth);
+        for (uint32_t r = 0; r < n; r++) {
+            struct fr__tree_node a = fr__nccl_tree(n, 0, r), b = fr__nccl_tree(n, 1, r);
+            bool is_inner_a = a.child[0] != FR__NO_NODE || a.child[1] != FR__NO_NODE;
+            bool is_inner_b = b.child[0] != FR__NO_NODE || b.child[1] != FR__NO_NODE;
+
+            n_both += is_inner_a && is_inner_b;
+            for (unsigned c = 0; c < 2; c++)
+                if (a.child[c] != FR__NO_NODE) {
+                    ck_assert_uint_eq(fr__nccl_tree(n, 0, a.child[c]).parent, r);
+                    ck_assert_uint_eq(fr__nccl_tree(n, 0, a.child[c]).child_no, c);
+                }
+        }
+        ck_assert_uint_eq(n_both, n == 2 ? 0 : n % 2);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("nccl_trees");
+
+    tcase_add_test(c, they_are_nccls_own);
+    tcase_add_test(c, each_rank_is_a_leaf_of_one_tree);
+    return run_case(c, "sim/nccl_trees");
+}
