@@ -31,9 +31,7 @@ truth: forerun
 	@if test -r '$(MEASURED)'; then \
 		set -ex; \
 		python3 $(srcdir)/tests/oracles/training_rows.py '$(MEASURED)' > training_rows.csv; \
-		./forerun validate training_rows.csv -o truth.png -o truth.csv; \
-		./forerun validate training_rows.csv --json > truth.json; \
-		./forerun validate training_rows.csv --anchored; \
+		./forerun validate training_rows.csv -o truth.png -o truth.csv --json > truth.json; \
 		./forerun validate training_rows.csv --anchored --json > truth_anchored.json; \
 		python3 $(srcdir)/tests/oracles/training_rows.py --recipes '$(MEASURED)' > recipe_rows.csv; \
 		./forerun validate recipe_rows.csv --json > recipe_rows.json; \
