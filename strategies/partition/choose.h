@@ -14,6 +14,12 @@
 #include "strategies/partition/best.h"
 #include "strategies/schedules/schedule.h"
 
+/* Sums of gradients among the replicas of a rank's stages, as a line each. */
+struct fr__stage_sums {
+    const double *latency_s, *s_per_byte; /* [n_ranks]; NULL: there are no replicas */
+    double bucket_bytes; /* a sum begins once so much of a stage is complete; INFINITY: all of it */
+};
+
 struct fr__choice_problem {
     const struct fr__chain *chain;
     const struct fr_schedule *schedule;
@@ -23,7 +29,9 @@ struct fr__choice_problem {
     /* [n_stages][n + 1] what the host takes to launch forwards, backwards, and of these the weights'
      * part; NULL: not counted */
     const double *const *forward_host_s, *const *backward_host_s, *const *weight_host_s;
-    double least_gain_frac; /* the caller's cut stays where another gains less by replay: times
+    struct fr__stage_sums sums;
+    const double *sent_bytes; /* [n + 1] of the first items' gradients, as they are summed */
+    double least_gain_frac;   /* the caller's cut stays where another gains less by replay: times
                                       may be that far off */
 };
 

@@ -158,6 +158,7 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
                               .schedule = s,
                               .rank_of = p->rank_of,
                               .message_s = in->message_s,
+                              .sums = p->n_copies == 1 ? in->sums : (struct fr__stage_sums){0},
                               .given = in->cuts,
                           },
                           err);

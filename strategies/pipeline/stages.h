@@ -82,6 +82,7 @@ struct fr__stages_problem {
     /* [n_ops] what messages among the replicas of a stage take, which are ops of the graph, at the
      * graph's own batch; NULL: there are none */
     const double *message_s;
+    struct fr__stage_sums sums; /* of gradients, by rank of the schedule */
     const char *given; /* where stages begin, by name (stages_given.h); NULL or "": chosen */
 };
 

@@ -270,6 +270,27 @@ static enum fr_status price_transfers(struct pricing *x, struct fr_error *err)
     return st;
 }
 
+/* ---- sums ---- */
+
+static enum fr_status sum_gradients(struct pricing *x, struct fr__choice_problem *out,
+                                    struct fr_error *err)
+{
+    const struct fr__params *p = &x->pl->params;
+    double *sent = fr__arena_alloc(x->pl->arena, x->items->n + 1, sizeof(*sent));
+
+    if (!sent)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < p->n_owners; i++)
+        if (p->owners[i].ready != FR_NONE)
+            sent[x->items->item_of[p->owners[i].op] + 1] +=
+                (double)p->owners[i].bytes * x->pl->gradient_factor;
+    for (size_t i = 0; i < x->items->n; i++)
+        sent[i + 1] += sent[i];
+    out->sums = x->in->sums;
+    out->sent_bytes = sent;
+    return FR_OK;
+}
+
 /* ---- memory ---- */
 
 /* Versions of weights that a schedule keeps besides the newest: as many as micro-batches live, but
@@ -388,5 +409,5 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                        .forward_host_s = x.host_s[0],
                                        .backward_host_s = x.host_s[1],
                                        .weight_host_s = x.host_s[2]};
-    return FR_OK;
+    return in->sums.latency_s ? sum_gradients(&x, out, err) : FR_OK;
 }
