@@ -363,7 +363,7 @@ static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
 {
     const struct fr__choice *c = p->line.stages.choice;
     bool is_async = p->schedule->weights != FR_WEIGHTS_FLUSH;
-    bool has_sums = p->n_replicas > 1 || p->line.n_copies > 1;
+    bool has_sums = p->line.n_copies > 1; /* those of replicas alone are planned */
     char left_out[160];
 
     snprintf(left_out, sizeof(left_out), "%s%slinks that messages share, interference",
@@ -373,7 +373,8 @@ static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
         p->pl->in,
         &(struct fr_decided_promise){.planned_s = p->line.stages.planned_s,
                                      .by = is_async ? "slowest stage or link"
-                                           : c && c->rule == FR__CUT_PHASES
+                                           : c && c->rule == FR__CUT_PHASES &&
+                                                   c->by != FR__CHOSEN_REPLAY
                                                ? "closed form of the schedule"
                                                : "replay of the schedule",
                                      .left_out = left_out},

@@ -49,10 +49,13 @@ static struct fr__cut_aim aim_of(const struct fr_schedule *s)
 static enum fr_status improve(struct fr__tries *x, const uint32_t given[], struct fr__choice *out,
                               struct fr_error *err)
 {
+    double before_s = x->best_s;
+
     x->n_before = x->n_tried;
     out->tried_all = fr__tries_can_be_all(x);
     FR_TRY(fr__tries_search(x, err));
-    out->by = FR__CHOSEN_REPLAY;
+    if (x->best_s < before_s)
+        out->by = FR__CHOSEN_REPLAY;
     if (x->best_s >= out->given_s * (1 - x->in->least_gain_frac)) {
         out->by = FR__CHOSEN_GIVEN;
         x->best_s = out->given_s;
@@ -157,7 +160,7 @@ static enum fr_status choose(struct fr__tries *x, struct fr__choice *out, struct
     out->by = is_better ? FR__CHOSEN_FORM : FR__CHOSEN_GIVEN;
     if (!fits)
         out->given_s = INFINITY; /* whatever fits is better */
-    if (x->aim.rule == FR__CUT_TURNS && !isinf(x->best_s))
+    if (!isinf(x->best_s))
         FR_TRY(improve(x, x->given, out, err));
     if (isinf(out->given_s))
         FR_TRY(fr__tries_price(x, x->given, &out->given_s, err));

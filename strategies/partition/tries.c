@@ -72,7 +72,8 @@ static double interval_s(const struct fr__tries *x)
         const struct fr__timed_stage *k = &x->stages[s];
         bool is_each = x->in->schedule->weights == FR_WEIGHTS_STASH ||
                        x->in->schedule->weights == FR_WEIGHTS_VERTICAL;
-        double passes_s = k->forward_s + k->input_s + k->weight_s;
+        double passes_s = fmax(k->forward_s + k->input_s + k->weight_s,
+                               k->forward_host_s + k->input_host_s + k->weight_host_s);
         double n_updates = is_each ? x->in->n_together : 1;
 
         most_s = fmax(most_s, x->in->n_together * fmax(passes_s, fmax(k->send_s, k->back_s)));
@@ -275,13 +276,21 @@ static void find_places(struct fr__tries *x)
     }
 }
 
+/* Both passes of the first i items, or their launches where those take longer. */
+static double first_s(const struct fr__choice_problem *in, size_t i)
+{
+    double host_s = in->forward_host_s ? in->forward_host_s[0][i] + in->backward_host_s[0][i] : 0;
+
+    return fmax(fr__cut_passes_s(in->chain, 0, 0, i), host_s);
+}
+
 /* The trial as even parts of the passes, but a border stands where what crosses it and what it is
  * off take least together. false: there is no room for the rest. */
 static bool cut_evenly(struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;
     size_t k = c->n_stages;
-    double all_s = fr__cut_passes_s(c, 0, 0, c->n);
+    double all_s = first_s(x->in, c->n);
 
     x->trial[0] = 0;
     x->trial[k] = (uint32_t)c->n;
@@ -289,7 +298,7 @@ static bool cut_evenly(struct fr__tries *x)
         double goal_s = all_s * (double)s / (double)k, least_s = INFINITY;
 
         for (size_t i = x->trial[s - 1] + 1; i + (k - s) <= c->n; i++) {
-            double off_s = fabs(fr__cut_passes_s(c, 0, 0, i) - goal_s) + crossing_s(c, i);
+            double off_s = fabs(first_s(x->in, i) - goal_s) + crossing_s(c, i);
 
             if (off_s < least_s) {
                 least_s = off_s;
