@@ -110,22 +110,22 @@ enum fr_status fr__hybrid_sum_times(struct fr__stage_sums *out, struct fr__place
                                     const struct fr__hybrid_ranks *r, double bucket_bytes,
                                     struct fr_error *err)
 {
-    uint32_t n = r->data.n_ranks, pp = r->o->pp;
-    uint32_t *devices = fr__arena_alloc(pl->arena, (size_t)pp * n, sizeof(*devices));
-    uint32_t *groups = fr__arena_alloc(pl->arena, pp, sizeof(*groups));
+    struct fr__sums_problem in = {
+        .n_ranks = r->o->pp, .n_replicas = r->data.n_ranks, .bucket_bytes = bucket_bytes};
+    uint32_t *devices, *groups;
 
+    if (in.n_replicas < 2 || r->data.n_groups == 0)
+        return FR_OK;
+    devices = fr__arena_alloc(pl->arena, (size_t)in.n_ranks * in.n_replicas, sizeof(*devices));
+    groups = fr__arena_alloc(pl->arena, in.n_ranks, sizeof(*groups));
     if (!devices || !groups)
         return fr__fail_nomem(err);
-    for (uint32_t s = 0; s < pp && r->data.n_groups > 0; s++) {
+    for (uint32_t s = 0; s < in.n_ranks; s++) {
         groups[s] = r->data.plan_group[(size_t)s * r->data.n_groups];
-        for (uint32_t i = 0; i < n && groups[s] != FR_NONE; i++)
-            devices[(size_t)s * n + i] = fr_plan_group_device(pl->plan, groups[s], i);
+        for (uint32_t i = 0; i < in.n_replicas && groups[s] != FR_NONE; i++)
+            devices[(size_t)s * in.n_replicas + i] = fr_plan_group_device(pl->plan, groups[s], i);
     }
-    return fr__pipeline_sums(out, pl,
-                             &(struct fr__sums_problem){.n_ranks = pp,
-                                                        .n_replicas = r->data.n_groups ? n : 0,
-                                                        .devices = devices,
-                                                        .groups = groups,
-                                                        .bucket_bytes = bucket_bytes},
-                             err);
+    in.devices = devices;
+    in.groups = groups;
+    return fr__pipeline_sums(out, pl, &in, err);
 }
