@@ -62,6 +62,7 @@ libstrategies_la_SOURCES = \
 	strategies/pipeline/stages_given.h strategies/pipeline/stages_given.c \
 	strategies/pipeline/stages_memory.h strategies/pipeline/stages_memory.c \
 	strategies/pipeline/stages_price.h strategies/pipeline/stages_price.c \
+	strategies/pipeline/moments.h strategies/pipeline/moments.c \
 	strategies/pipeline/sums.h strategies/pipeline/sums.c \
 	strategies/pipeline/times.h strategies/pipeline/times.c \
 	strategies/placement/file.h strategies/placement/file.c strategies/placement/placement.c \

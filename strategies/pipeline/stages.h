@@ -61,8 +61,9 @@ struct fr__stages {
  * samples. Of a device that has several stages, each takes its share of the memory. */
 struct fr__stages_problem {
     size_t n_stages;
-    const uint32_t *devices; /* [n_stages] */
-    const double *in_flight; /* [n_stages] */
+    const uint32_t *devices;           /* [n_stages] */
+    const double *in_flight;           /* [n_stages] */
+    const struct fr__moments *moments; /* [ranks of the schedule]; NULL: by in_flight */
     double batch;
     unsigned stages_a_device;
     const uint32_t

@@ -394,6 +394,8 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                   .enter_bytes = memory->enter_bytes,
                                   .leave_bytes = memory->leave_bytes,
                                   .burst_bytes = memory->burst_bytes,
+                                  .half_bytes = memory->half_bytes,
+                                  .moments = in->moments,
                                   .in_flight = in->in_flight};
     FR_TRY(price_passes(&x, err));
     FR_TRY(price_transfers(&x, err));
