@@ -2,12 +2,11 @@
  * schedule itself decides.
  *
  * A schedule whose ranks run all forwards and then all backwards, one stage a rank, has a closed
- * form (`phases`), and one that never flushes an interval (`period`): there the dynamic program's
- * answer is the answer. Others have none. Of these the schedule is replayed, with transfers, for
- * the cut that the caller has, the dynamic program's, and then cuts in which one stage border or
- * several neighbours move by an item, as long as that helps; or all cuts, where they are few. With
- * several stages a rank the caller's cut gives way to the one whose busiest rank has least to do
- * (ranks.h). */
+ * form (`phases`), and one that never flushes an interval (`period`), which the dynamic program makes
+ * least. Others have none. Neither knows launches, updates and sums. So the schedule is replayed, or
+ * the interval counted, with all that: for the cut that the caller has, the dynamic program's, and
+ * what a search makes of the better one (tries.h). With several stages a rank the caller's cut gives
+ * way to the one whose busiest rank has least to do (ranks.h). */
 #ifndef FR_STRATEGIES_PARTITION_CHOOSE_H
 #define FR_STRATEGIES_PARTITION_CHOOSE_H
 

@@ -50,8 +50,8 @@ struct fr__stages {
     const uint32_t *items;    /* [n_items] first forward op of each */
     const uint32_t *stage_of; /* [n_ops] all ops */
     const uint32_t *first;    /* [n_stages + 1] into items */
-    /* What an iteration takes of a replica by the schedule, with transfers and updates, without
-     * what replicas do together; 0: no schedule was given. */
+    /* What an iteration takes of a replica by the schedule, with transfers, updates and sums of
+     * gradients among replicas; 0: no schedule was given. */
     double planned_s;
     const struct fr__choice
         *choice; /* how the cut was chosen; NULL: it was given, or no schedule */
