@@ -61,23 +61,35 @@ void fr__tries_describe(struct fr__tries *x, const uint32_t first[])
     }
 }
 
+/* Passes of a stage, or their launches where those take longer. */
+static double passes_s(const struct fr__timed_stage *k)
+{
+    return fmax(k->forward_s + k->input_s + k->weight_s,
+                k->forward_host_s + k->input_host_s + k->weight_host_s);
+}
+
 /* Interval of an iteration without a flush: a rank updates once in n_together micro-batches, or
- * after each where n_together is 1. */
+ * after each where n_together is 1. A stage begins the next forward pass once one of its in_flight
+ * micro-batches is back, so that no stage hands them on faster than they come back, so many together
+ * (J. D. C. Little, Operations Research 9(3), 1961). */
 static double interval_s(const struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;
-    double most_s = 0;
+    double most_s = 0, trip_s = 0; /* of a micro-batch from a stage to the last and back */
 
-    for (size_t s = 0; s < c->n_stages; s++) {
+    for (size_t s = c->n_stages; s-- > 0;) {
         const struct fr__timed_stage *k = &x->stages[s];
         bool is_each = x->in->schedule->weights == FR_WEIGHTS_STASH ||
                        x->in->schedule->weights == FR_WEIGHTS_VERTICAL;
-        double passes_s = fmax(k->forward_s + k->input_s + k->weight_s,
-                               k->forward_host_s + k->input_host_s + k->weight_host_s);
         double n_updates = is_each ? x->in->n_together : 1;
+        double load_s = fmax(passes_s(k), fmax(k->send_s, k->back_s));
 
-        most_s = fmax(most_s, x->in->n_together * fmax(passes_s, fmax(k->send_s, k->back_s)));
-        most_s = fmax(most_s, x->in->n_together * passes_s + n_updates * x->tail_s[c->rank_of[s]]);
+        trip_s += passes_s(k);
+        load_s = fmax(load_s, trip_s / fmax(1, c->in_flight[s]));
+        most_s = fmax(most_s, x->in->n_together * load_s);
+        most_s =
+            fmax(most_s, x->in->n_together * passes_s(k) + n_updates * x->tail_s[c->rank_of[s]]);
+        trip_s += k->send_s + k->back_s;
     }
     return most_s;
 }
