@@ -30,6 +30,7 @@ struct fr__choice_problem {
     const double *const *forward_host_s, *const *backward_host_s, *const *weight_host_s;
     struct fr__stage_sums sums;
     const double *sent_bytes; /* [n + 1] of the first items' gradients, as they are summed */
+    const double *n_sent;     /* [n + 1] how many tensors that is */
     double least_gain_frac;   /* the caller's cut stays where another gains less by replay: times
                                       may be that far off */
 };

@@ -19,7 +19,7 @@ static double between(const double *sum, const uint32_t first[], size_t s)
     return sum[first[s + 1]] - sum[first[s]];
 }
 
-/* A stage's buckets, each with its latency. */
+/* A stage's buckets, each with its latency; a tensor is in one bucket. */
 static void describe_sum(const struct fr__tries *x, const uint32_t first[], size_t s)
 {
     const struct fr__stage_sums *sums = &x->in->sums;
@@ -28,7 +28,8 @@ static void describe_sum(const struct fr__tries *x, const uint32_t first[], size
 
     if (!(bytes > 0))
         return;
-    x->stages[s].n_sums = fmax(1, ceil(bytes / sums->bucket_bytes));
+    x->stages[s].n_sums =
+        fmax(1, fmin(ceil(bytes / sums->bucket_bytes), between(x->in->n_sent, first, s)));
     x->stages[s].sum_s =
         x->stages[s].n_sums * sums->latency_s[rank] + bytes * sums->s_per_byte[rank];
 }

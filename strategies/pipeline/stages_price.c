@@ -277,15 +277,23 @@ static enum fr_status sum_gradients(struct pricing *x, struct fr__choice_problem
 {
     const struct fr__params *p = &x->pl->params;
     double *sent = fr__arena_alloc(x->pl->arena, x->items->n + 1, sizeof(*sent));
+    double *n_sent = fr__arena_alloc(x->pl->arena, x->items->n + 1, sizeof(*n_sent));
 
-    if (!sent)
+    if (!sent || !n_sent)
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < p->n_owners; i++)
-        if (p->owners[i].ready != FR_NONE)
-            sent[x->items->item_of[p->owners[i].op] + 1] +=
-                (double)p->owners[i].bytes * x->pl->gradient_factor;
-    for (size_t i = 0; i < x->items->n; i++)
+    for (size_t i = 0; i < p->n_owners; i++) {
+        size_t at = (size_t)x->items->item_of[p->owners[i].op] + 1;
+
+        if (p->owners[i].ready == FR_NONE)
+            continue;
+        sent[at] += (double)p->owners[i].bytes * x->pl->gradient_factor;
+        n_sent[at]++;
+    }
+    for (size_t i = 0; i < x->items->n; i++) {
         sent[i + 1] += sent[i];
+        n_sent[i + 1] += n_sent[i];
+    }
+    out->n_sent = n_sent;
     out->sums = x->in->sums;
     out->sent_bytes = sent;
     return FR_OK;
