@@ -47,7 +47,8 @@ libstrategies_la_SOURCES = \
 	strategies/partition/balance.h strategies/partition/balance.c strategies/partition/best.h \
 	strategies/partition/best.c strategies/partition/chain.h strategies/partition/chain.c \
 	strategies/partition/choose.h strategies/partition/choose.c strategies/partition/timed.h \
-	strategies/partition/timed.c strategies/partition/ranks.h strategies/partition/ranks.c \
+	strategies/partition/timed.c strategies/partition/tries.h strategies/partition/tries.c \
+	strategies/partition/ranks.h strategies/partition/ranks.c \
 	strategies/partition/ranks_search.h strategies/partition/ranks_search.c \
 	strategies/pipedream/async.c strategies/pipedream/bound.c strategies/pipedream/cluster.h \
 	strategies/pipedream/cluster.c strategies/pipedream/cuts.c strategies/pipedream/level.c \
@@ -61,6 +62,8 @@ libstrategies_la_SOURCES = \
 	strategies/pipeline/stages_given.h strategies/pipeline/stages_given.c \
 	strategies/pipeline/stages_memory.h strategies/pipeline/stages_memory.c \
 	strategies/pipeline/stages_price.h strategies/pipeline/stages_price.c \
+	strategies/pipeline/moments.h strategies/pipeline/moments.c \
+	strategies/pipeline/sums.h strategies/pipeline/sums.c \
 	strategies/pipeline/times.h strategies/pipeline/times.c \
 	strategies/placement/file.h strategies/placement/file.c strategies/placement/placement.c \
 	strategies/replica/group_ops.h strategies/replica/group_ops.c strategies/replica/line_up.h \

@@ -19,10 +19,12 @@
 #include "strategies/replica/line_up.h"
 #include "strategies/lower/log.h"
 #include "strategies/pipeline/async.h"
+#include "strategies/pipeline/sums.h"
 #include "strategies/pipeline/times.h"
 #include "strategies/lower/problem.h"
 #include "strategies/pipeline/stages_given.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -323,6 +325,7 @@ static enum fr_status place_async(struct pipeline *p, struct fr_error *err)
 static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
 {
     const struct fr_option_values *v = p->pl->in->options;
+    struct fr__stage_sums sums = {0};
     const struct fr__recipe *recipe;
 
     FR_TRY(fr__check_passes(v, OPTION_ADDS, OPTION_PASSES, err));
@@ -331,11 +334,18 @@ static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
     FR_TRY(read_options(p, err));
     FR_TRY(choose_devices(p, err));
     take_replica(p, 0);
+    FR_TRY(fr__pipeline_sums(&sums, p->pl,
+                             &(struct fr__sums_problem){.n_ranks = p->n_stages,
+                                                        .n_replicas = p->n_replicas,
+                                                        .devices = p->devices,
+                                                        .bucket_bytes = INFINITY},
+                             err));
     FR_TRY(fr__pipeline_make(
         &p->line, p->pl,
         &(struct fr__pipeline_problem){.schedule = p->schedule,
                                        .devices = p->replica_devices,
                                        .micro_batch = p->micro_batch,
+                                       .sums = sums,
                                        .cuts = fr_option_text(p->pl->in->options, OPTION_CUTS),
                                        .is_asynchronous = true},
         err));
@@ -353,7 +363,7 @@ static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
 {
     const struct fr__choice *c = p->line.stages.choice;
     bool is_async = p->schedule->weights != FR_WEIGHTS_FLUSH;
-    bool has_sums = p->n_replicas > 1 || p->line.n_copies > 1;
+    bool has_sums = p->line.n_copies > 1; /* those of replicas alone are planned */
     char left_out[160];
 
     snprintf(left_out, sizeof(left_out), "%s%slinks that messages share, interference",
@@ -363,7 +373,8 @@ static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
         p->pl->in,
         &(struct fr_decided_promise){.planned_s = p->line.stages.planned_s,
                                      .by = is_async ? "slowest stage or link"
-                                           : c && c->rule == FR__CUT_PHASES
+                                           : c && c->rule == FR__CUT_PHASES &&
+                                                   c->by != FR__CHOSEN_REPLAY
                                                ? "closed form of the schedule"
                                                : "replay of the schedule",
                                      .left_out = left_out},

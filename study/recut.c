@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A choice of ours: each time costs a plan and a run. A rank with several stages is believed to hold
- * most when it has most micro-batches. Unlike stages may hold more at another moment, and each cut
- * can make that another rank. So what was learned of a rank is worth less for the next cut, and
- * four times were too few for some interleaved schedules. */
+/* A choice of ours: each time costs a plan and a run. Messages that come early are not believed, and
+ * each cut can make another rank the one that gets them. So what was learned of a rank is worth less
+ * for the next cut, and four times were too few for some interleaved schedules. */
 enum { MOST_TIMES = 8 };
 
 enum fr_status fr__recut_init(struct fr__recut *r, struct fr__making *m, struct fr_error *err)

@@ -136,6 +136,7 @@ unit_tests += tests/strategies/test_memory
 unit_tests += tests/strategies/test_mesh
 unit_tests += tests/strategies/test_options
 unit_tests += tests/strategies/fastt/test_os_dpos
+unit_tests += tests/strategies/test_moments
 unit_tests += tests/strategies/test_partition
 unit_tests += tests/strategies/test_partition_ranks
 unit_tests += tests/strategies/pipedream/test_pipedream

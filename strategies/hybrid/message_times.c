@@ -4,9 +4,6 @@
 #include "strategies/hybrid/message_times.h"
 
 #include "base/error.h"
-#include "sim/network/alone.h"
-
-#include <math.h>
 
 static const struct fr__rank_groups *groups_of(const struct fr__hybrid_ranks *r, uint32_t axis)
 {
@@ -40,35 +37,19 @@ static enum fr_collective_kind kind_of(enum fr_op_kind kind)
     }
 }
 
-/* The worst pair of neighbours in a group of the plan. */
+/* The worst pair of neighbours in a group of the plan. scratch: room for its devices. */
 static struct fr__alone_line neighbours(const struct fr__placer *pl, struct fr__routes *routes,
-                                        uint32_t group)
+                                        uint32_t group, uint32_t scratch[])
 {
     uint32_t n = fr_plan_group_size(pl->plan, group);
-    struct fr__alone_line worst = {0, INFINITY};
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t src = fr_plan_group_device(pl->plan, group, i);
-        uint32_t dst = fr_plan_group_device(pl->plan, group, (i + 1) % n), route;
-        struct fr__alone_line line;
-        enum fr_status st;
-
-        if (src == dst)
-            continue;
-        st = fr__routes_take(routes, src, dst, &route, NULL);
-        fr_plan_keep_failure(pl->plan, st);
-        if (st != FR_OK)
-            continue;
-        line = fr__alone_line(&routes->at[route], NULL);
-        fr__routes_release(routes, route);
-        worst.latency_s = fmax(worst.latency_s, line.latency_s);
-        worst.Bps = fmin(worst.Bps, line.Bps);
-    }
-    return worst;
+    for (uint32_t i = 0; i < n; i++)
+        scratch[i] = fr_plan_group_device(pl->plan, group, i);
+    return fr__ring_line(pl, routes, scratch, n);
 }
 
 static double message_s(const struct fr__placer *pl, struct fr__routes *routes,
-                        const struct fr__comm *m, uint32_t group)
+                        const struct fr__comm *m, uint32_t group, uint32_t scratch[])
 {
     struct fr_collective c = {.bytes = m->bytes,
                               .group = group,
@@ -80,7 +61,7 @@ static double message_s(const struct fr__placer *pl, struct fr__routes *routes,
 
     if (k < 2)
         return 0;
-    line = neighbours(pl, routes, group);
+    line = neighbours(pl, routes, group, scratch);
     if (m->is_step)
         return line.latency_s + m->bytes / line.Bps;
     if (fr__price_collective(pl, &c, &cost))
@@ -90,14 +71,14 @@ static double message_s(const struct fr__placer *pl, struct fr__routes *routes,
 }
 
 static void fill(double s[], const struct fr__placer *pl, const struct fr__hybrid_graph *g,
-                 const struct fr__hybrid_ranks *r, struct fr__routes *routes)
+                 const struct fr__hybrid_ranks *r, struct fr__routes *routes, uint32_t scratch[])
 {
     for (size_t i = 0; i < g->sharded.n_comms; i++) {
         const struct fr__comm *m = &g->sharded.comms[i];
         const struct fr__rank_groups *over = groups_of(r, m->axis);
 
         if (over->n_groups > 0)
-            s[m->op] = message_s(pl, routes, m, over->plan_group[0]);
+            s[m->op] = message_s(pl, routes, m, over->plan_group[0], scratch);
     }
 }
 
@@ -106,6 +87,7 @@ enum fr_status fr__hybrid_message_times(const double **out, struct fr__placer *p
                                         const struct fr__hybrid_ranks *r, struct fr_error *err)
 {
     double *s;
+    uint32_t *scratch;
     struct fr__routes routes;
     enum fr_status st;
 
@@ -113,12 +95,37 @@ enum fr_status fr__hybrid_message_times(const double **out, struct fr__placer *p
     if (!g->is_sharded)
         return FR_OK;
     s = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*s));
-    if (!s)
+    scratch = fr__arena_alloc(pl->arena, pl->in->topo->n_devices, sizeof(*scratch));
+    if (!s || !scratch)
         return fr__fail_nomem(err);
     st = fr__routes_init(&routes, pl->in->topo, err);
     if (st == FR_OK)
-        fill(s, pl, g, r, &routes);
+        fill(s, pl, g, r, &routes, scratch);
     fr__routes_fini(&routes);
     *out = s;
     return st;
+}
+
+enum fr_status fr__hybrid_sum_times(struct fr__stage_sums *out, struct fr__placer *pl,
+                                    const struct fr__hybrid_ranks *r, double bucket_bytes,
+                                    struct fr_error *err)
+{
+    struct fr__sums_problem in = {
+        .n_ranks = r->o->pp, .n_replicas = r->data.n_ranks, .bucket_bytes = bucket_bytes};
+    uint32_t *devices, *groups;
+
+    if (in.n_replicas < 2 || r->data.n_groups == 0)
+        return FR_OK;
+    devices = fr__arena_alloc(pl->arena, (size_t)in.n_ranks * in.n_replicas, sizeof(*devices));
+    groups = fr__arena_alloc(pl->arena, in.n_ranks, sizeof(*groups));
+    if (!devices || !groups)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; s < in.n_ranks; s++) {
+        groups[s] = r->data.plan_group[(size_t)s * r->data.n_groups];
+        for (uint32_t i = 0; i < in.n_replicas && groups[s] != FR_NONE; i++)
+            devices[(size_t)s * in.n_replicas + i] = fr_plan_group_device(pl->plan, groups[s], i);
+    }
+    in.devices = devices;
+    in.groups = groups;
+    return fr__pipeline_sums(out, pl, &in, err);
 }

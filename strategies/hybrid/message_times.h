@@ -4,6 +4,7 @@
 #define FR_STRATEGIES_HYBRID_MESSAGE_TIMES_H
 
 #include "strategies/hybrid/hybrid.h"
+#include "strategies/pipeline/sums.h"
 
 /* *out: [n_ops] seconds at the graph's own batch, 0 where an op is no message; from the placer's
  * arena; NULL where the graph is not sharded. Of the first stage's first group of each axis: as
@@ -17,5 +18,11 @@
 enum fr_status fr__hybrid_message_times(const double **out, struct fr__placer *pl,
                                         const struct fr__hybrid_graph *g,
                                         const struct fr__hybrid_ranks *r, struct fr_error *err);
+
+/* What the replicas of each rank take to sum their gradients, as struct fr__stage_sums, in buckets
+ * of so many bytes. *out is left as it is where nobody sums. FR_ENOMEM. */
+enum fr_status fr__hybrid_sum_times(struct fr__stage_sums *out, struct fr__placer *pl,
+                                    const struct fr__hybrid_ranks *r, double bucket_bytes,
+                                    struct fr_error *err);
 
 #endif

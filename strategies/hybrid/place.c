@@ -9,6 +9,7 @@
 #include "strategies/pipeline/pipeline.h"
 #include "workloads/passes/units.h"
 
+#include <math.h>
 #include <string.h>
 
 struct placing {
@@ -63,21 +64,38 @@ static enum fr_status by_stage(const struct placing *p, const struct fr__rank_gr
     return FR_OK;
 }
 
+/* Bytes of parameters in a bucket. Megatron-LM: max(40e6, 1e6 d) parameters of d replicas
+ * (megatron/core/distributed/distributed_data_parallel.py). */
+static uint64_t bucket_bytes(const struct placing *p)
+{
+    uint64_t replicas = p->ranks->data.n_ranks;
+
+    if (p->o->bucket_bytes)
+        return p->o->bucket_bytes;
+    return 1000000 * (replicas > 40 ? replicas : 40) * p->pl->graph->param_elem_bytes;
+}
+
 static enum fr_status make_line(struct placing *p, const uint32_t unit_of_layer[],
                                 struct fr_error *err)
 {
     const struct fr__hybrid_ranks *r = p->ranks;
+    struct fr__stage_sums sums = {0};
     const double *message_s;
 
     for (uint32_t s = 0; s < p->o->pp; s++)
         p->rank_devices[s] = fr__hybrid_device(r, s, 0);
     FR_TRY(fr__hybrid_message_times(&message_s, p->pl, p->g, r, err));
+    if (!p->g->is_scattered)
+        FR_TRY(fr__hybrid_sum_times(
+            &sums, p->pl, r,
+            p->o->overlap ? (double)bucket_bytes(p) * p->pl->gradient_factor : INFINITY, err));
     FR_TRY(fr__pipeline_make(
         &p->line, p->pl,
         &(struct fr__pipeline_problem){.schedule = p->schedule,
                                        .devices = p->rank_devices,
                                        .micro_batch = p->o->micro_batch,
                                        .message_s = message_s,
+                                       .sums = sums,
                                        .unit_of_layer = unit_of_layer,
                                        .cuts = p->o->cuts,
                                        .is_by_count = p->o->cuts_by_count && unit_of_layer},
@@ -295,17 +313,6 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
     if (p->g->is_gathered)
         fr_plan_say_shards(pl->plan, p->ranks->data.n_ranks);
     return FR_OK;
-}
-
-/* Bytes of parameters in a bucket. Megatron-LM: max(40e6, 1e6 d) parameters of d replicas
- * (megatron/core/distributed/distributed_data_parallel.py). */
-static uint64_t bucket_bytes(const struct placing *p)
-{
-    uint64_t replicas = p->ranks->data.n_ranks;
-
-    if (p->o->bucket_bytes)
-        return p->o->bucket_bytes;
-    return 1000000 * (replicas > 40 ? replicas : 40) * p->pl->graph->param_elem_bytes;
 }
 
 static bool has_experts_apart(const struct placing *p)

@@ -80,13 +80,48 @@ double fr__cut_cost_s(const struct fr__chain *c, const struct fr__cut_aim *a,
     return fr__cut_total_s(a, load_s, sum_s);
 }
 
+/* Of one live micro-batch. */
+static double live_bytes(const struct fr__chain *c, size_t begin, size_t end)
+{
+    double bytes = c->live_bytes[end] - c->live_bytes[begin];
+
+    return c->enter_bytes ? bytes + c->enter_bytes[begin] - c->leave_bytes[end] : bytes;
+}
+
+/* At the fullest moment of a rank. */
+static double most_live_bytes(const struct fr__chain *c, const struct fr__moments *m,
+                              const uint32_t first[])
+{
+    const uint32_t *row = m->counts;
+    double most_bytes = 0;
+
+    for (size_t i = 0; i < m->n; i++, row += 2 * m->n_stages) {
+        double bytes = 0;
+
+        for (size_t k = 0; k < m->n_stages; k++) {
+            size_t begin = first[m->stages[k]], end = first[m->stages[k] + 1];
+
+            bytes += row[k] * live_bytes(c, begin, end);
+            if (row[m->n_stages + k] > 0)
+                bytes += row[m->n_stages + k] * (c->half_bytes[end] - c->half_bytes[begin]);
+        }
+        most_bytes = fmax(most_bytes, bytes);
+    }
+    return most_bytes;
+}
+
 double fr__cut_held_bytes(const struct fr__chain *c, size_t s, size_t begin, size_t end)
 {
-    double live_bytes = c->live_bytes[end] - c->live_bytes[begin];
+    const struct fr__moments *m = c->moments ? &c->moments[c->rank_of[s]] : NULL;
+    double fixed_bytes = c->fixed_bytes[end] - c->fixed_bytes[begin];
+    double live = live_bytes(c, begin, end), half, most_bytes = 0;
 
-    if (c->enter_bytes)
-        live_bytes += c->enter_bytes[begin] - c->leave_bytes[end];
-    return c->fixed_bytes[end] - c->fixed_bytes[begin] + c->in_flight[s] * live_bytes;
+    if (!m || m->n_stages > 1)
+        return fixed_bytes + c->in_flight[s] * live;
+    half = c->half_bytes[end] - c->half_bytes[begin];
+    for (size_t i = 0; i < m->n; i++)
+        most_bytes = fmax(most_bytes, m->counts[2 * i] * live + m->counts[2 * i + 1] * half);
+    return fixed_bytes + most_bytes;
 }
 
 double fr__cut_burst_bytes(const struct fr__chain *c, size_t begin, size_t end)
@@ -100,21 +135,32 @@ double fr__cut_burst_bytes(const struct fr__chain *c, size_t begin, size_t end)
     return most_bytes;
 }
 
+double fr__cut_rank_bytes(const struct fr__chain *c, size_t rank, const uint32_t first[])
+{
+    const struct fr__moments *m = c->moments ? &c->moments[rank] : NULL;
+    double bytes = c->more_bytes ? c->more_bytes[rank] : 0, burst_bytes = 0;
+    bool is_by_moments = m && m->n_stages > 1;
+
+    for (size_t s = 0; s < c->n_stages; s++) {
+        size_t begin = first[s], end = first[s + 1];
+
+        if (c->rank_of[s] != rank)
+            continue;
+        bytes += is_by_moments ? c->fixed_bytes[end] - c->fixed_bytes[begin]
+                               : fr__cut_held_bytes(c, s, begin, end);
+        burst_bytes = fmax(burst_bytes, fr__cut_burst_bytes(c, begin, end));
+    }
+    return bytes + burst_bytes + (is_by_moments ? most_live_bytes(c, m, first) : 0);
+}
+
 double fr__cut_excess_bytes(const struct fr__chain *c, const uint32_t first[], double scratch[])
 {
     double worst = -INFINITY;
 
     for (size_t r = 0; r < c->n_ranks; r++) {
-        double burst_bytes = 0;
-
-        scratch[r] = (c->more_bytes ? c->more_bytes[r] : 0) - c->capacity_bytes[r];
-        for (size_t s = 0; s < c->n_stages; s++) {
-            if (c->rank_of[s] != r)
-                continue;
-            scratch[r] += fr__cut_held_bytes(c, s, first[s], first[s + 1]);
-            burst_bytes = fmax(burst_bytes, fr__cut_burst_bytes(c, first[s], first[s + 1]));
-        }
-        scratch[r] += burst_bytes;
+        scratch[r] = isinf(c->capacity_bytes[r])
+                         ? -INFINITY
+                         : fr__cut_rank_bytes(c, r, first) - c->capacity_bytes[r];
         worst = fmax(worst, scratch[r]);
     }
     return worst;

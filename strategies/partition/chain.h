@@ -29,6 +29,14 @@
 
 #include "base/base.h"
 
+/* Of one rank: when it may hold most. In counts, a row of 2 n_stages a moment: the micro-batches
+ * that each of its stages holds whole, then those of which only what weight gradients read. */
+struct fr__moments {
+    size_t n, n_stages;
+    const uint32_t *stages; /* [n_stages] which */
+    const uint32_t *counts; /* [n][2 n_stages] */
+};
+
 /* All arrays are the caller's. Prefix sums have n + 1 entries, that of no items first. */
 struct fr__chain {
     size_t n, n_stages, n_ranks;     /* n_stages <= n */
@@ -39,8 +47,10 @@ struct fr__chain {
     const double *const *back_s;     /* [n_stages][n + 1] out of it, back to stage s - 1 */
     const double *fixed_bytes;       /* [n + 1] of the first items */
     const double *live_bytes;        /* [n + 1] of one micro-batch that is live */
-    const double *in_flight;      /* [n_stages] micro-batches that are live at most; of a rank with
+    const double *in_flight; /* [n_stages] micro-batches that are live at most; of a rank with
                               * several stages: when it holds most of them together */
+    const struct fr__moments *moments; /* [n_ranks] more exactly so; NULL: by in_flight */
+    const double *half_bytes;     /* [n + 1] of a micro-batch that waits for its weight gradients */
     const double *capacity_bytes; /* [n_ranks] */
     /* What a stage of items i .. j - 1 holds beside the sums of its items; NULL: nothing. */
     const double *enter_bytes; /* [n + 1] of a live micro-batch: it keeps what comes in at i */
@@ -83,14 +93,18 @@ double fr__cut_most_s(const struct fr__chain *c, const uint32_t first[], double 
 /* The whole of a cut: first[n_stages + 1]. */
 double fr__cut_cost_s(const struct fr__chain *c, const struct fr__cut_aim *a,
                       const uint32_t first[]);
-/* What stage s of items begin .. end - 1 holds all the time, and for its live micro-batches. */
+/* What stage s of items begin .. end - 1 holds all the time, and for its live micro-batches. Where
+ * its rank has several stages, that counts them as in_flight does: the rank holds no less. */
 double fr__cut_held_bytes(const struct fr__chain *c, size_t s, size_t begin, size_t end);
 /* What there is beyond that while one of its passes runs: the micro-batch of that pass is counted
  * as live, so all its items' tensors are in the sum, but some are not made yet or gone again.
  * max over x of burst_bytes[x] - live_bytes[end], at least 0. O(end - begin). */
 double fr__cut_burst_bytes(const struct fr__chain *c, size_t begin, size_t end);
+/* What a rank holds at its fullest moment, with what is there while a pass runs and more_bytes.
+ * Without moments: the sum of its stages. O(n_stages + moments + its items). */
+double fr__cut_rank_bytes(const struct fr__chain *c, size_t rank, const uint32_t first[]);
 /* Bytes by which the fullest rank is over its capacity; no more than 0: the cut fits. The stages of
- * a rank share its memory. scratch: [n_ranks]. */
+ * a rank share its memory. scratch: [n_ranks], filled with that of each. */
 double fr__cut_excess_bytes(const struct fr__chain *c, const uint32_t first[], double scratch[]);
 
 #endif

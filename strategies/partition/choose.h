@@ -2,17 +2,22 @@
  * schedule itself decides.
  *
  * A schedule whose ranks run all forwards and then all backwards, one stage a rank, has a closed
- * form (`phases`), and one that never flushes an interval (`period`): there the dynamic program's
- * answer is the answer. Others have none. Of these the schedule is replayed, with transfers, for
- * the cut that the caller has, the dynamic program's, and then cuts in which one stage border or
- * several neighbours move by an item, as long as that helps; or all cuts, where they are few. With
- * several stages a rank the caller's cut gives way to the one whose busiest rank has least to do
- * (ranks.h). */
+ * form (`phases`), and one that never flushes an interval (`period`), which the dynamic program makes
+ * least. Others have none. Neither knows launches, updates and sums. So the schedule is replayed, or
+ * the interval counted, with all that: for the cut that the caller has, the dynamic program's, and
+ * what a search makes of the better one (tries.h). With several stages a rank the caller's cut gives
+ * way to the one whose busiest rank has least to do (ranks.h). */
 #ifndef FR_STRATEGIES_PARTITION_CHOOSE_H
 #define FR_STRATEGIES_PARTITION_CHOOSE_H
 
 #include "strategies/partition/best.h"
 #include "strategies/schedules/schedule.h"
+
+/* Sums of gradients among the replicas of a rank's stages, as a line each. */
+struct fr__stage_sums {
+    const double *latency_s, *s_per_byte; /* [n_ranks]; NULL: there are no replicas */
+    double bucket_bytes; /* a sum begins once so much of a stage is complete; INFINITY: all of it */
+};
 
 struct fr__choice_problem {
     const struct fr__chain *chain;
@@ -23,7 +28,10 @@ struct fr__choice_problem {
     /* [n_stages][n + 1] what the host takes to launch forwards, backwards, and of these the weights'
      * part; NULL: not counted */
     const double *const *forward_host_s, *const *backward_host_s, *const *weight_host_s;
-    double least_gain_frac; /* the caller's cut stays where another gains less by replay: times
+    struct fr__stage_sums sums;
+    const double *sent_bytes; /* [n + 1] of the first items' gradients, as they are summed */
+    const double *n_sent;     /* [n + 1] how many tensors that is */
+    double least_gain_frac;   /* the caller's cut stays where another gains less by replay: times
                                       may be that far off */
 };
 

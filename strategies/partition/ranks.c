@@ -13,6 +13,7 @@
 
 enum { MOST_OTHERS = 12 };                 /* that borders may stand among: 2^12 choices */
 enum { MOST_DEALS = 20000000 };            /* looks at a rank over all choices */
+enum { MOST_TIMES = 3 };                   /* a choice of borders is dealt; a choice of ours */
 static const double SAME = 1e-9;           /* relative: equal but for rounding */
 static const double LESS = 1e-9;           /* relative: what is no less than that is not less */
 static const double OF_ALL = 1e-13;        /* of a prefix sum, which is rounded as a whole */
@@ -28,6 +29,7 @@ struct dealing {
     size_t *lean;             /* [n_ranks] its stage where an item holds least; SIZE_MAX: none */
     double *load_s, *scratch; /* [n_ranks] */
     double *over_bytes;       /* [n_ranks] held beyond the capacity */
+    double *missed;           /* [n_ranks] held at another moment beyond that */
     double most_over; /* that a rank may hold beyond its capacity: 0, or what the fullest does */
     bool by_bytes;    /* the fullest rank is made least full, whatever takes how long */
     double best_cost; /* seconds, or bytes over */
@@ -129,7 +131,8 @@ static void deal_first(struct dealing *x)
         x->n_of[r] = 0;
         x->lean[r] = SIZE_MAX;
         x->load_s[r] = x->scratch[r] = 0;
-        x->over_bytes[r] = (c->more_bytes ? c->more_bytes[r] : 0) - c->capacity_bytes[r];
+        x->over_bytes[r] =
+            x->missed[r] + (c->more_bytes ? c->more_bytes[r] : 0) - c->capacity_bytes[r];
     }
     for (size_t s = 0; s < c->n_stages; s++) {
         size_t r = c->rank_of[s], i = x->trial[s], j = x->trial[s + 1];
@@ -257,16 +260,31 @@ static bool deal(struct dealing *x, enum way way)
     return true;
 }
 
+/* Fills the trial. By stages alone a rank holds less than at its fullest moment: where that is over
+ * its capacity, items are dealt again with what was missed. *over_bytes: of the fullest rank. */
+static bool deal_choice(struct dealing *x, uint32_t choice, enum way way, double *over_bytes)
+{
+    memset(x->missed, 0, x->c->n_ranks * sizeof(*x->missed));
+    for (int time = 0; time < MOST_TIMES; time++) {
+        if (!set_borders(x, choice) || !deal(x, way))
+            return false;
+        set_borders_within(x);
+        *over_bytes = fr__cut_excess_bytes(x->c, x->trial, x->scratch);
+        if (x->by_bytes || *over_bytes <= 0)
+            return true;
+        for (size_t r = 0; r < x->c->n_ranks; r++)
+            if (x->scratch[r] > 0)
+                x->missed[r] += fmax(0, x->scratch[r] - x->over_bytes[r]);
+    }
+    return false;
+}
+
 static void try(struct dealing *x, uint32_t choice, enum way way)
 {
     const struct fr__chain *c = x->c;
     double cost;
 
-    if (!set_borders(x, choice) || !deal(x, way))
-        return;
-    set_borders_within(x);
-    cost = fr__cut_excess_bytes(c, x->trial, x->scratch);
-    if (!x->by_bytes && cost > 0)
+    if (!deal_choice(x, choice, way, &cost))
         return;
     if (!x->by_bytes) {
         cost = fr__cut_most_s(c, x->trial, x->scratch);
@@ -312,8 +330,9 @@ static bool make_room(struct dealing *x)
     x->load_s = calloc(p, sizeof(*x->load_s));
     x->scratch = calloc(p, sizeof(*x->scratch));
     x->over_bytes = calloc(p, sizeof(*x->over_bytes));
+    x->missed = calloc(p, sizeof(*x->missed));
     return x->trial && x->count && x->n_of && x->most_of && x->lean && x->load_s && x->scratch &&
-           x->over_bytes;
+           x->over_bytes && x->missed;
 }
 
 static void release(struct dealing *x)
@@ -326,6 +345,7 @@ static void release(struct dealing *x)
     free(x->load_s);
     free(x->scratch);
     free(x->over_bytes);
+    free(x->missed);
 }
 
 static enum fr_status look(struct dealing *x, struct fr__ranks_cut *out, struct fr_error *err)

@@ -23,6 +23,8 @@ struct fr__timed {
     double *host_s;                 /* [n_ranks] end of its launches */
     double *forward_s, *backward_s; /* [2][n_stages] end of the last transfer out of a stage */
     uint32_t *first_rank;           /* [n_stages] of the first copy of a stage */
+    double *end_s;                  /* [n_stages] of its last backward pass so far */
+    uint32_t *by_end;               /* [n_stages] as end_s rises */
     const struct fr__timed_stage *of;
 };
 
@@ -115,6 +117,8 @@ static void run_pass(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t
     end_s = later(end_s, t->host_s[rank]);
     hand_on(t, rank, kind, stage, micro, end_s);
     t->rank_s[rank] = end_s;
+    if (kind != FR_ACTION_F)
+        t->end_s[stage] = end_s;
 }
 
 /* Of an overlapped pair the pass goes first whose inputs are there first, the forward if both are.
@@ -140,6 +144,41 @@ static void run(void *user, size_t action, const uint32_t waits[], unsigned n_wa
         run_pass(t, rank, a->with, a->with_stage, a->with_micro, with_s);
 }
 
+/* Stages in the order of their ends. That of the run before is a good beginning. */
+static void sort_ends(struct fr__timed *t)
+{
+    for (uint32_t i = 1; i < t->s->n_stages; i++) {
+        uint32_t stage = t->by_end[i], k = i;
+
+        for (; k > 0 && t->end_s[t->by_end[k - 1]] > t->end_s[stage]; k--)
+            t->by_end[k] = t->by_end[k - 1];
+        t->by_end[k] = stage;
+    }
+}
+
+/* A rank ends with its last sum: the first part of a stage's leaves before its last pass ends, the
+ * last part after. */
+static void run_sums(struct fr__timed *t)
+{
+    double *free_s = t->host_s; /* [n_ranks] end of the sums so far; hosts are through */
+
+    memset(free_s, 0, t->s->n_ranks * sizeof(*free_s));
+    sort_ends(t);
+    for (uint32_t i = 0; i < t->s->n_stages; i++) {
+        uint32_t stage = t->by_end[i], rank = t->first_rank[stage];
+        const struct fr__timed_stage *p = &t->of[stage];
+        double part, first_s;
+
+        if (!(p->sum_s > 0))
+            continue;
+        part = 1 / p->n_sums;
+        first_s = t->end_s[stage] - (1 - part) * (p->input_s + p->weight_s);
+        free_s[rank] =
+            later(later(free_s[rank], first_s) + p->sum_s, t->end_s[stage] + part * p->sum_s);
+        t->rank_s[rank] = later(t->rank_s[rank], free_s[rank]);
+    }
+}
+
 enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],
                              const double tail_s[], double *makespan_s, struct fr_error *err)
 {
@@ -151,6 +190,7 @@ enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage s
     memset(t->forward_s, 0, 2 * s->n_stages * sizeof(*t->forward_s));
     memset(t->backward_s, 0, 2 * s->n_stages * sizeof(*t->backward_s));
     FR_TRY(fr__passes_walk(&t->passes, s, run, t, err));
+    run_sums(t);
     *makespan_s = 0;
     for (uint32_t r = 0; r < s->n_ranks; r++)
         *makespan_s = later(*makespan_s, t->rank_s[r] + (tail_s ? tail_s[r] : 0));
@@ -170,8 +210,10 @@ static bool make_room(struct fr__timed *t)
     t->forward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->backward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->first_rank = malloc(t->s->n_stages * sizeof(*t->first_rank));
+    t->end_s = calloc(t->s->n_stages, sizeof(double));
+    t->by_end = malloc(t->s->n_stages * sizeof(*t->by_end));
     return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->forward_s &&
-           t->backward_s && t->first_rank;
+           t->backward_s && t->first_rank && t->end_s && t->by_end;
 }
 
 enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s,
@@ -190,6 +232,8 @@ enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s
     }
     for (uint32_t k = 0; k < s->n_stages; k++) /* cell 0 of a stage: its first micro-batch */
         t->first_rank[k] = t->passes.rank_of[t->passes.forward[cell(t, k, 0)]];
+    for (uint32_t k = 0; k < s->n_stages; k++)
+        t->by_end[k] = k;
     *out = t;
     return FR_OK;
 }
@@ -206,5 +250,7 @@ void fr__timed_free(struct fr__timed *t)
     free(t->forward_s);
     free(t->backward_s);
     free(t->first_rank);
+    free(t->end_s);
+    free(t->by_end);
     free(t);
 }

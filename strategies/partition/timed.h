@@ -3,7 +3,7 @@
  *
  * Only the orders of the ranks and what passes wait for count, as in fr_schedule_replay. Here a
  * transfer takes its link for its time: transfers between two stages in one direction follow each
- * other. What the engine has besides: links that several pairs share, sums of gradients, updates.
+ * other. What the engine has besides: links that several pairs share.
  */
 #ifndef FR_STRATEGIES_PARTITION_TIMED_H
 #define FR_STRATEGIES_PARTITION_TIMED_H
@@ -25,8 +25,11 @@ struct fr__timed_stage {
     /* What the host takes to launch the same passes. It does not wait for other ranks, and a pass
      * ends no earlier than its last launch. 0: not counted. */
     double forward_host_s, input_host_s, weight_host_s;
+    /* What replicas take to sum its gradients, in so many parts, each when its share of the last
+     * backward pass is over. A rank's sums follow each other, beside its passes. 0: nothing. */
+    double sum_s, n_sums;
 };
-/* Makespan. stages: [n_stages]; tail_s: [n_ranks] after a rank's last pass, NULL: nothing.
+/* Makespan. stages: [n_stages]; tail_s: [n_ranks] after a rank's last pass and sum, NULL: nothing.
  * O(actions). FR_ENOMEM. */
 enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],
                              const double tail_s[], double *makespan_s, struct fr_error *err);

@@ -5,6 +5,7 @@
 #include "strategies/pipeline/pipeline.h"
 
 #include "base/error.h"
+#include "strategies/pipeline/moments.h"
 
 #include <string.h>
 
@@ -94,42 +95,54 @@ uint32_t fr__pipeline_micros(const struct fr__pipeline *p, const struct fr_sched
 
 /* ---- stages ---- */
 
-static void count_action(const struct fr_action *a, double live[], double *sum)
+/* Of a schedule with two copies of the model: micro-batches whose forward has run and whose
+ * gradients are not complete, at most. */
+static void count_live(const struct fr_schedule *s, double live[], double most[])
 {
-    double change = a->kind == FR_ACTION_F                             ? 1
-                    : a->kind == FR_ACTION_B || a->kind == FR_ACTION_W ? -1
-                                                                       : 0;
+    for (size_t i = 0; i < s->n_actions; i++) {
+        const struct fr_action *a = &s->actions[i];
 
-    live[a->stage] += change;
-    *sum += change;
+        if (a->kind == FR_ACTION_F && ++live[a->stage] > most[a->stage])
+            most[a->stage] = live[a->stage];
+        else if (a->kind == FR_ACTION_B || a->kind == FR_ACTION_W)
+            live[a->stage]--;
+        if (a->with == FR_ACTION_B)
+            live[a->with_stage]--;
+    }
 }
 
-/* Micro-batches whose forward has run and whose gradients are not complete, at most. Of a rank with
- * several stages, at the moment when it has most of them together. */
-static void count_live(const struct fr_schedule *s, const uint32_t rank_of[], double live[],
-                       double most[])
+/* Of each stage, those that are whole when its rank has most of them together. */
+static void read_moments(const struct fr__moments moments[], size_t n_ranks, double most[])
 {
-    bool is_together = s->n_stages > s->n_ranks;
+    for (size_t r = 0; r < n_ranks; r++) {
+        const struct fr__moments *m = &moments[r];
+        uint32_t most_sum = 0;
 
-    for (uint32_t r = 0; r < s->n_ranks; r++) {
-        double sum = 0, most_sum = 0;
+        for (size_t i = 0; i < m->n; i++) {
+            const uint32_t *row = m->counts + 2 * i * m->n_stages;
+            uint32_t sum = 0;
 
-        for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
-            const struct fr_action *a = &s->actions[i];
-
-            count_action(a, live, &sum);
-            if (a->kind == FR_ACTION_F && !is_together && live[a->stage] > most[a->stage])
-                most[a->stage] = live[a->stage];
-            for (uint32_t k = 0; is_together && sum > most_sum && k < s->n_stages; k++)
-                if (rank_of[k] == r)
-                    most[k] = live[k];
+            for (size_t k = 0; k < m->n_stages; k++)
+                sum += row[k];
+            for (size_t k = 0; sum > most_sum && k < m->n_stages; k++)
+                most[m->stages[k]] = row[k];
             most_sum = sum > most_sum ? sum : most_sum;
-            if (a->with == FR_ACTION_B) {
-                live[a->with_stage]--;
-                sum--;
-            }
         }
     }
+}
+
+static enum fr_status find_moments(const struct fr__moments **out, const struct fr__pipeline *p,
+                                   const struct fr_schedule *s, double live[], double most[],
+                                   struct fr_error *err)
+{
+    *out = NULL;
+    if (p->n_copies > 1) {
+        count_live(s, live, most);
+        return FR_OK;
+    }
+    FR_TRY(fr__moments_find(out, s, p->rank_of, p->pl->arena, err));
+    read_moments(*out, s->n_ranks, most);
+    return FR_OK;
 }
 
 static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_problem *in,
@@ -140,17 +153,19 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
     uint32_t *of_stage = fr__arena_alloc(arena, p->n_stages, sizeof(*of_stage));
     double *live = fr__arena_alloc(arena, p->n_stages, sizeof(*live));
     double *most = fr__arena_alloc(arena, p->n_stages, sizeof(*most));
+    const struct fr__moments *moments;
 
     if (!of_stage || !live || !most)
         return fr__fail_nomem(err);
     for (uint32_t k = 0; k < p->n_stages; k++)
         of_stage[k] = in->devices[p->rank_of[k]];
-    count_live(s, p->rank_of, live, most);
+    FR_TRY(find_moments(&moments, p, s, live, most, err));
     return fr__stages_cut(&p->stages, p->pl,
                           &(struct fr__stages_problem){
                               .n_stages = p->n_stages,
                               .devices = of_stage,
                               .in_flight = most,
+                              .moments = moments,
                               .batch = in->micro_batch,
                               .stages_a_device = s->n_virtual ? s->n_virtual : 1,
                               .unit_of_layer = in->unit_of_layer,
@@ -158,6 +173,7 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
                               .schedule = s,
                               .rank_of = p->rank_of,
                               .message_s = in->message_s,
+                              .sums = p->n_copies == 1 ? in->sums : (struct fr__stage_sums){0},
                               .given = in->cuts,
                           },
                           err);

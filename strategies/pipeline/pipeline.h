@@ -48,6 +48,7 @@ struct fr__pipeline_problem {
     const uint32_t *unit_of_layer;      /* as in struct fr__stages_problem, */
     bool is_by_count;                   /* and so is this */
     const double *message_s;            /* likewise */
+    struct fr__stage_sums sums;         /* likewise; not of schedules with two copies */
     const char *cuts;                   /* struct fr__stages_problem's `given` */
     bool is_asynchronous;               /* the schedule may update within an iteration */
 };

@@ -50,8 +50,8 @@ struct fr__stages {
     const uint32_t *items;    /* [n_items] first forward op of each */
     const uint32_t *stage_of; /* [n_ops] all ops */
     const uint32_t *first;    /* [n_stages + 1] into items */
-    /* What an iteration takes of a replica by the schedule, with transfers and updates, without
-     * what replicas do together; 0: no schedule was given. */
+    /* What an iteration takes of a replica by the schedule, with transfers, updates and sums of
+     * gradients among replicas; 0: no schedule was given. */
     double planned_s;
     const struct fr__choice
         *choice; /* how the cut was chosen; NULL: it was given, or no schedule */
@@ -61,8 +61,9 @@ struct fr__stages {
  * samples. Of a device that has several stages, each takes its share of the memory. */
 struct fr__stages_problem {
     size_t n_stages;
-    const uint32_t *devices; /* [n_stages] */
-    const double *in_flight; /* [n_stages] */
+    const uint32_t *devices;           /* [n_stages] */
+    const double *in_flight;           /* [n_stages] */
+    const struct fr__moments *moments; /* [ranks of the schedule]; NULL: by in_flight */
     double batch;
     unsigned stages_a_device;
     const uint32_t
@@ -82,6 +83,7 @@ struct fr__stages_problem {
     /* [n_ops] what messages among the replicas of a stage take, which are ops of the graph, at the
      * graph's own batch; NULL: there are none */
     const double *message_s;
+    struct fr__stage_sums sums; /* of gradients, by rank of the schedule */
     const char *given; /* where stages begin, by name (stages_given.h); NULL or "": chosen */
 };
 

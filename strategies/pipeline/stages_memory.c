@@ -15,6 +15,7 @@
 struct readers {
     uint32_t *last_forward, *last_backward; /* [n_tensors] op, FR_NONE: none */
     uint32_t *low, *high;                   /* [n_tensors] items of its backward readers */
+    uint32_t *weight; /* [n_tensors] the first item of those that make weight gradients */
 };
 
 struct counting {
@@ -122,6 +123,35 @@ static void sum_saved(struct counting *x)
     }
 }
 
+/* What a weight gradient reads stays for it, where the gradient of the input comes first: with the
+ * first item whose weights need it. */
+static void sum_half(struct counting *x)
+{
+    const struct fr_graph *g = x->pl->graph;
+    const enum fr__role *roles = x->pl->params.roles;
+    uint32_t *first = x->by.weight;
+
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+        uint32_t t, item = x->items->item_of[e->dst];
+
+        if (e->tensor == FR_NONE || roles[e->dst] != FR__ROLE_BACKWARD ||
+            g->ops[e->dst].phase != FR_PHASE_BACKWARD_WEIGHT)
+            continue;
+        t = storage_of(g, e->tensor);
+        if (first[t] == FR_NONE || item < first[t])
+            first[t] = item;
+    }
+    for (uint32_t t = 0; t < g->n_tensors; t++) {
+        uint32_t op = g->tensors[t].op;
+
+        if (first[t] != FR_NONE && !x->pl->params.is_gradient[t] &&
+            (roles[op] == FR__ROLE_FORWARD || roles[op] == FR__ROLE_BACKWARD) &&
+            g->ops[op].phase != FR_PHASE_BACKWARD_WEIGHT)
+            x->out->half_bytes[first[t] + 1] += bytes_of(x, t);
+    }
+}
+
 /* ---- the fullest moment of a pass ---- */
 
 /* What an op makes, and works with; a storage that another item reads last is there when that
@@ -207,10 +237,12 @@ static bool make_room(struct counting *x)
 {
     struct fr__arena *arena = x->pl->arena;
     size_t n = x->items->n, n_tensors = x->pl->graph->n_tensors;
-    double **rows[] = {&x->out->fixed_bytes, &x->out->live_bytes,  &x->out->enter_bytes,
-                       &x->out->leave_bytes, &x->out->burst_bytes, &x->now_bytes[0],
-                       &x->now_bytes[1],     &x->most_bytes[0],    &x->most_bytes[1]};
-    uint32_t **ids[] = {&x->by.last_forward, &x->by.last_backward, &x->by.low, &x->by.high};
+    double **rows[] = {&x->out->fixed_bytes, &x->out->half_bytes,  &x->out->live_bytes,
+                       &x->out->enter_bytes, &x->out->leave_bytes, &x->out->burst_bytes,
+                       &x->now_bytes[0],     &x->now_bytes[1],     &x->most_bytes[0],
+                       &x->most_bytes[1]};
+    uint32_t **ids[] = {&x->by.last_forward, &x->by.last_backward, &x->by.low, &x->by.high,
+                        &x->by.weight};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (!(*rows[i] = fr__arena_alloc(arena, n + 2, sizeof(double))))
@@ -231,11 +263,13 @@ enum fr_status fr__stages_memory(struct fr__stages_memory *out, struct fr__place
     sum_kept(&x);
     find_readers(&x);
     sum_saved(&x);
+    sum_half(&x);
     for (size_t i = 0; i < items->n; i++) {
         out->fixed_bytes[i + 1] += out->fixed_bytes[i];
         out->live_bytes[i + 1] += out->live_bytes[i];
         out->enter_bytes[i + 1] += out->enter_bytes[i];
         out->leave_bytes[i + 1] += out->leave_bytes[i];
+        out->half_bytes[i + 1] += out->half_bytes[i];
     }
     find_bursts(&x);
     return FR_OK;
@@ -284,14 +318,8 @@ void fr__stages_tell(const struct fr__placer *pl, const struct fr__stages_proble
     note(m->note, sizeof(m->note), c, choice);
     for (size_t s = 0; s < in->n_stages; s++) {
         const struct fr_device_type *type = fr__type_of(pl, in->devices[s]);
-        double burst_bytes = 0, bytes = (double)type->context_bytes;
 
-        for (size_t k = 0; k < in->n_stages; k++)
-            if (in->rank_of[k] == in->rank_of[s]) {
-                bytes += fr__cut_held_bytes(c, k, first[k], first[k + 1]);
-                burst_bytes = fmax(burst_bytes, fr__cut_burst_bytes(c, first[k], first[k + 1]));
-            }
         m->believed_bytes[in->devices[s]] =
-            bytes + burst_bytes + fr__stages_more_bytes(pl, in->devices[s]);
+            (double)type->context_bytes + fr__cut_rank_bytes(c, in->rank_of[s], first);
     }
 }

@@ -13,7 +13,7 @@
 /* Arrays as in struct fr__chain. */
 struct fr__stages_memory {
     double *fixed_bytes, *live_bytes, *enter_bytes, *leave_bytes; /* [n + 1] */
-    double *burst_bytes;                                          /* [n + 1] */
+    double *half_bytes, *burst_bytes;                             /* [n + 1] */
 };
 
 /* Of the graph's items at micro-batches of `batch` samples, from the placer's arena. FR_ENOMEM.

@@ -16,6 +16,11 @@ static const double MESSAGES_OFF_FRAC = 0.005;
 
 enum { N_HOST_ROWS = 3 }; /* forward, backward, weight */
 
+/* [n + 1] what crosses where a stage begins at an item: bytes, and messages, one a storage. */
+struct crossing {
+    double *bytes, *messages;
+};
+
 struct pricing {
     struct fr__placer *pl;
     const struct fr__stages_problem *in;
@@ -24,7 +29,7 @@ struct pricing {
     const double **forward_s, **backward_s, **weight_s, **tail_s; /* [n_stages] */
     const double **host_s[N_HOST_ROWS];                           /* [n_stages] */
     double **send_s, **back_s;                                    /* [n_stages] */
-    double *forward_bytes, *backward_bytes; /* [n + 1] that cross at an item */
+    struct crossing forward, backward;
 };
 
 /* ---- passes and updates ---- */
@@ -160,9 +165,8 @@ static void find_far(const struct pricing *x, enum fr__role role, uint32_t far[]
     }
 }
 
-/* bytes: [n + 1] that cross where a stage begins at an item. */
 static void sum_crossing(const struct pricing *x, enum fr__role role, uint32_t far[],
-                         double bytes[])
+                         const struct crossing *at)
 {
     const struct fr_graph *g = x->pl->graph;
 
@@ -179,11 +183,15 @@ static void sum_crossing(const struct pricing *x, enum fr__role role, uint32_t f
         if (low == high || (role == FR__ROLE_FORWARD) != (maker == low))
             continue;
         size = (double)fr__bytes_at(x->pl, g->tensors[t].bytes, g->tensors[t].scales, x->in->batch);
-        bytes[low + 1] += size;
-        bytes[high + 1] -= size;
+        at->bytes[low + 1] += size;
+        at->bytes[high + 1] -= size;
+        at->messages[low + 1] += size > 0;
+        at->messages[high + 1] -= size > 0;
     }
-    for (size_t i = 0; i < x->items->n; i++)
-        bytes[i + 1] += bytes[i];
+    for (size_t i = 0; i < x->items->n; i++) {
+        at->bytes[i + 1] += at->bytes[i];
+        at->messages[i + 1] += at->messages[i];
+    }
 }
 
 /* A route that does not exist is told of when messages are placed. */
@@ -207,9 +215,12 @@ static struct fr__alone_line line_of(struct fr__routes *r, const struct fr__plac
     return line;
 }
 
-static double message_s(struct fr__alone_line line, double bytes)
+/* Messages from one GPU to another follow each other on its copy stream, each with its latency. */
+static double messages_s(struct fr__alone_line line, const struct crossing *at, size_t item)
 {
-    return bytes > 0 ? line.latency_s + bytes / line.Bps : 0;
+    double bytes = at->bytes[item];
+
+    return bytes > 0 ? at->messages[item] * line.latency_s + bytes / line.Bps : 0;
 }
 
 static enum fr_status price_links(struct pricing *x, struct fr__routes *r, struct fr_error *err)
@@ -226,11 +237,18 @@ static enum fr_status price_links(struct pricing *x, struct fr__routes *r, struc
         if (!x->send_s[s] || !x->back_s[s])
             return fr__fail_nomem(err);
         for (size_t i = 1; s > 0 && i < n; i++) {
-            x->send_s[s][i] = message_s(there, x->forward_bytes[i]);
-            x->back_s[s][i] = message_s(back, x->backward_bytes[i]);
+            x->send_s[s][i] = messages_s(there, &x->forward, i);
+            x->back_s[s][i] = messages_s(back, &x->backward, i);
         }
     }
     return FR_OK;
+}
+
+static bool make_crossing(struct crossing *at, struct fr__arena *arena, size_t n)
+{
+    at->bytes = fr__arena_alloc(arena, n + 1, sizeof(double));
+    at->messages = fr__arena_alloc(arena, n + 1, sizeof(double));
+    return at->bytes && at->messages;
 }
 
 static enum fr_status price_transfers(struct pricing *x, struct fr_error *err)
@@ -240,17 +258,45 @@ static enum fr_status price_transfers(struct pricing *x, struct fr_error *err)
     struct fr__routes routes;
     enum fr_status st;
 
-    x->forward_bytes = fr__arena_alloc(arena, x->items->n + 1, sizeof(double));
-    x->backward_bytes = fr__arena_alloc(arena, x->items->n + 1, sizeof(double));
-    if (!far || !x->forward_bytes || !x->backward_bytes)
+    if (!far || !make_crossing(&x->forward, arena, x->items->n) ||
+        !make_crossing(&x->backward, arena, x->items->n))
         return fr__fail_nomem(err);
-    sum_crossing(x, FR__ROLE_FORWARD, far, x->forward_bytes);
-    sum_crossing(x, FR__ROLE_BACKWARD, far, x->backward_bytes);
+    sum_crossing(x, FR__ROLE_FORWARD, far, &x->forward);
+    sum_crossing(x, FR__ROLE_BACKWARD, far, &x->backward);
     st = fr__routes_init(&routes, x->pl->in->topo, err);
     if (st == FR_OK)
         st = price_links(x, &routes, err);
     fr__routes_fini(&routes);
     return st;
+}
+
+/* ---- sums ---- */
+
+static enum fr_status sum_gradients(struct pricing *x, struct fr__choice_problem *out,
+                                    struct fr_error *err)
+{
+    const struct fr__params *p = &x->pl->params;
+    double *sent = fr__arena_alloc(x->pl->arena, x->items->n + 1, sizeof(*sent));
+    double *n_sent = fr__arena_alloc(x->pl->arena, x->items->n + 1, sizeof(*n_sent));
+
+    if (!sent || !n_sent)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < p->n_owners; i++) {
+        size_t at = (size_t)x->items->item_of[p->owners[i].op] + 1;
+
+        if (p->owners[i].ready == FR_NONE)
+            continue;
+        sent[at] += (double)p->owners[i].bytes * x->pl->gradient_factor;
+        n_sent[at]++;
+    }
+    for (size_t i = 0; i < x->items->n; i++) {
+        sent[i + 1] += sent[i];
+        n_sent[i + 1] += n_sent[i];
+    }
+    out->n_sent = n_sent;
+    out->sums = x->in->sums;
+    out->sent_bytes = sent;
+    return FR_OK;
 }
 
 /* ---- memory ---- */
@@ -356,6 +402,8 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                   .enter_bytes = memory->enter_bytes,
                                   .leave_bytes = memory->leave_bytes,
                                   .burst_bytes = memory->burst_bytes,
+                                  .half_bytes = memory->half_bytes,
+                                  .moments = in->moments,
                                   .in_flight = in->in_flight};
     FR_TRY(price_passes(&x, err));
     FR_TRY(price_transfers(&x, err));
@@ -371,5 +419,5 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                        .forward_host_s = x.host_s[0],
                                        .backward_host_s = x.host_s[1],
                                        .weight_host_s = x.host_s[2]};
-    return FR_OK;
+    return in->sums.latency_s ? sum_gradients(&x, out, err) : FR_OK;
 }

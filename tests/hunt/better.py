@@ -31,7 +31,11 @@ def faster(rate):
 
 
 def bandwidth(ask, q, rng):
+    """With rings where a recipe says that NCCL chooses: it chooses by constants of its own, and where
+    its choice turns from LL to LL128, 241 KiB over 16 A100 take 93 us instead of 37."""
     c = q.cluster
+    if q.option("--recipe") and not q.option("--collective-algorithm"):
+        q = q.put(collective_algorithm="ring")
     if isinstance(c, Drawn):
         what = rng.choice([{"link_GBps": 2 * c.link_GBps}, {"nic_GBps": 2 * c.nic_GBps},
                            {"link_GBps": 2 * c.link_GBps, "nic_GBps": 2 * c.nic_GBps},

@@ -24,14 +24,32 @@ struct drawn {
     struct fr_question q;
 };
 
+/* Of one stage a rank, and of two. */
+struct schedules {
+    const char *plain[5], *looped[5];
+    size_t n_looped;
+};
+
+static const struct schedules MANY = {
+    .plain = {"1f1b", "gpipe", "zb-h2", "zb-h1", "eager-1f1b"},
+    .looped = {"interleaved-1f1b", "looped-bfs", "zb-v", "v-half", "v-min"},
+    .n_looped = 5,
+};
+
+/* Whose ranks hold unlike amounts, so that another cut may hold less on the fullest. */
+static const struct schedules UNEVEN = {
+    .plain = {"1f1b", "gpipe", "1f1b", "zb-h1", "eager-1f1b"},
+    .looped = {"interleaved-1f1b"},
+    .n_looped = 1,
+};
+
 /* A transformer of 6 to 17 layers on eight GPUs: pipelines of 2, 4 or 8 stages, beside tensor
  * parallelism and replicas; any recomputation, sharding and schedule that goes with them. */
-static void draw(struct drawn *x, uint64_t *r)
+static void draw(struct drawn *x, const struct schedules *any, uint64_t *r)
 {
-    static const char *const schedules[] = {"1f1b", "gpipe", "1f1b", "zb-h1", "eager-1f1b"};
     static const char *const recomputes[] = {"none", "selective", "full"};
     unsigned pp = 2u << below(r, 3), tp = 1u << below(r, 2), virtual = 1 + (unsigned)below(r, 2);
-    const char *schedule = schedules[below(r, 5)], *recompute = recomputes[below(r, 3)];
+    const char *schedule = any->plain[below(r, 5)], *recompute = recomputes[below(r, 3)];
     unsigned dp;
 
     tp = pp * tp > 8 ? 1 : tp;
@@ -40,7 +58,7 @@ static void draw(struct drawn *x, uint64_t *r)
              (unsigned)(2 * pp + below(r, 10)), (unsigned)(1024 + 1024 * below(r, 3)),
              (unsigned)(512 << below(r, 3)), (unsigned)(8192 << below(r, 3)));
     if (virtual > 1)
-        schedule = "interleaved-1f1b";
+        schedule = any->looped[any->n_looped > 1 ? below(r, any->n_looped) : 0];
     if (below(r, 3) == 0)
         snprintf(x->strategy, sizeof(x->strategy), "pp:stages=%u,micro=1,schedule=%s,virtual=%u",
                  pp, schedule, virtual > 1 ? 2 : 0);
@@ -101,9 +119,8 @@ static void compare(const struct fr_record *r, const struct drawn *x, struct ran
     }
 }
 
-/* One stage a rank and whole backward passes: nearly what is measured. Several stages a rank have
- * most micro-batches together at one moment, but not always most bytes, where they are unlike. Where
- * weight gradients come later, what only input gradients read is gone before, which is not counted. */
+/* What stages keep is what is measured. What comes and goes beside it is not all counted: messages that
+ * are early, and sums of gradients. */
 START_TEST(what_stages_are_believed_to_hold_is_what_a_run_measures)
 {
     struct range plain = {INFINITY, 0}, other = {INFINITY, 0};
@@ -113,18 +130,18 @@ START_TEST(what_stages_are_believed_to_hold_is_what_a_run_measures)
         struct drawn x;
         struct fr_record *r;
 
-        draw(&x, &seed);
+        draw(&x, &MANY, &seed);
         r = ask(&x, 0);
         compare(r, &x,
-                strstr(x.strategy, "virtual=2") || strstr(x.strategy, "zb-h1") ? &other : &plain);
+                strstr(x.strategy, "virtual=2") || strstr(x.strategy, "zb-h") ? &other : &plain);
         fr_record_free(r);
     }
     printf("measured over believed: %.4f to %.4f, others %.4f to %.4f\n", plain.low, plain.high,
            other.low, other.high);
     ck_assert_double_gt(plain.low, 0.92);
     ck_assert_double_lt(plain.high, 1.16);
-    ck_assert_double_gt(other.low, 0.7);
-    ck_assert_double_lt(other.high, 1.3);
+    ck_assert_double_gt(other.low, 0.92);
+    ck_assert_double_lt(other.high, 1.16);
 }
 END_TEST
 
@@ -151,7 +168,7 @@ START_TEST(no_plan_is_over_that_was_believed_to_fit)
         bool is_over = false, is_believed = true;
         uint64_t mem_bytes;
 
-        draw(&x, &seed);
+        draw(&x, &UNEVEN, &seed);
         r = ask(&x, 0);
         mem_bytes = fullest_bytes(r) / 10 * 9;
         fr_record_free(r);
@@ -195,7 +212,7 @@ START_TEST(layers_that_do_not_come_out_even_are_shared_by_all_gpus)
     struct fr_record *r;
     uint64_t seed = 1;
 
-    draw(&x, &seed);
+    draw(&x, &UNEVEN, &seed);
     snprintf(x.workload, sizeof(x.workload),
              "gpt:layers=24,hidden=2048,heads=16,seq=1024,vocab=8192");
     snprintf(x.strategy, sizeof(x.strategy),
@@ -209,6 +226,71 @@ START_TEST(layers_that_do_not_come_out_even_are_shared_by_all_gpus)
 }
 END_TEST
 
+static double takes_s(const char *workload, const char *topology, uint32_t batch,
+                      const char *strategy)
+{
+    struct fr_record *r = NULL;
+    struct fr_question q;
+    struct fr_error err;
+    double s;
+
+    fr_question_init(&q);
+    q.workload = workload;
+    q.topology = topology;
+    q.strategy = strategy;
+    q.global_batch = batch;
+    q.no_timing = true;
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    s = r->iteration_s;
+    fr_record_free(r);
+    return s;
+}
+
+/* Equal layers, the same number a stage by hand. Before, the program's own cut was slower, for one
+ * reason each: a message's latency was counted once where several tensors cross (2.70 ms, by hand
+ * 2.33); single items did not lead from one place where little crosses to the next (18.1 and 16.5);
+ * sums of gradients did not count (1.36 and 1.33, 13.4 and 12.9); nor that without a flush no more
+ * than four micro-batches are on their way (21.6 and 18.1). */
+START_TEST(no_cut_is_slower_than_equal_layers_by_hand)
+{
+    static const struct {
+        const char *workload, *topology, *strategy, *cuts;
+        uint32_t batch;
+    } ROWS[] = {
+        {"gpt:layers=4,hidden=256,heads=4,seq=64,vocab=512", "2x box:1xp4 via eth:10Gbps",
+         "pp:schedule=v-min", "layer1;layer2;layer3", 1},
+        {"llama:layers=4,hidden=256,heads=4,kv_heads=4,ffn=256,seq=64,vocab=512",
+         "2x box:1xt4 via eth:10Gbps", "pp:schedule=looped-bfs,virtual=2", "layer1;layer2;layer3",
+         64},
+        {"gpt:layers=2,hidden=256,heads=4,seq=64,vocab=512",
+         "4x box:1xh100-pcie-80gb via ib:100Gbps", "hybrid:pp=2", "layer1", 4},
+        {"vit:layers=8,hidden=256,heads=4,ffn=1024,patch=16",
+         "8x box:2xa100-pcie-40gb via eth:25Gbps",
+         "hybrid:pp=2,dp=8,zero=1,schedule=v-half,micro=1", "layer2;layer4;layer6", 16},
+        {"gpt:layers=8,hidden=512,heads=4,seq=256,vocab=512",
+         "4x box:1xa100-pcie-40gb via eth:10Gbps", "pp:schedule=pipemare,micro=1",
+         "layer2;layer4;layer6", 8},
+    };
+    char by_hand[160];
+
+    snprintf(by_hand, sizeof(by_hand), "%s,cuts=%s", ROWS[_i].strategy, ROWS[_i].cuts);
+    ck_assert_double_le(
+        takes_s(ROWS[_i].workload, ROWS[_i].topology, ROWS[_i].batch, ROWS[_i].strategy),
+        takes_s(ROWS[_i].workload, ROWS[_i].topology, ROWS[_i].batch, by_hand) * (1 + 1e-6));
+}
+END_TEST
+
+/* The cut for faster links was one that two tensors cross: 723 us, and 686 on half of that. */
+START_TEST(faster_links_are_not_slower)
+{
+    static const char *const strategies[] = {"pp", "pp:schedule=gpipe"};
+    const char *model = "llama:layers=2,hidden=256,heads=8,kv_heads=8,ffn=256,seq=64,vocab=512";
+
+    ck_assert_double_le(takes_s(model, "4x box:1xa40 via eth:50Gbps", 2, strategies[_i]),
+                        takes_s(model, "4x box:1xa40 via eth:25Gbps", 2, strategies[_i]));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("recut");
@@ -217,5 +299,7 @@ int main(void)
     tcase_add_test(t, what_stages_are_believed_to_hold_is_what_a_run_measures);
     tcase_add_test(t, no_plan_is_over_that_was_believed_to_fit);
     tcase_add_loop_test(t, layers_that_do_not_come_out_even_are_shared_by_all_gpus, 0, 2);
+    tcase_add_loop_test(t, no_cut_is_slower_than_equal_layers_by_hand, 0, 5);
+    tcase_add_loop_test(t, faster_links_are_not_slower, 0, 2);
     return run_case(t, "recut");
 }
