@@ -265,7 +265,7 @@ static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_graph
     struct fr__units units, modules;
     enum fr_status st;
 
-    FR_TRY(fr__units_find(&units, g, err));
+    FR_TRY(fr__units_within(&units, g, out->whole, err));
     if (!o->gathers_modules || o->zero < 3) {
         st = gather_units(out, g, o, &units, err);
     } else {

@@ -149,7 +149,7 @@ static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
         return FR_OK;
     FR_TRY(fr__schedule_for_pipeline(&p->schedule, &spec, err));
     if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0 || p->o->cuts_by_count)
-        FR_TRY(fr__units_find(&units, p->pl->graph, err));
+        FR_TRY(fr__units_within(&units, p->pl->graph, p->g->whole, err));
     st = units.n_units ? map_units(p, &units, &unit_of_layer, err) : FR_OK;
     if (st == FR_OK)
         st = make_line(p, unit_of_layer, err);

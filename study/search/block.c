@@ -34,7 +34,7 @@ static uint32_t item_of_op(const struct fr__units *u, const struct fr_graph *g, 
 }
 
 enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_graph *g,
-                            struct fr_error *err)
+                            const struct fr_graph *model, struct fr_error *err)
 {
     uint32_t *items = malloc((g->n_ops + 1) * sizeof(*items));
     struct fr__units u;
@@ -42,7 +42,7 @@ enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_gra
 
     if (!items)
         return fr__fail_nomem(err);
-    st = fr__units_find(&u, g, err);
+    st = fr__units_within(&u, g, model, err);
     if (st != FR_OK) {
         free(items);
         return st;
@@ -213,8 +213,7 @@ enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
     size_t n;
     enum fr_status st = FR_OK;
 
-    (void)j;
-    FR_TRY(fr__items_of(&items, &n, x.v->graph, err));
+    FR_TRY(fr__items_of(&items, &n, x.v->graph, j->setting.graph, err));
     x.item_of = items;
     x.device = first_device(x.v);
     x.ends_s[0] = calloc(4 * n, sizeof(double));
