@@ -90,6 +90,16 @@ def check_levels(ask, q, before, after):
                     pair, q)
 
 
+def differ_by_tables(q, more_bytes):
+    """An encoder, a decoder and a head read one table. Each GPU that has some of them holds it once,
+    so that it may stand on one GPU more or fewer."""
+    if q.workload.name not in ("t5", "transformer"):
+        return False
+    width = 2 if q.option("--precision") in ("fp16", "bf16") else 4
+    table = int(q.workload.get("vocab")) * int(q.workload.get("hidden")) * width
+    return more_bytes % table == 0
+
+
 def virtual(ask, q, _rng):
     """More parts a GPU: the same work, and the same parameters over all GPUs."""
     s = q.strategy
@@ -100,9 +110,8 @@ def virtual(ask, q, _rng):
     plain = q.planned_as(virtual=None, schedule="1f1b")
     two = q.planned_as(virtual=2, schedule="interleaved-1f1b")
     flops(ask, "virtual-keeps-the-work", plain, two)
-    sums = [sum(d["memory"]["parameters"] * d["count"] for d in ask.simulate(a)["devices"])
-            for a in (plain, two)]
-    if not close(sums[0], sums[1], 0.01):
+    sums = [held(ask.simulate(a), ["parameters"]) for a in (plain, two)]
+    if not close(sums[0], sums[1], 0.01) and not differ_by_tables(q, abs(sums[0] - sums[1])):
         ask.violate("virtual-keeps-the-parameters", f"{sums[0]} and {sums[1]} bytes on all GPUs",
                     [ask.shown(plain), ask.shown(two)], q)
 

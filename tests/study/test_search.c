@@ -233,7 +233,7 @@ START_TEST(stages_of_a_split_model_are_those_of_the_model)
                           .workload = "alexnet",
                           .topology = "dgx-a100-80g",
                           .global_batch = 8},
-          3, 0.03, 0.1);
+          3, 0.05, 0.1);
 }
 END_TEST
 
