@@ -83,6 +83,10 @@ WITHOUT = (
             "NCCL takes the algorithm, protocol and channels that its tuner thinks best, whose "
             "times are not those of the run: reduce-scatter of 240 KiB on two DGX A100 takes "
             "47.5 us by its estimate and 37.2 us at 100 Gbit/s, 47.4 us and 93.1 us at 200"),
+    Without(("os-dpos-is-not-worse-than-what-it-weighs", "dpos-is-not-worse-than-what-it-weighs"),
+            lambda q: q.option("--host-op"), lambda q: q.put(host_op=None),
+            "the planner's runs of plans hold no thread of a host up: doc/fastt.md, what is left "
+            "out"),
 )
 
 
