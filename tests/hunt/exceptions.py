@@ -26,7 +26,8 @@ def pipelined(q):
 
 
 def random_times(q):
-    return q.option("--jitter") or q.option("--order") in ("random", "tic", "tac")
+    return q.option("--jitter") or q.option("--device-jitter") or \
+        q.option("--order") in ("random", "tic", "tac")
 
 
 EXCEPTIONS = (
@@ -44,6 +45,9 @@ EXCEPTIONS = (
                "planned\" in the answer): doc/manual.md, section 8"),
     Exception_(BETTER, lambda q: q.option("--channels"), math.inf,
                "NCCL chooses rings or trees by its own model, which knows no --channels"),
+    Exception_(("twice-the-batch-takes-as-much-memory",), believes, math.inf,
+               "they plan for time alone: another batch may have other stages or another "
+               "placement, of which a GPU holds less"),
     Exception_(("twice-the-batch-takes-as-much-memory",), pipelined, 0.25,
                "more micro-batches may be cut elsewhere, where they are faster"),
     Exception_(("the-cut-is-the-best-cut",), lambda q: True, 0.02,

@@ -91,8 +91,8 @@ def check_levels(ask, q, before, after):
 
 
 def differ_by_tables(q, more_bytes):
-    """An encoder, a decoder and a head read one table. Each GPU that has some of them holds it once,
-    so that it may stand on one GPU more or fewer."""
+    """An encoder, a decoder and a head read one table. Each GPU that has some of them holds it
+    once, so that it may stand on one GPU more or fewer."""
     if q.workload.name not in ("t5", "transformer"):
         return False
     width = 2 if q.option("--precision") in ("fp16", "bf16") else 4
