@@ -105,8 +105,8 @@ def virtual(ask, q, _rng):
     s = q.strategy
     if s.name not in ("pp", "hybrid") or s.get("schedule") not in (None, "interleaved-1f1b"):
         return
-    if s.name == "hybrid" and int(s.get("pp", 1)) < 2:
-        return
+    if s.name == "hybrid" and int(s.get("pp", 1)) < 2 or isinstance(s.get("recompute"), int):
+        return  # so many layers of each stage run again
     plain = q.planned_as(virtual=None, schedule="1f1b")
     two = q.planned_as(virtual=2, schedule="interleaved-1f1b")
     flops(ask, "virtual-keeps-the-work", plain, two)
