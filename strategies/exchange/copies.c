@@ -18,7 +18,8 @@
 #include "strategies/exchange/parts.h"
 
 /* A copy in on the compute stream goes as soon as its gradients are there, before the ops of the
- * backward pass that follow: it has the priority of the op that made the last of them. */
+ * backward pass that follow: it has the priority of the op that made the last of them. A sum of
+ * gradients that shared weights get is made after the backward pass, and so are copies of it. */
 static int32_t priority_in(const struct fr__exchange *x, const struct fr__replica *r, uint32_t set)
 {
     const struct fr__micro *last = &r->micros[r->n_micros - 1];
@@ -29,6 +30,8 @@ static int32_t priority_in(const struct fr__exchange *x, const struct fr__replic
     for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++) {
         const struct fr__owner *w = &x->pl->params.owners[x->sets.owners[i]];
 
+        if (x->pl->params.roles[w->ready] == FR__ROLE_SUM)
+            return x->pl->next_priority;
         if (last->priority_of[w->ready] > priority)
             priority = last->priority_of[w->ready];
     }

@@ -135,13 +135,22 @@ static uint32_t n_ranks_of(const struct fr__exchange *x, uint32_t set)
     return of_stage ? of_stage[x->stage_of_set[set]] : fr__exchange_part(x, set)->over.n_ranks;
 }
 
+static double gathered_bytes(const struct fr__exchange *x, uint32_t set)
+{
+    double bytes = 0;
+
+    for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++)
+        bytes += (double)fr__gathered_bytes(x->pl, &x->pl->params.owners[x->sets.owners[i]]);
+    return bytes;
+}
+
 void fr__reduce_add_collectives(struct fr__exchange *x, uint32_t set, const char *label)
 {
     const struct fr__reduce_part *part = fr__exchange_part(x, set);
     const struct fr__params *p = &x->pl->params;
     const uint32_t *groups =
         part->over.plan_group + (size_t)x->stage_of_set[set] * part->over.n_groups;
-    double bytes = (double)x->sets.bytes[set];
+    double bytes = gathered_bytes(x, set);
     bool is_sharded = part->shards > 1;
 
     for (uint32_t g = 0; g < part->over.n_groups; g++) {
@@ -154,7 +163,7 @@ void fr__reduce_add_collectives(struct fr__exchange *x, uint32_t set, const char
             x->collectives[at] =
                 add_collective(x, groups[g], traveling_bytes(x, x->sets.bytes[set]),
                                is_sharded ? FR_REDUCE_SCATTER : FR_ALL_REDUCE, label);
-        if (is_sharded)
+        if (is_sharded && bytes > 0)
             x->gathers[at] = add_collective(x, groups[g], bytes, FR_ALL_GATHER, label);
     }
     for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++) {

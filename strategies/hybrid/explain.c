@@ -258,7 +258,7 @@ enum fr_status fr__hybrid_tell(struct fr_decisions **out, const struct fr__place
 
     t.given = g->is_recomputed && g->recomputed.graph ? g->recomputed.graph
                                                       : fr_plan_user_graph(pl->plan);
-    FR_TRY(fr__units_find(&units, g->graph, err));
+    FR_TRY(fr__units_within(&units, g->graph, g->whole, err));
     d = fr__decisions_new(pl->in, &t.arena, &devices);
     t.out = d ? take(&t, 1, sizeof(*t.out)) : NULL;
     is_done = t.out && tell_all(&t, &units) && (!placed->line || tell_pipeline(&t, d));

@@ -36,8 +36,7 @@ static uint32_t rank_of_stage(const struct fr_schedule *s, uint32_t stage)
 }
 
 /* *meet: the first stage and the last are on one rank, as in schedules whose stages go down the
- * ranks and up again. One copy of what both ends use is enough there, but where the gradients of
- * each end leave with every micro-batch. */
+ * ranks and up again. One copy of what both ends use is enough there. */
 static enum fr_status find_meeting(const struct fr__hybrid_options *o, bool *meet,
                                    struct fr_error *err)
 {
@@ -45,7 +44,7 @@ static enum fr_status find_meeting(const struct fr__hybrid_options *o, bool *mee
     struct fr_schedule *s;
 
     *meet = o->pp == 1;
-    if (o->pp == 1 || is_in_graph(o))
+    if (o->pp == 1)
         return FR_OK;
     FR_TRY(fr__schedule_for_pipeline(&s, &spec, err));
     *meet = rank_of_stage(s, 0) == rank_of_stage(s, s->n_stages - 1);
@@ -54,7 +53,8 @@ static enum fr_status find_meeting(const struct fr__hybrid_options *o, bool *mee
 }
 
 /* On the stages of a pipeline each end has a copy, but where one rank has both; else only where they
- * are not to be shared. */
+ * are not to be shared. Where the gradients of each end leave with every micro-batch, they are apart
+ * on one rank too, which holds the weights once. */
 static enum fr_status untie(struct fr__hybrid_graph *out, const struct fr_graph *g,
                             const struct fr__hybrid_options *o, struct fr_error *err)
 {
@@ -63,12 +63,13 @@ static enum fr_status untie(struct fr__hybrid_graph *out, const struct fr_graph 
     bool meet;
 
     FR_TRY(find_meeting(o, &meet, err));
-    if (o->ties && (meet || is_plain(o)))
+    if (o->ties && ((meet && (o->pp == 1 || !is_in_graph(o))) || is_plain(o)))
         return FR_OK;
     FR_TRY(fr__units_find(&units, g, err));
     st = fr__untie(&out->untied, g, &units, err);
     fr__units_free(&units);
     out->is_untied = st == FR_OK && out->untied.graph;
+    out->ends_meet = out->is_untied && o->ties && meet;
     return st;
 }
 
@@ -265,7 +266,7 @@ static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_graph
     struct fr__units units, modules;
     enum fr_status st;
 
-    FR_TRY(fr__units_find(&units, g, err));
+    FR_TRY(fr__units_within(&units, g, out->whole, err));
     if (!o->gathers_modules || o->zero < 3) {
         st = gather_units(out, g, o, &units, err);
     } else {
@@ -350,6 +351,18 @@ bool fr__hybrid_is_end(const struct fr__hybrid_graph *g, const struct fr__hybrid
     for (size_t k = 0; k < g->untied.n_pairs; k++)
         if (whole_op(g, op) == g->untied.pairs[k].owner ||
             whole_op(g, op) == g->untied.pairs[k].user)
+            return true;
+    return false;
+}
+
+bool fr__hybrid_is_second(const struct fr__hybrid_graph *g, size_t op)
+{
+    const struct fr_op *f = &g->graph->ops[op];
+
+    if (!g->ends_meet || f->phase != FR_PHASE_FORWARD || f->param_bytes == 0)
+        return false;
+    for (size_t k = 0; k < g->untied.n_pairs; k++)
+        if (whole_op(g, op) == g->untied.pairs[k].user)
             return true;
     return false;
 }

@@ -120,6 +120,7 @@ struct fr__hybrid_graph {
     bool is_sharded;              /* `sharded` holds */
     struct fr__sharded sharded;
     bool is_untied; /* `untied` holds: the ends of the model have weights of their own */
+    bool ends_meet; /* but one rank has both ends, and holds them once */
     struct fr__untied untied;
     bool is_recomputed; /* `recomputed` holds: what was sharded then */
     struct fr__recomputed recomputed;
@@ -140,6 +141,8 @@ void fr__hybrid_graph_free(struct fr__hybrid_graph *g);
 /* Whether op is one that owns a copy of weights that both ends of the model share. */
 bool fr__hybrid_is_end(const struct fr__hybrid_graph *g, const struct fr__hybrid_options *o,
                        size_t op);
+/* Whether it is the later of two that one rank has: the earlier one holds the weights. */
+bool fr__hybrid_is_second(const struct fr__hybrid_graph *g, size_t op);
 
 /* How many of the messages from one stage to another use the same links. */
 struct fr__share_row {

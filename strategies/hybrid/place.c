@@ -167,7 +167,7 @@ static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
         return FR_OK;
     FR_TRY(fr__schedule_for_pipeline(&p->schedule, &spec, err));
     if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0 || p->o->cuts_by_count)
-        FR_TRY(fr__units_find(&units, p->pl->graph, err));
+        FR_TRY(fr__units_within(&units, p->pl->graph, p->g->whole, err));
     st = units.n_units ? map_units(p, &units, &unit_of_layer, err) : FR_OK;
     if (st == FR_OK)
         st = make_line(p, unit_of_layer, err);
@@ -296,18 +296,23 @@ static bool is_plain(const struct placing *p)
 static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
 {
     struct fr__placer *pl = p->pl;
+    bool *is_second;
 
     if (is_plain(p))
         return FR_OK;
     p->shards = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*p->shards));
-    if (!p->shards)
+    is_second = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*is_second));
+    if (!p->shards || !is_second)
         return fr__fail_nomem(err);
-    for (size_t o = 0; o < pl->graph->n_ops; o++)
+    for (size_t o = 0; o < pl->graph->n_ops; o++) {
         p->shards[o] = p->parts[p->part_of[o]].shards;
+        is_second[o] = fr__hybrid_is_second(p->g, o);
+    }
     p->keeping = (struct fr__keeping){.recipe = fr__hybrid_recipe(p->o, pl->graph),
                                       .zero = p->o->zero,
                                       .shards = p->shards,
                                       .is_scattered = p->g->is_scattered,
+                                      .is_second = p->g->ends_meet ? is_second : NULL,
                                       .casts_gathered = p->o->casts_gathered && p->o->zero >= 3};
     fr__placer_keep_so(pl, &p->keeping);
     if (p->g->is_gathered)

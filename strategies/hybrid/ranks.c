@@ -321,6 +321,34 @@ static bool shares_evenly(struct fr__hybrid_ranks *r)
     return true;
 }
 
+/* Whether each stage has as many ranks on each of its machines. Else the gradients of a stage take
+ * more of one machine's NICs than of another's, and messages to other stages wait for them there. */
+static enum fr_status find_spread(const struct fr__hybrid_ranks *r, bool *is_even,
+                                  struct fr_error *err)
+{
+    const struct fr_topo *topo = r->pl->in->topo;
+    uint32_t n = r->dense.n_ranks / r->o->pp;
+    uint32_t *devices = fr__arena_alloc(r->pl->arena, n, sizeof(*devices));
+    uint32_t *n_on = fr__arena_alloc(r->pl->arena, topo->n_machines + 1, sizeof(*n_on));
+
+    *is_even = true;
+    if (!devices || !n_on)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; r->o->pp > 1 && s < r->o->pp; s++) {
+        memset(n_on, 0, (topo->n_machines + 1) * sizeof(*n_on));
+        fr__hybrid_stage_devices(r, s, devices);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t machine = topo->devices[devices[i]].machine;
+
+            devices[i] = machine == FR_NONE ? (uint32_t)topo->n_machines : machine;
+            n_on[devices[i]]++;
+        }
+        for (uint32_t i = 0; i < n; i++)
+            *is_even &= n_on[devices[i]] == n_on[devices[0]];
+    }
+    return FR_OK;
+}
+
 /* ---- all of it ---- */
 
 static enum fr_status make_meshes(struct fr__hybrid_ranks *r, struct fr_error *err)
@@ -506,6 +534,7 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
                                      const struct fr__hybrid_graph *g, struct fr_error *err)
 {
     const char *why;
+    bool is_even;
 
     *out = (struct fr__hybrid_ranks){.pl = pl, .o = o};
     out->routes = calloc(1, sizeof(*out->routes));
@@ -517,8 +546,10 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
     why = why_not_folded(out);
     out->is_folded = !why;
     FR_TRY(list_replicas(out, err));
-    if (out->is_folded && !shares_evenly(out)) {
-        why = "messages between stages share links unevenly";
+    FR_TRY(find_spread(out, &is_even, err));
+    if (out->is_folded && (!is_even || !shares_evenly(out))) {
+        why = is_even ? "messages between stages share links unevenly"
+                      : "a stage has more ranks on one machine than on another";
         out->is_folded = false;
         FR_TRY(list_replicas(out, err));
     }

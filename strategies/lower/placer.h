@@ -29,6 +29,9 @@ struct fr__keeping {
     /* Shared weights are the master weights, cast when they are gathered (PyTorch,
      * torch/distributed/_composable/fsdp/_fsdp_param.py, MixedPrecisionPolicy.param_dtype) */
     bool casts_gathered;
+    /* [n_ops] owners whose parameters another owner on the same device holds: the second end of a
+     * model whose ends share a table. Only their gradients are their own; NULL: there are none */
+    const bool *is_second;
 };
 
 struct fr__placer {

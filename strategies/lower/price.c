@@ -76,6 +76,12 @@ static bool is_cast(const struct fr__keeping *k, uint32_t owner)
     return k->casts_gathered && k->shards[owner] > 1 && k->recipe->bytes[FR__PART_MASTER] > 0;
 }
 
+/* Whether another owner on its device holds an owner's parameters. */
+static bool is_second(const struct fr__keeping *k, uint32_t owner)
+{
+    return k->is_second && k->is_second[owner];
+}
+
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes)
 {
@@ -83,6 +89,8 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
     double elements = (double)param_bytes / pl->graph->param_elem_bytes;
 
     if (part == FR__PART_WEIGHT && is_cast(k, owner))
+        return 0;
+    if (is_second(k, owner) && part != FR__PART_GRADIENT && part != FR__PART_MAIN_GRADIENT)
         return 0;
     return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
                                                        k->shards[owner]) +
@@ -107,6 +115,11 @@ uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes)
     uint64_t bytes = param_bytes + fr__whole_optimizer_bytes(pl, param_bytes);
 
     return pl->in->keeps_gradients ? bytes + fr__gradient_bytes(pl, param_bytes) : bytes;
+}
+
+uint64_t fr__gathered_bytes(const struct fr__placer *pl, const struct fr__owner *w)
+{
+    return pl->keeping && is_second(pl->keeping, w->op) ? 0 : w->bytes;
 }
 
 uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)
@@ -144,6 +157,9 @@ static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
         return fr__update_traffic_bytes(pl->in, o->param_bytes);
     bytes = fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
     gradient = fr__recipe_reduced_bytes(k->recipe);
+    if (is_second(k, o->forward)) /* it is added to the first one's: two are read, one is written */
+        return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] * 3 *
+               gradient;
     if (is_cast(k, o->forward))
         bytes -= k->recipe->bytes[FR__PART_WEIGHT]; /* no weight in 16 bits is written */
     if (pl->graph->dtype == FR_AMP)                 /* as fr__update_traffic_bytes */

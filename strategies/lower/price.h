@@ -6,6 +6,7 @@
 #include "strategies/lower/recipe.h"
 #include "strategies/strategies.h"
 
+struct fr__owner;
 struct fr__placer;
 
 /* ---- seconds ---- */
@@ -48,6 +49,9 @@ bool fr__price_collective(const struct fr__placer *pl, const struct fr_collectiv
  * Only where the placer has a keeping. */
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes);
+/* Bytes of parameters of an owner that are gathered once they are updated: none where another owner
+ * holds them. */
+uint64_t fr__gathered_bytes(const struct fr__placer *pl, const struct fr__owner *w);
 /* Bytes that a rank has of the weights of an owner, which are so many in the graph. */
 uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes);
 /* Whether the backward pass adds to gradients that are there from the start. */

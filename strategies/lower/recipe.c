@@ -12,7 +12,10 @@
  * gradient, master weight, each state. */
 static const struct fr__recipe recipes[] = {
     {"fp32", "all in fp32", FR_FP32, {4, 0, 4, 0, 0, 0, 4}},
-    {"amp", "PyTorch's automatic casts: fp32 weights, fp16 copies", FR_AMP, {4, 2, 4, 0, 0, 0, 4}},
+    {"amp",
+     "PyTorch's automatic casts: all in fp32, fp16 copies while a step runs",
+     FR_AMP,
+     {4, 0, 4, 0, 0, 0, 4}},
     {"fp16",
      "Megatron-LM's fp16: fp16 gradients, an fp32 copy of them for the step",
      FR_FP16,

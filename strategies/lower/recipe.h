@@ -4,7 +4,7 @@
  * A recipe says how a framework trains in a precision:
  *
  *     weight      what the forward and backward pass read
- *     cache       further copies of the weight that they keep: casts, an fp8 transpose
+ *     cache       further copies of the weight that they keep: an fp8 cast, its transpose
  *     gradient    what the backward pass writes; 0 where it adds to the main gradient at once
  *     main        main gradient, which micro-batches are added up in; 0: in `gradient`
  *     step        copy of the gradient in fp32 that is made for the optimizer's step
@@ -14,7 +14,10 @@
  * ZeRO's levels (S. Rajbhandari et al., ZeRO, SC 2020, section 5) shard over d ranks: 1 states,
  * master weights and step copies; 2 also gradients; 3 also weights. Level 1 is Megatron-LM's
  * distributed optimizer, level 3 is FSDP. A cache is never sharded: it is made of gathered weights,
- * so at level 3 it is there for the units that are gathered only.
+ * so at level 3 it is there for the units that are gathered only. Under automatic casts nothing is
+ * cached: a cast is an op of the graph, whose output lives from its forward pass to its backward
+ * pass (workloads/passes/autocast.h); autocast drops its own table of casts when the forward pass is
+ * over (PyTorch, aten/src/ATen/autocast_mode.cpp, clear_cache).
  *
  * Sources:  Rajbhandari et al., section 3.1 (K = 12); Megatron-LM, docs/user-guide/features/
  *           dist_optimizer.md (20, 18 and 16 bytes); PyTorch, automatic mixed precision;

@@ -52,6 +52,28 @@ static uint32_t first_feeder(const struct chain *c, uint32_t op)
     return first;
 }
 
+/* Whether it makes gradients of inputs, and does not run a forward op again. */
+static bool passes_gradients_on(const struct fr_op *op)
+{
+    return op->phase == FR_PHASE_BACKWARD_DATA && !op->is_recomputed;
+}
+
+/* Gradients go from the last stage to the first. A kernel into which such a sum is fused reads what
+ * an earlier item made: it stands there, too. item: its forward op's. */
+static uint32_t first_before(const struct chain *c, uint32_t op, uint32_t item)
+{
+    const struct fr_graph *g = c->pl->graph;
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->tensor != FR_NONE && passes_gradients_on(&g->ops[e->src]) &&
+            c->item_of[e->src] < item)
+            item = c->item_of[e->src];
+    }
+    return item;
+}
+
 /* Other ops stand with the forward op they derive from, or with who feeds them. */
 static uint32_t item_of_derived(const struct chain *c, uint32_t op)
 {
@@ -64,7 +86,8 @@ static uint32_t item_of_derived(const struct chain *c, uint32_t op)
             return first;
     }
     if (forward != FR_NONE && c->item_of[forward] != FR_NONE)
-        return c->item_of[forward];
+        return passes_gradients_on(&g->ops[op]) ? first_before(c, op, c->item_of[forward])
+                                                : c->item_of[forward];
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
         uint32_t item = c->item_of[g->edges[g->in_edges[i]].src];
 

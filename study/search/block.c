@@ -16,41 +16,47 @@
 
 /* ---- items ---- */
 
-/* Layers of no unit are before the first one or after the last: by where they stand. */
-static uint32_t item_of_layer(const struct fr__units *u, uint32_t layer, uint32_t first)
+/* The item of each layer. Layers of no unit are before the first one, or after the last; between two
+ * they go with the one before, as where stages are cut (strategies/pipeline/stages.c). NULL: out of
+ * memory. */
+static uint32_t *items_of_layers(const struct fr__units *u, size_t n_layers)
 {
-    uint32_t unit = u->unit_of_layer[layer];
+    uint32_t *items = malloc((n_layers + 1) * sizeof(*items));
+    size_t end = n_layers;
+    uint32_t item = 0;
 
-    if (unit != FR_NONE)
-        return unit + 1;
-    return layer < first ? 0 : (uint32_t)u->n_units + 1;
-}
-
-/* The item that an op belongs to: its forward op's. */
-static uint32_t item_of_op(const struct fr__units *u, const struct fr_graph *g, size_t o,
-                           uint32_t first)
-{
-    return item_of_layer(u, g->ops[o].layer, first);
+    if (!items)
+        return NULL;
+    while (end > 0 && u->unit_of_layer[end - 1] == FR_NONE)
+        end--;
+    for (size_t l = 0; l < n_layers; l++) {
+        if (l < end && u->unit_of_layer[l] != FR_NONE)
+            item = u->unit_of_layer[l] + 1;
+        items[l] = l < end ? item : (uint32_t)u->n_units + 1;
+    }
+    return items;
 }
 
 enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_graph *g,
-                            struct fr_error *err)
+                            const struct fr_graph *model, struct fr_error *err)
 {
-    uint32_t *items = malloc((g->n_ops + 1) * sizeof(*items));
+    uint32_t *items = malloc((g->n_ops + 1) * sizeof(*items)), *of_layer = NULL;
     struct fr__units u;
-    enum fr_status st;
+    enum fr_status st = items ? fr__units_within(&u, g, model, err) : fr__fail_nomem(err);
 
-    if (!items)
-        return fr__fail_nomem(err);
-    st = fr__units_find(&u, g, err);
+    if (st == FR_OK) {
+        *n_items = u.n_units + 2;
+        of_layer = items_of_layers(&u, g->n_layers);
+        fr__units_free(&u);
+        st = of_layer ? FR_OK : fr__fail_nomem(err);
+    }
+    for (size_t o = 0; st == FR_OK && o < g->n_ops; o++)
+        items[o] = of_layer[g->ops[o].layer]; /* its forward op has that layer too */
+    free(of_layer);
     if (st != FR_OK) {
         free(items);
         return st;
     }
-    for (size_t o = 0; o < g->n_ops; o++)
-        items[o] = item_of_op(&u, g, o, u.n_units ? u.units[0].first_layer : UINT32_MAX);
-    *n_items = u.n_units + 2;
-    fr__units_free(&u);
     *out = items;
     return FR_OK;
 }
@@ -213,8 +219,7 @@ enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
     size_t n;
     enum fr_status st = FR_OK;
 
-    (void)j;
-    FR_TRY(fr__items_of(&items, &n, x.v->graph, err));
+    FR_TRY(fr__items_of(&items, &n, x.v->graph, j->setting.graph, err));
     x.item_of = items;
     x.device = first_device(x.v);
     x.ends_s[0] = calloc(4 * n, sizeof(double));

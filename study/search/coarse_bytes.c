@@ -40,20 +40,19 @@ static void raise(double *most, double value)
 
 /* Whether item i is a head that shares the embedding's table, on a rank that has both. The mesh was
  * read from a run in which each end has a table; it counts once here. The rest of the item, a norm's
- * parameters, is left out with it, so that bytes stay below those op by op. With zero=2 and 3 both ends
- * keep theirs. */
+ * parameters, is left out with it, so that bytes stay below those op by op. */
 static bool is_second_table(const struct fr__coarse *c, size_t i)
 {
     uint32_t last = c->layout->pp * c->layout->n_virtual - 1;
 
-    return i + 1 == c->block->n_items && c->layout->zero < 2 &&
-           (c->mesh->tied_gradient_s > 0 || c->mesh->ends_s > 0) &&
+    return i + 1 == c->block->n_items && (c->mesh->tied_gradient_s > 0 || c->mesh->ends_s > 0) &&
            fr__coarse_rank_of_stage(c->layout, 0) == fr__coarse_rank_of_stage(c->layout, last);
 }
 
 static double gradients_of(const struct fr__coarse *c, size_t i)
 {
-    return is_second_table(c, i) ? 0 : c->mesh->gradient_bytes[i];
+    /* with zero=2 and 3 each end's leave with every micro-batch */
+    return is_second_table(c, i) && c->layout->zero < 2 ? 0 : c->mesh->gradient_bytes[i];
 }
 
 /* sums: of the items of the stage below item i; s: of all its items. */

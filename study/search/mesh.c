@@ -202,7 +202,7 @@ enum fr_status fr__mesh_read(struct fr__probe *p, const struct fr__job *j,
 
     if (!tails)
         return fr__fail_nomem(err);
-    st = fr__items_of(&items, &x.m->n_items, x.v->graph, err);
+    st = fr__items_of(&items, &x.m->n_items, x.v->graph, j->setting.graph, err);
     if (st != FR_OK) {
         free(tails);
         return st;

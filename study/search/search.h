@@ -192,9 +192,9 @@ enum fr_status fr__block_steps(struct fr__block *b, const struct fr_record *r, u
  * O(stages x steps). */
 enum fr_status fr__block_pairs(const struct fr__block *b, uint32_t n_stages,
                                const uint32_t beside[], double out[], struct fr_error *err);
-/* The item of each op of a plan's graph: [n_ops], from malloc. */
+/* The item of each op of a plan's graph, by the units of the model: [n_ops], from malloc. */
 enum fr_status fr__items_of(uint32_t **out, size_t *n_items, const struct fr_graph *g,
-                            struct fr_error *err);
+                            const struct fr_graph *model, struct fr_error *err);
 
 /* ---- one layout ---- */
 

@@ -26,6 +26,16 @@ check "by_hand_stages_begin_where_the_user_says" is "$(stages 12 "time,cuts=laye
 check "fewer_layers_than_stages_are_refused" test $? -eq 2
 check "and_counted" grep -q "has 3 layers, too few for 4 parts" err
 
+# Kernels into which sums of gradients of two items are fused stand with the first of them, or a later
+# stage would read what an earlier one makes after it
+for fuse in xla inductor; do
+    for schedule in gpipe interleaved-1f1b zb-h1; do
+        "$forerun" simulate -w rnnlm:layers=2,hidden=64,vocab=1000 -t box:2xrtx2080ti -b 4 -p amp \
+            --fuse "$fuse" -s "pp:schedule=$schedule,micro=1" >out 2>err
+        check "fused_kernels_are_cut: $fuse $schedule" test $? -eq 0
+    done
+done
+
 # 2 + 4 bytes a parameter, 12 shared out over four, and no second copy of the gradients
 "$forerun" simulate -w "llama:layers=4,hidden=1024,ffn=4096,heads=8,kv_heads=8,seq=1024,vocab=1000" -t hgx-h100 \
     -g 4 -b 4 -p bf16 -O adam -s hybrid:dp=4,zero=1 --memory liveness --json >out 2>err

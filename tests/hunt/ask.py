@@ -82,6 +82,8 @@ class Ask:
             if "deadlock" in err and not {"control", "strict", "tic", "tac"} & set(args):
                 self.violate("plans-end", err.strip()[:300], command, question)
             raise Refused(err.strip())
+        if status == 3 and not out and err.startswith("forerun: no plan: ") and err.count("\n") < 2:
+            raise Refused(err.strip())
         try:
             return status, parsed(out)
         except ValueError as error:

@@ -7,22 +7,43 @@ anomalies; exceptions.py says where, how much is let pass, and why.
 import dataclasses
 import re
 
-from exceptions import SEGMENT_BYTES, tolerance
+from ask import Refused
+from exceptions import SEGMENT_BYTES, tolerance, without
 from question import Drawn, Plain, Stock
 
 
-def not_longer(ask, name, q, better, figure="iteration_s"):
-    """The figure of the better question is not above that of q, but for anomalies. Where one of the
-    two does not fit, plans may be others, and times say nothing."""
+def is_longer(ask, q, better, figure, allowed):
+    """The two figures where that of the better question is above that of q; else None. Where one of
+    the two does not fit, plans may be others, and times say nothing."""
     was, now = ask.simulate(q), ask.simulate(better)
     if (was["oom"] or now["oom"]) and figure == "iteration_s":
-        return
-    allowed = tolerance(name, q)
+        return None
     slack = SEGMENT_BYTES if figure == "peak_bytes" else 0
     if now[figure] > was[figure] * (1 + allowed) + slack:
-        ask.violate(name, f"{figure} {was[figure]:.9g}, and {now[figure]:.9g} of the second, which "
-                    f"is {100 * (now[figure] / was[figure] - 1):.3g} % more ({100 * allowed:.2g} % "
-                    "are let pass)", [ask.shown(q), ask.shown(better)], q)
+        return was[figure], now[figure]
+    return None
+
+
+def is_excused(ask, name, q, better, figure, allowed):
+    """Something that may excuse it is taken away from both, and then the rule holds."""
+    for pair in without(name, q, better):
+        try:
+            if not is_longer(ask, *pair, figure, allowed):
+                return True
+        except Refused:
+            continue
+    return False
+
+
+def not_longer(ask, name, q, better, figure="iteration_s"):
+    """The figure of the better question is not above that of q, but for anomalies."""
+    allowed = tolerance(name, q)
+    found = is_longer(ask, q, better, figure, allowed)
+    if found and not is_excused(ask, name, q, better, figure, allowed):
+        was, now = found
+        ask.violate(name, f"{figure} {was:.9g}, and {now:.9g} of the second, which is "
+                    f"{100 * (now / was - 1):.3g} % more ({100 * allowed:.2g} % are let pass)",
+                    [ask.shown(q), ask.shown(better)], q)
 
 
 def faster(rate):

@@ -3,7 +3,7 @@
 Most of what is drawn makes sense, so that few questions are refused. All comes from one random
 generator, so that a seed and a number give the same question.
 """
-from question import Drawn, Plain, Question, Stock, Tasks, Words
+from question import Drawn, Mixed, Plain, Question, Stock, Tasks, Words
 
 SCHEDULES = ("gpipe 1f1b eager-1f1b interleaved-1f1b moe-overlap looped-bfs "
              "interleaved-zero-bubble zb-h1 zb-h2 zb-v zb-v-auto v-half v-min dualpipe dualpipe-v "
@@ -11,13 +11,16 @@ SCHEDULES = ("gpipe 1f1b eager-1f1b interleaved-1f1b moe-overlap looped-bfs "
 SEVERAL_STAGES = ("interleaved-1f1b", "moe-overlap", "looped-bfs", "interleaved-zero-bubble")
 LISTS = "heft cpop mcp etf fifo critical-path random".split()
 RECIPES = ("usual megatron-lm deepspeed deepspeed-zero3 pytorch-ddp pytorch-compile torchtitan "
-           "synchronous synchronous-overlap oneflow nvidia-apex tf-horovod llm-foundry").split()
+           "synchronous synchronous-overlap oneflow nvidia-apex tf-horovod llm-foundry "
+           "deepspeed-zero3-2021 mxnet-horovod nvidia-pytorch-bert nvidia-transformer nvidia-gnmt "
+           "nvidia-tf-bert nvidia-paddle-bert tf-horovod-xla tf-slim tf1").split()
 NAMED = ("lenet alexnet vgg11 resnet18 resnet34 densenet121 inception-v3 gnmt-2 "
          "transformer-base").split()
 CARDS = "t4 rtx2080ti v100-pcie-16gb a100-pcie-40gb a40 a10g l4 rtx4090 h100-pcie-80gb p4".split()
 PRESETS = (("dgx1-p100", 8), ("dgx1-v100", 8), ("p3.16xlarge", 8), ("dgx2", 16),
            ("dgx-a100-40g", 8), ("dgx-a100-80g", 8), ("hgx-h100", 8), ("hgx-b200", 8),
-           ("gh200-quad", 4), ("p2.16xlarge", 16))
+           ("gh200-quad", 4), ("p2.16xlarge", 16), ("dgx1-v100-32g", 8), ("hgx-h200", 8),
+           ("gb200-nvl72", 72))
 NETWORKS = ("ib:100Gbps", "ib:400Gbps", "eth:10Gbps", "eth:25Gbps", "roce:100Gbps",
             "slingshot:200Gbps")
 
@@ -88,12 +91,24 @@ def cluster(rng):
                               "mesh:25Gbps,dims=4", "leaf-spine:100Gbps,machines=2,over=2:1",
                               "dragonfly:100Gbps,machines=1,routers=2"])
         return Stock("box:{}x" + card + extra, each, count, via if count > 1 else None)
+    if kind < 0.7:
+        return mixed(rng)
     preset, each = rng.choice(PRESETS)
     count = rng.choice([1, 1, 1, 2, 2, 4])
     via = None
     if count > 1 and some(rng, 0.5):
         via = rng.choice(NETWORKS + ("rails", "rails:spine"))
     return Stock(preset, each, count, via)
+
+
+def mixed(rng):
+    """Machines of two kinds."""
+    kinds = rng.sample([("dgx1-p100", 8), ("dgx1-v100", 8), ("dgx-a100-80g", 8), ("hgx-h100", 8),
+                        ("box:2xt4", 2), ("box:4xa40", 4), ("box:1xrtx4090", 1)], 2)
+    counts = [rng.choice([1, 1, 2]), 1]
+    return Mixed(" + ".join(f"{n}x {name}" for n, (name, _) in zip(counts, kinds)),
+                 sum(n * each for n, (_, each) in zip(counts, kinds)),
+                 rng.choice(["ib:100Gbps", "eth:25Gbps"]))
 
 
 def divisor(rng, n, most):
@@ -124,7 +139,8 @@ def hybrid(rng, work, gpus, batch):
             s["zero"] = rng.choice([1, 1, 2, 3, 3] if s.get("pp", 1) == 1 else [1, 1, 2])
         if s.get("zero") == 3:
             for key, values in (("gather", ["module"]), ("prefetch", [0, 2]), ("reshard", [0]),
-                                ("packs", [1]), ("shard-group", [2])):
+                                ("packs", [1]), ("shard-group", [2]), ("keep-last", [1]),
+                                ("cast-gathered", [1])):
                 if some(rng, 0.2) and (key != "shard-group" or left % 2 == 0):
                     s[key] = rng.choice(values)
         elif s.get("zero") and some(rng, 0.2):
@@ -153,7 +169,19 @@ def hybrid(rng, work, gpus, batch):
     elif some(rng, 0.3):
         s["micro"] = divisor(rng, batch // max(left, 1), 4)
     if some(rng, 0.25):
-        s["recompute"] = rng.choice(["selective", "full"])
+        s["recompute"] = rng.choice(["selective", "full", 1, 2])
+        if some(rng, 0.3):
+            s["early-stop"] = 1
+    for key, values, part in (("tie", [0], 0.08), ("adds", [1, 3], 0.08), ("passes", [2, 3], 0.08)):
+        if some(rng, part):
+            s[key] = rng.choice(values)
+    if s.get("tp") and s.get("pp") and not s.get("sp") and some(rng, 0.3):
+        s["scatter-gather"] = 1
+    if s.get("ep"):
+        if some(rng, 0.3):
+            s["dispatch"] = rng.choice(["skew:1.5", "zipf:0.5"])
+        if some(rng, 0.3):
+            s["etp"] = 1
     if some(rng, 0.1):
         s["map"] = rng.choice(["megatron-dp", "deepspeed", "torchtitan", "calculon"])
     return Words("hybrid", tuple(s.items()))
@@ -180,9 +208,15 @@ def strategy(rng, work, gpus, batch):
         s = {}
         for key, values in (("sync", ["ps-cpu", "ps-gpu0", "ps-sharded"]), ("overlap", [0]),
                             ("bucket", ["1MiB", "100MiB"]), ("accumulate", [2]),
-                            ("step", ["bucket"]), ("passes", [2])):
-            if some(rng, 0.25) and not (s.get("sync") and key in ("bucket", "step", "passes")):
+                            ("step", ["bucket"]), ("passes", [2]), ("adds", [3]),
+                            ("first", ["1MiB"]), ("copies-in", [2]), ("copies-out", [2]),
+                            ("copies-on", ["comm"]), ("bucket-ops", [3]), ("pull", ["start"])):
+            if some(rng, 0.25 if key in ("sync", "overlap", "accumulate") else 0.12) and \
+                    (key in ("overlap", "accumulate", "adds") or
+                     bool(s.get("sync")) == (key == "pull")):
                 s[key] = rng.choice(values)
+        if not (s.get("copies-in") or s.get("copies-out")):
+            s.pop("copies-on", None)
         return Words("dp", tuple(s.items()))
     if kind < 0.8:
         s = {}
@@ -194,9 +228,13 @@ def strategy(rng, work, gpus, batch):
     if kind < 0.9:
         return Words(rng.choice(["single", "mp"]))
     if kind < 0.95:
-        return Words("pipedream")
+        return Words("pipedream", tuple(o for o in (("flush", 1), ("straight", 1),
+                                                    ("mode", "paper"), ("compression", 0))
+                                        if some(rng, 0.15)))
     small = work.name in ("lenet", "rnnlm", "alexnet")
-    return Words(rng.choice(["dpos", "os-dpos"] + LISTS if small else LISTS))
+    name = rng.choice(["dpos", "os-dpos"] + LISTS if small else LISTS)
+    return Words(name, (("start", rng.choice(["dp", "model"])),)
+                 if name not in ("random", "exact") and some(rng, 0.2) else ())
 
 
 def options(rng, q):
@@ -214,7 +252,10 @@ def options(rng, q):
                ("interference", ["none", "1.2", "published"], 0.06),
                ("gpu-variation", ["0.015"], 0.04), ("iterations", ["2", "3"], 0.06),
                ("zero-grad", ["zero"], 0.05), ("host-op", ["20us"], 0.04),
-               ("input-rate", ["100"], 0.03))
+               ("input-rate", ["100"], 0.03), ("protocol", ["LL", "LL128", "Simple"], 0.04),
+               ("nccl-version", ["2.18", "2.20"], 0.03), ("length-variation", ["0.057"], 0.04),
+               ("device-jitter", ["0.1"], 0.03), ("host-step", ["1ms"], 0.03),
+               ("host-speed", ["0.5"], 0.03))
     for name, values, part in choices:
         if some(rng, part):
             q = q.put(**{name.replace("-", "_"): rng.choice(values)})

@@ -98,6 +98,18 @@ class Stock:
 
 
 @dataclasses.dataclass(frozen=True)
+class Mixed:
+    """Machines of several kinds: 1x dgx1-v100 + 2x box:4xa40."""
+    kinds: str
+    gpus: int
+    via: str
+    machines = 1  # it is not made smaller
+
+    def text(self, _folder):
+        return f"{self.kinds} via {self.via}"
+
+
+@dataclasses.dataclass(frozen=True)
 class Drawn:
     """A cluster in a file: machines of GPUs around one switch, NICs around another.
 

@@ -64,7 +64,8 @@ def defaults(ask, q, rng):
              ("costs", "calibrated"), ("interference", "measured"), ("iterations", "1"),
              ("collectives", "auto"), ("memory", "device"), ("optimizer", "sgd"), ("seed", "7")]
     plain = [(k, v) for k, v in plain if not q.option("--" + k)]
-    if q.option("--jitter") or q.option("--order") == "random" or q.strategy.name == "random":
+    if any(q.option(o) for o in ("--jitter", "--device-jitter")) or \
+            q.option("--order") == "random" or q.strategy.name == "random":
         plain = [(k, v) for k, v in plain if k != "seed"]
     if q.option("--recipe"):
         plain = [(k, v) for k, v in plain if k not in ("interference",)]

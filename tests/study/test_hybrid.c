@@ -136,6 +136,7 @@ END_TEST
 #define EIGHT_A_NIC "test_hybrid.topo"        /* likewise, all alike */
 #define OWN_NICS "2x hgx-h100 via ib:400Gbps" /* a NIC a GPU */
 #define UNEVEN "not folded: messages between stages share links unevenly"
+#define SPREAD "not folded: a stage has more ranks on one machine than on another"
 #define ONE_GROUP "not folded: the messages of the one group go over the links"
 #define OTHER_LINKS "not folded: groups of ranks have links of several kinds"
 #define GPT "gpt:hidden=256,heads=8,seq=128,vocab=1000,layers=8"
@@ -215,6 +216,13 @@ static const struct {
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=4,sp=1,tp-overlap=1", "folded: 8 ranks as 1", false},
     {{GPT, EIGHT_A_NIC, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1", "folded: 16 ranks as 2", false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1,zero=1", "folded: 16 ranks as 2", false},
+    /* a stage has three ranks on machines of two */
+    {{GPT, "3x box:2xl4 via ib:100Gbps", 0, 6, FR_FP32}, "pp=2", SPREAD, false},
+    {{GPT, "3x box:2xl4 via ib:100Gbps", 0, 6, FR_FP32}, "pp=2,zero=1", SPREAD, false},
+    {{GPT, "3x box:2xl4 via ib:100Gbps", 0, 6, FR_FP32},
+     "pp=2,map=pp-dp",
+     "folded: 6 ranks as 2",
+     false},
     /* the card of a rank that a folded plan leaves out */
     {{GPT, OWN_NICS " less n0.nic3=0.02", 0, 32, FR_BF16}, "tp=2,pp=2,micro=1", UNEVEN, false},
     {{GPT, OWN_NICS " less n1.nic6=0.02", 0, 32, FR_BF16}, "pp=2,micro=1", UNEVEN, false},

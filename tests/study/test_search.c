@@ -222,6 +222,21 @@ START_TEST(a_large_vocabulary_is_held_once_for_each_micro_batch)
 }
 END_TEST
 
+/* Messages of a tensor group stand among a convolutional model's layers, some of which are alike no
+ * more: stages are cut at the model's layers, and read off by them. Times agree less where layers
+ * are so unlike. */
+START_TEST(stages_of_a_split_model_are_those_of_the_model)
+{
+    agree(&(struct asked){.axes = "micro=1;zero=0;recompute=none;pp=2,4;tp=2,4;virtual=1",
+                          .n_best = 8,
+                          .is_exhaustive = true,
+                          .workload = "alexnet",
+                          .topology = "dgx-a100-80g",
+                          .global_batch = 8},
+          3, 0.05, 0.1);
+}
+END_TEST
+
 START_TEST(a_search_goes_on_from_its_store)
 {
     char path[] = "search-test-XXXXXX.csv";
@@ -512,6 +527,7 @@ int main(void)
     tcase_add_test(tc, other_schedules_agree_too);
     tcase_add_test(tc, a_mesh_that_is_not_folded_is_read_by_its_ranks);
     tcase_add_test(tc, a_large_vocabulary_is_held_once_for_each_micro_batch);
+    tcase_add_test(tc, stages_of_a_split_model_are_those_of_the_model);
     tcase_add_test(tc, a_search_goes_on_from_its_store);
     tcase_add_test(tc, the_frontier_falls_in_memory_as_it_rises_in_time);
     tcase_add_test(tc, one_part_a_rank_is_said_where_a_schedule_takes_any_number);

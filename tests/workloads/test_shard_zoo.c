@@ -4,6 +4,7 @@
 
 #include "tests/support/base_check.h"
 #include "tests/support/shard_case.h"
+#include "workloads/passes/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,6 +282,43 @@ START_TEST(one_rank_has_the_graph_as_it_was)
 }
 END_TEST
 
+/* Of alexnet's layers a rank sums the outputs of some and not of others, so that they are alike no
+ * more. Its five convolutions and three products are the units that they are of the model. */
+START_TEST(the_units_of_a_rank_are_those_of_the_model)
+{
+    struct fr_graph *g = shard_load("alexnet", 8);
+    struct fr__units model, rank, alone;
+    uint64_t bytes;
+    struct fr__sharded s;
+    struct fr_error err;
+
+    shard_graph(&s, g, &(struct shard_mesh){.tp = 2});
+    ck_assert_int_eq(fr__units_find(&model, g, &err), FR_OK);
+    ck_assert_int_eq(fr__units_find(&alone, s.graph, &err), FR_OK);
+    ck_assert_int_eq(fr__units_within(&rank, s.graph, g, &err), FR_OK);
+    ck_assert_uint_eq(model.n_units, 8);
+    ck_assert_uint_ne(alone.n_units, 8);
+    ck_assert_uint_eq(rank.n_units, 8);
+    bytes = rank.root_param_bytes;
+    for (size_t u = 0; u < 8; u++) {
+        ck_assert_str_eq(rank.units[u].name, model.units[u].name);
+        ck_assert_uint_eq(rank.units[u].n_layers, model.units[u].n_layers);
+        ck_assert_uint_eq(rank.unit_of_layer[rank.units[u].first_layer], u);
+        ck_assert_uint_le(rank.units[u].param_bytes, model.units[u].param_bytes);
+        bytes += rank.units[u].param_bytes;
+    }
+    for (size_t o = 0; o < s.graph->n_ops; o++)
+        if (s.graph->ops[o].phase <= FR_PHASE_FORWARD)
+            bytes -= s.graph->ops[o].param_bytes;
+    ck_assert_uint_eq(bytes, 0);
+    fr__units_free(&alone);
+    fr__units_free(&rank);
+    fr__units_free(&model);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("shard_zoo");
@@ -289,5 +327,6 @@ int main(void)
     tcase_add_test(c, the_parts_of_all_ranks_make_the_whole);
     tcase_add_test(c, what_does_not_divide_is_refused_with_the_sizes_that_would);
     tcase_add_test(c, one_rank_has_the_graph_as_it_was);
+    tcase_add_test(c, the_units_of_a_rank_are_those_of_the_model);
     return run_case(c, "workloads/shard_zoo");
 }

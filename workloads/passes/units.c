@@ -333,6 +333,80 @@ done:
     return st;
 }
 
+/* ---- in a graph made from it ---- */
+
+/* The parameters of units and root, of g's ops. */
+static void count_parameters(struct fr__unit units[], const uint32_t unit_of_layer[],
+                             uint64_t *root_bytes, const struct fr_graph *g)
+{
+    for (size_t o = 0; o < g->n_ops; o++) {
+        uint32_t unit = unit_of_layer[g->ops[o].layer];
+
+        if (g->ops[o].phase > FR_PHASE_FORWARD)
+            continue;
+        *(unit == FR_NONE ? root_bytes : &units[unit].param_bytes) += g->ops[o].param_bytes;
+    }
+}
+
+/* known: names of the model's layers, numbered like them. */
+static enum fr_status map_units(struct fr__units *out, const struct fr_graph *g,
+                                const struct fr__units *of, const struct fr__strings *known,
+                                struct fr_error *err)
+{
+    struct fr__arena *keep = fr__arena_new();
+    struct fr__unit *units = keep ? fr__arena_alloc(keep, of->n_units + 1, sizeof(*units)) : NULL;
+    uint32_t *unit_of = units ? fr__arena_alloc(keep, g->n_layers, sizeof(*unit_of)) : NULL;
+    uint64_t root_bytes = 0;
+
+    for (size_t u = 0; unit_of && u < of->n_units; u++) {
+        const char *name = fr__arena_strdup(keep, of->units[u].name);
+
+        units[u] = (struct fr__unit){.name = name};
+        unit_of = name ? unit_of : NULL;
+    }
+    if (!unit_of) {
+        fr__arena_free(keep);
+        return fr__fail_nomem(err);
+    }
+    for (uint32_t i = 0; i < g->n_layers; i++) {
+        uint32_t layer = fr__strings_find(known, g->layer_names[i]);
+        uint32_t unit = layer == FR_NONE ? FR_NONE : of->unit_of_layer[layer];
+
+        unit_of[i] = unit;
+        if (unit != FR_NONE && units[unit].n_layers++ == 0)
+            units[unit].first_layer = i;
+    }
+    count_parameters(units, unit_of, &root_bytes, g);
+    *out = (struct fr__units){.n_units = of->n_units,
+                              .units = units,
+                              .unit_of_layer = unit_of,
+                              .root_param_bytes = root_bytes,
+                              .priv = keep};
+    return FR_OK;
+}
+
+enum fr_status fr__units_within(struct fr__units *out, const struct fr_graph *g,
+                                const struct fr_graph *model, struct fr_error *err)
+{
+    struct fr__strings known = {0};
+    struct fr__units of;
+    enum fr_status st;
+    bool is_new;
+
+    if (g == model)
+        return fr__units_find(out, g, err);
+    FR_TRY(fr__units_find(&of, model, err));
+    st = FR_OK;
+    for (size_t i = 0; st == FR_OK && i < model->n_layers; i++)
+        if (fr__strings_add(&known, model->layer_names[i], &is_new) != i)
+            st = fr__fail_nomem(err); /* no two layers have one name */
+    if (st == FR_OK)
+        st = map_units(out, g, &of, &known, err);
+    fr__strings_fini(&known);
+    fr__units_free(&of);
+    return st;
+}
+
 void fr__units_free(struct fr__units *u)
 {
     fr__arena_free(u->priv);

@@ -169,7 +169,7 @@ static void check_near(double got, double want, double tolerance, const char *wh
 static const struct {
     enum fr_dtype dtype;
     double w, g, kept; /* bytes of a weight and of a gradient in a message; kept by Adam */
-} recipes[] = {{FR_FP32, 4, 4, 16}, {FR_BF16, 2, 4, 18}};
+} recipes[] = {{FR_FP32, 4, 4, 16}, {FR_BF16, 2, 4, 18}, {FR_AMP, 4, 4, 16}};
 
 START_TEST(the_messages_are_those_derived_for_each_micro_batch)
 {
@@ -205,8 +205,8 @@ START_TEST(a_rank_keeps_one_part_of_everything)
     struct outcome o = run_spec(GPT, 32, recipes[_i].dtype, "hybrid:zero=3");
     double kept =
         o.kept[FR_BUFFER_PARAMETER] + o.kept[FR_BUFFER_OPTIMIZER] + o.kept[FR_BUFFER_GRADIENT];
-    /* fp32: gradients are tensors of the graph, made by the first reduce-scatter */
-    double missing = recipes[_i].dtype == FR_FP32 ? 4 : 0;
+    /* fp32, amp: gradients are tensors of the graph, made by the first reduce-scatter */
+    double missing = recipes[_i].dtype != FR_BF16 ? 4 : 0;
 
     check_near(kept, (recipes[_i].kept - missing) / 8 * o.psi, 1e-6, "kept");
 }
@@ -448,12 +448,12 @@ START_TEST(the_second_level_keeps_a_part_of_the_gradients_and_two_buckets)
 {
     struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 32,
                                 recipes[_i].dtype, "hybrid:zero=2,accumulate=4,bucket=16KiB");
-    double elem_bytes = recipes[_i].dtype == FR_FP32 ? 4 : 2;
+    double elem_bytes = recipes[_i].w;
     double bucket = 16384 / elem_bytes + 4 * 64 * 64 + 4 * 64;
     double kept =
         o.kept[FR_BUFFER_PARAMETER] + o.kept[FR_BUFFER_OPTIMIZER] + o.kept[FR_BUFFER_GRADIENT];
-    /* fp32: the part of the gradients is made by the first reduce-scatter */
-    double missing = recipes[_i].dtype == FR_FP32 ? 4 : 0;
+    /* fp32, amp: the part of the gradients is made by the first reduce-scatter */
+    double missing = recipes[_i].dtype != FR_BF16 ? 4 : 0;
 
     check_near(kept, (recipes[_i].w + (recipes[_i].kept - recipes[_i].w - missing) / 8) * o.psi,
                1e-6, "kept");
@@ -478,8 +478,8 @@ START_TEST(groups_that_share_alike_sum_their_parts)
                 {",shard-group=4,accumulate=4", 4, 4},
                 {",shard-group=4,cp=2", 4, 1},
                 {",shard-group=2,fold=0", 2, 1}};
-    /* fp32: gradients are tensors of the graph, made by the first reduce-scatter */
-    double missing = recipes[_i].dtype == FR_FP32 ? 4 : 0;
+    /* fp32, amp: gradients are tensors of the graph, made by the first reduce-scatter */
+    double missing = recipes[_i].dtype != FR_BF16 ? 4 : 0;
     char strategy[100];
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -496,6 +496,33 @@ START_TEST(groups_that_share_alike_sum_their_parts)
         check_near(o.summed, rows[i].micros * 2 * (copies - 1) / copies * recipes[_i].g * o.psi / n,
                    1e-12, strategy);
         check_near(kept, (recipes[_i].kept - missing) / n * o.psi, 1e-6, strategy);
+    }
+}
+END_TEST
+
+/* In a V-shaped schedule the first rank has the first stage and the last, and the head's table is the
+ * embedding's. Beside a head with a table of its own it keeps V h weights fewer, at the third level
+ * their share, and of the optimizer's states the share of V h from the first level on; the second
+ * level gathers so many fewer once a step. Four replicas share. */
+START_TEST(one_rank_with_both_ends_keeps_one_table)
+{
+    const double table = 1000 * 64, share = table / 4;
+
+    for (unsigned zero = 1; zero < 4; zero++) {
+        double states = recipes[_i].kept - recipes[_i].w - recipes[_i].g;
+        char tied[100], untied[110];
+        struct outcome a, b;
+
+        snprintf(tied, sizeof(tied), "hybrid:pp=2,dp=4,schedule=zb-v,cut=layers,zero=%u", zero);
+        snprintf(untied, sizeof(untied), "%s,tie=0", tied);
+        a = run_spec(GPT, 32, recipes[_i].dtype, tied);
+        b = run_spec(GPT, 32, recipes[_i].dtype, untied);
+        check_near(b.kept[FR_BUFFER_PARAMETER] - a.kept[FR_BUFFER_PARAMETER],
+                   recipes[_i].w * (zero == 3 ? share : table), 1e-9, tied);
+        check_near(b.kept[FR_BUFFER_OPTIMIZER] - a.kept[FR_BUFFER_OPTIMIZER], states * share, 1e-9,
+                   tied);
+        if (zero < 3)
+            check_near(b.gathered - a.gathered, 3 * recipes[_i].w * share, 1e-9, tied);
     }
 }
 END_TEST
@@ -529,10 +556,10 @@ int main(void)
     TCase *t = tcase_create("hybrid_zero");
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, the_messages_are_those_derived_for_each_micro_batch, 0, 2);
-    tcase_add_loop_test(t, a_rank_keeps_one_part_of_everything, 0, 2);
-    tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 2);
-    tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 2);
+    tcase_add_loop_test(t, the_messages_are_those_derived_for_each_micro_batch, 0, 3);
+    tcase_add_loop_test(t, a_rank_keeps_one_part_of_everything, 0, 3);
+    tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 3);
+    tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 3);
     tcase_add_test(t, what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages);
     tcase_add_test(t, the_last_layer_may_stay_gathered);
     tcase_add_test(t, shares_that_are_cast_when_gathered_keep_twelve_bytes);
@@ -540,14 +567,15 @@ int main(void)
     tcase_add_test(t, a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier);
     tcase_add_test(t, without_overlap_nothing_runs_beside_a_scatter);
     tcase_add_test(t, what_is_gathered_makes_no_op_slower);
-    tcase_add_loop_test(t, copies_of_messages_read_and_write_all_of_them, 0, 2);
+    tcase_add_loop_test(t, copies_of_messages_read_and_write_all_of_them, 0, 3);
     tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 11);
     tcase_add_test(t, experts_are_shared_by_the_ranks_that_hold_the_same);
     tcase_add_test(t, the_second_level_keeps_weights_whole_and_a_part_of_gradients);
     tcase_add_test(t, whole_gradients_of_the_second_level_go_with_their_bucket);
-    tcase_add_loop_test(t, the_second_level_scatters_the_gradients_of_each_micro_batch, 0, 2);
-    tcase_add_loop_test(t, the_second_level_keeps_a_part_of_the_gradients_and_two_buckets, 0, 2);
-    tcase_add_loop_test(t, groups_that_share_alike_sum_their_parts, 0, 2);
+    tcase_add_loop_test(t, the_second_level_scatters_the_gradients_of_each_micro_batch, 0, 3);
+    tcase_add_loop_test(t, the_second_level_keeps_a_part_of_the_gradients_and_two_buckets, 0, 3);
+    tcase_add_loop_test(t, groups_that_share_alike_sum_their_parts, 0, 3);
+    tcase_add_loop_test(t, one_rank_with_both_ends_keeps_one_table, 0, 3);
     tcase_add_test(t, a_level_that_does_not_exist_is_refused);
     return run_case(t, "hybrid_zero");
 }
