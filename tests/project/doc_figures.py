@@ -135,7 +135,7 @@ def as_pattern(sentence):
     """The sentence with any figures, any white space: a pattern with a group a figure."""
     parts = re.split(r"\{[^{}]*\}", sentence)
     spaces = [r"\s+".join(re.escape(w) for w in re.split(r"\s+", p)) for p in parts]
-    return r"([-+]?[\d.]+(?:[ \n]\d{3})*(?:\s+(?:%|s|ms|us|min|h|days|GiB)(?=\W))?)".join(spaces)
+    return r"([-+]?\d+(?:\.\d+)?(?:[ \n]\d{3})*(?:\s+(?:%|s|ms|us|min|h|days|GiB)(?=\W))?)".join(spaces)
 
 
 def check_sentence(page, sentence, answers, update):
