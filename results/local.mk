@@ -27,13 +27,15 @@ libresults_la_SOURCES = \
 	results/parts/explanation.c results/parts/lanes.h results/parts/lanes.c results/parts/layout.h \
 	results/parts/layout.c results/parts/layout_mesh.c results/parts/layout_parts.h \
 	results/parts/layout_watch.c results/parts/memory_curve.h results/parts/memory_curve.c \
-	results/parts/microbatches.h results/parts/microbatches.c results/parts/number.h \
+	results/parts/microbatches.h results/parts/microbatches.c results/parts/nics.h \
+	results/parts/nics.c results/parts/number.h \
 	results/parts/number.c results/parts/output.h results/parts/output.c results/parts/palette.h \
 	results/parts/palette.c results/parts/program.h results/parts/program.c results/parts/rows.h results/parts/rows.c \
 	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \
 	results/parts/search_price.c results/parts/speed_up.h results/parts/speed_up.c \
 	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/task_order.h \
-	results/parts/task_order.c results/parts/ticks.h results/parts/ticks.c \
+	results/parts/task_order.c results/parts/ticks.h results/parts/ticks.c results/parts/times.h \
+	results/parts/times.c \
 	results/pictures/compare.c results/pictures/curves.h results/pictures/curves.c \
 	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \

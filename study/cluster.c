@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ALIASES = 16, MOST_NICS = 8 };
+enum { MOST_ALIASES = 16 };
 
 /* Adds a line about a name that stood for something else. */
 static enum fr_status add_line(struct fr_record *r, struct fr__arena *arena, const char *lines[],
@@ -118,7 +118,7 @@ char *fr__machines_in_use(const struct fr_topo *t, const uint32_t devices[], siz
 enum fr_status fr__fill_cluster(struct fr_record *r, struct fr__arena *arena,
                                 const struct fr__making *m, struct fr_error *err)
 {
-    struct fr_topo_nics *nics = fr__arena_alloc(arena, MOST_NICS, sizeof(*nics));
+    struct fr_topo_nics *nics = fr__arena_alloc(arena, FR_TOPO_NICS, sizeof(*nics));
     char *machines = fr__machines_in_use(m->setting->topo, m->devices, m->n_devices);
 
     r->is_plain = m->setting->topo->is_plain && fr__graph_is_tasks(m->setting->graph);
@@ -129,7 +129,7 @@ enum fr_status fr__fill_cluster(struct fr_record *r, struct fr__arena *arena,
     r->nics = nics;
     if (m->question->is_brief)
         return FR_OK;
-    FR_TRY(fr_topo_nics_of(m->setting->topo, m->devices, m->n_devices, nics, MOST_NICS, &r->n_nics,
-                           err));
+    FR_TRY(fr_topo_nics_of(m->setting->topo, m->devices, m->n_devices, nics, FR_TOPO_NICS,
+                           &r->n_nics, err));
     return fill_aliases(r, arena, m, err);
 }

@@ -287,7 +287,7 @@ static enum fr_status load(struct work *w, struct fr_error *err)
     if (!t->topology || (st != FR_OK && !t->nccl_why) || (q->way.algorithm && !t->way))
         return fr__fail_nomem(err);
     t->n_gpus = w->n;
-    return FR_OK;
+    return fr_topo_nics_of(w->topo, w->devices, w->n, t->nics, FR_TOPO_NICS, &t->n_nics, err);
 }
 
 static enum fr_status count_machines(struct work *w, struct fr_error *err)

@@ -69,6 +69,8 @@ struct fr_comm_table {
     char *topology;
     enum fr_collective_kind kind;
     size_t n_gpus, n_machines;
+    size_t n_nics;
+    struct fr_topo_nics nics[FR_TOPO_NICS]; /* as in a record */
     const struct fr_comm_type *type;
     const char *op;
     char *way;             /* the algorithm asked for by hand; NULL: none */

@@ -27,7 +27,7 @@ libstudy_la_SOURCES = \
 	study/search/run.c study/search/search.h study/search/space.c \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
 	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
-	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/run.c \
+	study/sweep/grid.c study/sweep/inputs.c study/sweep/nics.c study/sweep/price.c study/sweep/run.c \
 	study/sweep/scaling.c study/sweep/state.h study/sweep/summary.c \
 	study/validate/anchored.h study/validate/anchored.c study/validate/rows.h study/validate/rows.c \
 	study/validate/summary.h study/validate/summary.c study/validate/validate.c

@@ -150,8 +150,8 @@ struct fr_search_summary {
     size_t n_replayed, n_exact, n_found; /* coarse and exact evaluations; found in the store */
     double capacity_bytes;               /* of a GPU */
     size_t n_nics;
-    struct fr_topo_nics nics[8];      /* as in a record */
-    const char *gpu_types, *machines; /* as in a sweep's row; NULL: no layout came so far */
+    struct fr_topo_nics nics[FR_TOPO_NICS]; /* as in a record */
+    const char *gpu_types, *machines;       /* as in a sweep's row; NULL: no layout came so far */
     double best_coarse_s;
     size_t n_ranked;
     const size_t *ranked; /* rows that were evaluated op by op and fit, fastest first */

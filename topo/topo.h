@@ -112,7 +112,8 @@ struct fr_topo_part {
     uint32_t n_copies; /* of what is named: a rack has several machines */
 };
 
-/* NICs of one kind in machines in use. */
+/* NICs of one kind in machines in use. Answers name at most so many kinds. */
+enum { FR_TOPO_NICS = 8 };
 struct fr_topo_nics {
     uint32_t n_machines, n_a_machine; /* machines that have so many of them */
     double rate_Bps;                  /* on the network, one direction */

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "results/comm_table.h"
+#include "results/parts/nics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,6 +40,7 @@ static void write_question(struct fr__json *j, const struct fr_comm_table *t)
     fr__json_string(j, "collective", fr_collective_kind_name(t->kind));
     fr__json_count(j, "gpus", t->n_gpus);
     fr__json_count(j, "machines", t->n_machines);
+    fr__nics_json(j, t->nics, t->n_nics);
     fr__json_string(j, "type", t->type->name);
     fr__json_string(j, "nccl_why", t->nccl_why);
     fr__json_string(j, "transferred_why", t->why_transferred);

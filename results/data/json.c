@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "results/data/difference.h"
 #include "results/formats.h"
+#include "results/parts/nics.h"
 #include "results/parts/speed_up.h"
 
 #include <math.h>
@@ -279,27 +280,6 @@ static void write_decisions(struct fr__json *j, const struct fr_record *r)
     fr__json_count(j, "evaluations_stopped", d->n_stopped);
 }
 
-/* Of several machines in use; left out where there is one. */
-static void write_nics(struct fr__json *j, const struct fr_record *r)
-{
-    if (r->n_nics == 0)
-        return;
-    fr__json_open(j, "nics", '[', false);
-    for (size_t i = 0; i < r->n_nics; i++) {
-        const struct fr_topo_nics *k = &r->nics[i];
-
-        fr__json_open(j, NULL, '{', true);
-        fr__json_count(j, "machines", k->n_machines);
-        fr__json_count(j, "per_machine", k->n_a_machine);
-        fr__json_number(j, "rate_Bps", k->rate_Bps);
-        fr__json_number(j, "pcie_Bps", k->host_Bps > 0 ? k->host_Bps : NAN);
-        fr__json_string(j, "limited_by",
-                        k->host_Bps > 0 && k->host_Bps < k->rate_Bps ? "pcie" : "network");
-        fr__json_close(j, '}');
-    }
-    fr__json_close(j, ']');
-}
-
 static void write_question(struct fr__json *j, const struct fr_record *r)
 {
     fr__json_string(j, "strategy", r->strategy);
@@ -344,7 +324,7 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
         fr__json_string(j, "slow", r->slow);
     if (r->is_plain) /* tasks on machines without hardware: seconds stand for any unit */
         fr__json_string(j, "time_unit", "none");
-    write_nics(j, r);
+    fr__nics_json(j, r->nics, r->n_nics);
     if (r->n_stands_for > 0) {
         fr__json_open(j, "stands_for", '[', true);
         for (size_t i = 0; i < r->n_stands_for; i++)

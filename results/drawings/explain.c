@@ -15,6 +15,7 @@
 #include "results/drawings/dot.h"
 #include "results/drawings/graph.h"
 #include "results/drawings/snake.h"
+#include "results/parts/number.h"
 
 #include <inttypes.h>
 
@@ -32,11 +33,18 @@ struct picture {
     const struct fr_decisions *x;
     const struct fr_decided_plan *p; /* the one that became the plan */
     struct fr__explain_unit unit;
+    bool is_plain;
 };
 
 static const char *colour_of(size_t device)
 {
     return colours[device % N_COLOURS];
+}
+
+/* "80.3 ms", or "80" of tasks on machines without hardware. */
+static const char *picture_time(const struct picture *p, double s, char *buf, size_t n)
+{
+    return p->is_plain ? fr__plain(s, buf, n) : fr__format_time(s, buf, n);
 }
 
 static void write_title(const struct picture *p)
@@ -45,9 +53,12 @@ static void write_title(const struct picture *p)
     char time[TIME];
 
     fr__dot_text(p->f, in->graph->name, 70);
-    fprintf(p->f, " on %zu GPUs of ", in->n_devices);
+    if (p->is_plain)
+        fputs(" on ", p->f);
+    else
+        fprintf(p->f, " on %zu GPUs of ", in->n_devices);
     fr__dot_text(p->f, in->topo->name, 60);
-    fprintf(p->f, ", as planned: %s\\l", fr__format_time(p->p->makespan_s, time, sizeof(time)));
+    fprintf(p->f, ", as planned: %s\\l", picture_time(p, p->p->makespan_s, time, sizeof(time)));
 }
 
 /* ---- whole ---- */
@@ -93,8 +104,11 @@ static void draw_whole(const struct picture *p)
           "  labelloc=t; labeljust=l; fontname=" FR__DOT_FONT "; fontsize=16; label=\"",
           p->f);
     write_title(p);
-    fprintf(p->f, "times in %s; thick frames: the critical path; purple: moves\\l\";\n",
-            p->unit.name);
+    if (p->unit.after[0])
+        fprintf(p->f, "times in %s", p->unit.name);
+    else
+        fputs("times as in the task file", p->f);
+    fputs("; thick frames: the critical path; purple: moves\\l\";\n", p->f);
     for (uint32_t op = 0; op < p->p->n_ops; op++)
         write_op(p, op);
     for (size_t e = 0; e < p->p->n_edges && p->p->edges; e++)
@@ -177,7 +191,7 @@ static void write_layer(const struct picture *p, const struct layers *l, size_t 
     fputs(", label=\"", p->f);
     fr__dot_text(p->f, p->in->graph->layer_names[layer], MAX_NAME);
     if (sum_s > 0)
-        fprintf(p->f, "\\n%s", fr__format_time(sum_s, time, sizeof(time)));
+        fprintf(p->f, "\\n%s", picture_time(p, sum_s, time, sizeof(time)));
     if (l->n_parts[layer] > 1)
         fprintf(p->f, "\\nsplit in %u", l->n_parts[layer]);
     putc('"', p->f);
@@ -206,7 +220,7 @@ static void write_device(const struct picture *p, const struct layers *l, size_t
     fprintf(p->f, "  d%zu [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"", d,
             colour_of(d));
     fr__dot_text(p->f, p->x->devices[d].name, MAX_NAME);
-    fprintf(p->f, "\\nbusy %s\"", fr__format_time(busy_s, time, sizeof(time)));
+    fprintf(p->f, "\\nbusy %s\"", picture_time(p, busy_s, time, sizeof(time)));
     fr__snake_node(p->f, l->n_columns, place_of_device(l, d));
     fputs("];\n", p->f);
 }
@@ -265,7 +279,8 @@ enum fr_status fr__explain_graph(FILE *dot, const struct fr_explanation *e, bool
                               .in = &e->problem,
                               .x = x,
                               .p = fr_decisions_plan(x),
-                              .unit = fr__explain_unit(x)};
+                              .unit = fr__explain_unit(e),
+                              .is_plain = fr__explanation_is_plain(e)};
     struct fr__arena *a;
     enum fr_status st;
 

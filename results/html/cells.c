@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "results/html/html.h"
 #include "results/parts/number.h"
+#include "results/parts/times.h"
 
 #include <math.h>
 
@@ -22,11 +23,11 @@ void fr__html_number_cell(FILE *f, double sort, const char *text)
             fr__format_double(sort, value, sizeof(value)), text);
 }
 
-void fr__html_time_cell(FILE *f, double s)
+void fr__html_time_cell(FILE *f, const struct fr_record *r, double s)
 {
     char text[FR__HTML_TEXT];
 
-    fr__html_number_cell(f, s, fr__format_time(s, text, sizeof(text)));
+    fr__html_number_cell(f, s, fr__record_time(r, s, text, sizeof(text)));
 }
 
 void fr__html_bytes_cell(FILE *f, double bytes)

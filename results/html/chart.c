@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "results/html/html.h"
 #include "results/parts/number.h"
+#include "results/parts/times.h"
 
 void fr__html_slice(FILE *f, const char *colour, double frac)
 {
@@ -57,17 +58,17 @@ static double nice_step(double span)
     return power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
 }
 
-void fr__html_time_axis(FILE *f, double span_s, double y0, double y1)
+void fr__html_time_axis(FILE *f, const struct fr_record *r, double span_s, double y0, double y1)
 {
     const char *unit;
-    double factor = fr__time_unit(span_s, &unit), span = span_s * factor;
+    double factor = fr__record_time_unit(r, span_s, &unit), span = span_s * factor;
     double step = nice_step(span);
     char text[FR__HTML_TEXT];
 
     fprintf(f, "<text class=\"r q\" x=\"%d\" y=\"", FR__HTML_LEFT - 8);
     fr__html_number(f, y1 + 15);
-    fprintf(f, "\">%s</text>\n<g class=\"g axis\" data-span=\"%s\" data-y0=\"", unit,
-            fr__format_double(span, text, sizeof(text)));
+    fprintf(f, "\">%s</text>\n<g class=\"g axis\" data-span=\"%s\" data-y0=\"",
+            unit[0] ? unit : "time", fr__format_double(span, text, sizeof(text)));
     fr__html_number(f, y0);
     fputs("\" data-y1=\"", f);
     fr__html_number(f, y1);

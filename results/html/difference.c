@@ -12,6 +12,7 @@
 #include "results/parts/colours.h"
 #include "results/parts/difference_lines.h"
 #include "results/parts/number.h"
+#include "results/parts/times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +31,11 @@ struct page {
 
 static void write_title(const struct fr_record *r, char letter, char title[TITLE])
 {
-    snprintf(title, TITLE, "%c: %s, %zu GPUs of %s, batch %u, %s", letter, r->workload, r->n_gpus,
-             r->topology, r->global_batch, r->strategy);
+    if (r->is_plain)
+        snprintf(title, TITLE, "%c: %s, %s, %s", letter, r->workload, r->topology, r->strategy);
+    else
+        snprintf(title, TITLE, "%c: %s, %zu GPUs of %s, batch %u, %s", letter, r->workload,
+                 r->n_gpus, r->topology, r->global_batch, r->strategy);
 }
 
 static void write_verdict(const struct page *p)
@@ -44,7 +48,8 @@ static void write_verdict(const struct page *p)
         return;
     }
     fprintf(p->f, "<p class=\"answer\">B takes <b>%s</b> %s than A",
-            fr__format_time(fabs(b_s - a_s), text, sizeof(text)), b_s > a_s ? "longer" : "less");
+            fr__record_time(fr__difference_unit(p->d), fabs(b_s - a_s), text, sizeof(text)),
+            b_s > a_s ? "longer" : "less");
     if (a_s > 0)
         fprintf(p->f, " (%s)", fr__html_change(b_s / a_s - 1, text, sizeof(text)));
     fputs(".</p>\n", p->f);
@@ -102,16 +107,18 @@ static void write_line(const struct page *p, const struct fr__difference_line *l
 static void write_table(const struct page *p, const char *title,
                         const struct fr__difference_line lines[], size_t n)
 {
+    char a[FR__DIFFERENCE_TITLE], b[FR__DIFFERENCE_TITLE], change[FR__DIFFERENCE_TITLE];
     long long most = 0;
 
     for (size_t i = 0; i + 1 < n; i++)
         if (llabs(lines[i].b - lines[i].a) > most)
             most = llabs(lines[i].b - lines[i].a);
     fprintf(p->f,
-            "<table class=\"sort\"><thead><tr><th>%s</th><th class=\"n\">A (%s)</th>"
-            "<th class=\"n\">B (%s)</th><th class=\"n\">B − A (%s)</th><th class=\"w\"></th>"
+            "<table class=\"sort\"><thead><tr><th>%s</th><th class=\"n\">%s</th>"
+            "<th class=\"n\">%s</th><th class=\"n\">%s</th><th class=\"w\"></th>"
             "</tr></thead><tbody>\n",
-            title, p->unit, p->unit, p->unit);
+            title, fr__difference_title("A", p->unit, a), fr__difference_title("B", p->unit, b),
+            fr__difference_title("B − A", p->unit, change));
     for (size_t i = 0; i + 1 < n; i++)
         write_line(p, &lines[i], most);
     fputs("</tbody><tfoot>\n", p->f);
@@ -139,9 +146,10 @@ static enum fr_status write_tables(const struct page *p, struct fr_error *err)
     struct fr__difference_line parts[FR_N_PARTS + 1];
 
     fr__difference_parts(p->d, p->step_s, parts);
-    fputs("<section>\n<h2>Where the difference lies</h2>\n<p class=\"note\">Means over the GPUs in "
-          "use of each. The rows of a table add up to its last one.</p>\n",
-          p->f);
+    fprintf(p->f,
+            "<section>\n<h2>Where the difference lies</h2>\n<p class=\"note\">Means over the %ss "
+            "in use of each. The rows of a table add up to its last one.</p>\n",
+            fr__record_device_title(fr__difference_unit(p->d)));
     write_table(p, "part", parts, FR_N_PARTS + 1);
     for (unsigned kind = 0; kind < FR_N_PIECES; kind++)
         FR_TRY(write_pieces(p, (enum fr_pieces)kind, parts, err));

@@ -53,7 +53,7 @@ const char *fr__html_change(double frac, char *buf, size_t n);
 
 /* text: trusted. sort: NAN is an empty cell. */
 void fr__html_number_cell(FILE *f, double sort, const char *text);
-void fr__html_time_cell(FILE *f, double s);
+void fr__html_time_cell(FILE *f, const struct fr_record *r, double s); /* as of the record */
 void fr__html_bytes_cell(FILE *f, double bytes);
 void fr__html_percent_cell(FILE *f, double frac);
 void fr__html_text_cell(FILE *f, const char *text); /* any text */
@@ -90,6 +90,7 @@ struct fr__html_span {
 };
 /* What has been drawn in all charts of a figure, for its key and caption. Begins zeroed. */
 struct fr__html_told {
+    const struct fr_record *record; /* the last one */
     bool has[FR__N_CATEGORIES];
     size_t n_shown, n_busy; /* devices */
     size_t n_merged;        /* boxes for several tasks */
@@ -142,8 +143,9 @@ void fr__html_stack(FILE *f, const struct fr__html_part parts[], size_t n);
 
 /* Pictures over time share their width: names to the left of the plot, the axis of time below. */
 enum { FR__HTML_LEFT = 110, FR__HTML_PLOT = 1000, FR__HTML_WIDTH = 1120 };
-/* The axis of a picture of span_s seconds: vertical lines from y0 to y1 and numbers below. */
-void fr__html_time_axis(FILE *f, double span_s, double y0, double y1);
+/* The axis of a picture of span_s seconds of the record: vertical lines from y0 to y1 and numbers
+ * below. */
+void fr__html_time_axis(FILE *f, const struct fr_record *r, double span_s, double y0, double y1);
 /* Opens the plot, a picture of its own that the script stretches: it begins at FR__HTML_LEFT. */
 void fr__html_plot_begin(FILE *f, double height);
 #endif

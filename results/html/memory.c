@@ -282,7 +282,7 @@ static void write_chart(FILE *f, const struct memory *m, const struct chart *c)
     fprintf(f, ", at most %s</text>\n", fr__format_bytes(c->peak_bytes, text, sizeof(text)));
     fprintf(f, "<rect class=\"lane\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
             FR__HTML_LEFT, TOP, FR__HTML_PLOT, HEIGHT);
-    fr__html_time_axis(f, m->record->run->makespan_s, TOP, TOP + HEIGHT);
+    fr__html_time_axis(f, m->record, m->record->run->makespan_s, TOP, TOP + HEIGHT);
     write_level(f, &frame, top / 2);
     write_level(f, &frame, top);
     fprintf(f, "<g transform=\"translate(0 %d)\">\n", TOP);
@@ -318,7 +318,7 @@ enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct 
     struct memory m = {.record = r};
     enum fr_status st;
 
-    if (!r->plan || !r->run || !(r->run->makespan_s > 0))
+    if (!r->plan || !r->run || !(r->run->makespan_s > 0) || r->is_plain)
         return FR_OK;
     st = make_charts(&m, room->charts, err);
     if (st == FR_OK && m.n > 0) {

@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "base/units.h"
 #include "results/html/html.h"
 #include "results/parts/colours.h"
 #include "results/parts/lanes.h"
+#include "results/parts/times.h"
 
 #include <string.h>
 
@@ -43,9 +43,12 @@ static enum fr__category part_of(const struct fr_task *k)
     return c == FR__RECV ? FR__SEND : c;
 }
 
-static const char *part_title(enum fr__category c)
+static const char *part_title(const struct fr_record *r, enum fr__category c)
 {
-    return c == FR__SEND ? "messages" : c == FR__COLLECTIVE ? "collectives" : fr__category_title(c);
+    return c == FR__SEND         ? "messages"
+           : c == FR__COLLECTIVE ? "collectives"
+           : r->is_plain         ? "tasks"
+                                 : fr__category_title(r, c);
 }
 
 /* Walks the path; parts_s: [N_PARTS], zeroed. */
@@ -71,7 +74,7 @@ static size_t walk(const struct fr_record *r, double parts_s[], struct piece pie
     return n;
 }
 
-static void write_parts(FILE *f, const double parts_s[], double whole_s)
+static void write_parts(FILE *f, const struct fr_record *r, const double parts_s[])
 {
     struct fr__html_part parts[N_PARTS];
     size_t n = 0;
@@ -83,10 +86,10 @@ static void write_parts(FILE *f, const double parts_s[], double whole_s)
         if (!(parts_s[c] > 0))
             continue;
         *p = (struct fr__html_part){
-            is_task ? part_title((enum fr__category)c) : "waiting for launches or channels",
+            is_task ? part_title(r, (enum fr__category)c) : "waiting for launches or channels",
             is_task ? fr__category_colour((enum fr__category)c) : FR__COLOUR_IDLE,
-            parts_s[c] / whole_s, ""};
-        fr__format_time(parts_s[c], p->value, sizeof(p->value));
+            parts_s[c] / r->run->makespan_s, ""};
+        fr__record_time(r, parts_s[c], p->value, sizeof(p->value));
         n++;
     }
     fr__html_stack(f, parts, n);
@@ -100,11 +103,11 @@ static void write_piece(FILE *f, const struct fr_record *r, const struct piece *
 
     fputs("<tr><td class=\"t\">", f);
     fr__html_text(f, fr_plan_task_label(r->plan, p->task, label, sizeof(label)));
-    fprintf(f, "</td><td>%s</td><td class=\"t\">", fr__category_title(fr__category_of(k)));
+    fprintf(f, "</td><td>%s</td><td class=\"t\">", fr__category_title(r, fr__category_of(k)));
     fr__html_text(f, v->topo->devices[k->device].name);
     fprintf(f, "</td><td class=\"n\">%s</td>",
-            fr__format_time(r->run->start_s[p->task], text, sizeof(text)));
-    fprintf(f, "<td class=\"n\">%s</td>", fr__format_time(p->s, text, sizeof(text)));
+            fr__record_time(r, r->run->start_s[p->task], text, sizeof(text)));
+    fprintf(f, "<td class=\"n\">%s</td>", fr__record_time(r, p->s, text, sizeof(text)));
     fprintf(f, "<td class=\"n\">%s</td></tr>\n",
             fr__html_percent(p->s / r->run->makespan_s, text, sizeof(text)));
 }
@@ -119,13 +122,13 @@ void fr__html_path(FILE *f, const struct fr_record *r)
         return;
     n = walk(r, parts_s, pieces);
     fputs("<h3>The critical path</h3>\n", f);
-    write_parts(f, parts_s, r->run->makespan_s);
+    write_parts(f, r, parts_s);
     fprintf(f,
             "<p class=\"note\">%zu tasks, each started by the end of the one before, end with the "
-            "iteration.</p>\n<details>\n<summary>Its longest tasks</summary>\n<table><thead><tr>"
+            "%s.</p>\n<details>\n<summary>Its longest tasks</summary>\n<table><thead><tr>"
             "<th>task</th><th>kind</th><th>device</th><th class=\"n\">starts</th>"
             "<th class=\"n\">takes</th><th class=\"n\">of the path</th></tr></thead><tbody>\n",
-            r->critical_total);
+            r->critical_total, r->is_plain ? "last" : "iteration");
     for (size_t i = 0; i < n; i++)
         write_piece(f, r, &pieces[i]);
     fputs("</tbody></table>\n</details>\n", f);

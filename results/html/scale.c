@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "base/units.h"
 #include "results/html/html.h"
+#include "results/parts/times.h"
 
 #include <math.h>
 
@@ -46,7 +46,7 @@ static void put_title(FILE *f, const struct fr__html_run *run)
         fprintf(f, "<a href=\"%s\">", run->link);
     fr__html_text(f, run->title);
     fprintf(f, "%s: <b>%s</b>%s</p>\n", run->link ? "</a>" : "",
-            fr__format_time(run->record->run->iteration_s, time, sizeof(time)),
+            fr__record_time(run->record, run->record->run->iteration_s, time, sizeof(time)),
             run->record->oom ? " if it fitted in memory" : "");
 }
 
@@ -64,9 +64,10 @@ enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t 
         }
     if (n_drawn < (alone_too ? 1 : 2))
         return FR_OK;
-    fputs("<section class=\"scale\">\n<h2>Over time, to one scale</h2>\n<p class=\"note\">One "
-          "iteration of each, from its beginning; a dashed line is its end.</p>\n",
-          f);
+    fprintf(f,
+            "<section class=\"scale\">\n<h2>Over time, to one scale</h2>\n<p class=\"note\">%s of "
+            "each, from its beginning; a dashed line is its end.</p>\n",
+            n > 0 && runs[0].record->is_plain ? "The schedule" : "One iteration");
     fr__html_zoom_begin(f, "Timelines to one scale");
     for (size_t i = 0; i < n; i++) {
         struct fr__html_span span;

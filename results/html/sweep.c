@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/html/html.h"
+#include "results/parts/nics.h"
 #include "results/parts/output.h"
 #include "results/parts/number.h"
 #include "results/parts/sweep_names.h"
@@ -37,6 +38,11 @@ static void write_value(const struct page *p, size_t point)
 
     fr__sweep_point_text(p->sweep, point, name, sizeof(name));
     fr__html_text(p->f, name[0] ? name : "the only one");
+    if (!p->sweep->has_training) {
+        fprintf(p->f, ": <b>%s</b>",
+                fr__sweep_time_text(p->sweep, r->iteration_s, text, sizeof(text)));
+        return;
+    }
     fprintf(p->f, ": <b>%s</b> an iteration, %s",
             fr__format_time(r->iteration_s, text, sizeof(text)),
             fr__sweep_time_title(&p->summary->terms));
@@ -56,11 +62,13 @@ static void write_group(const struct page *p, const struct fr_sweep_group *g)
     fr__sweep_group_text(g, name, sizeof(name));
     fputs("<h2>", p->f);
     fr__html_text(p->f, name);
-    fprintf(p->f, "</h2>\n<p>%zu of %zu questions fit in memory.</p>\n", g->n_fits, g->n_points);
+    fputs("</h2>\n", p->f);
+    if (p->sweep->has_training)
+        fprintf(p->f, "<p>%zu of %zu questions fit in memory.</p>\n", g->n_fits, g->n_points);
     if (g->n_fits == 0)
         return;
     fputs("<ul>\n", p->f);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < (p->sweep->has_training ? 3 : 1); i++) {
         if (best[i] == SIZE_MAX)
             continue;
         fprintf(p->f, "<li>%s: ", words[i]);
@@ -80,6 +88,7 @@ static void write_group(const struct page *p, const struct fr_sweep_group *g)
 static void write_columns(const struct page *p, bool has_workloads)
 {
     static const char *const measures[] = {"iteration", "90 %", "samples/s", "peak memory"};
+    bool is_plain = !p->sweep->has_training;
 
     fputs("<table class=\"sort\"><thead><tr>", p->f);
     if (has_workloads)
@@ -88,6 +97,10 @@ static void write_columns(const struct page *p, bool has_workloads)
         fputs("<th>", p->f);
         fr__html_text(p->f, fr__sweep_setting_title(p->settings[i]));
         fputs("</th>", p->f);
+    }
+    if (is_plain) {
+        fputs("<th class=\"n\">makespan</th><th></th></tr></thead><tbody>\n", p->f);
+        return;
     }
     for (size_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++)
         fprintf(p->f, "<th class=\"n\">%s</th>", measures[i]);
@@ -125,14 +138,14 @@ static void write_range(const struct page *p, double low_s, double high_s)
     fr__html_number_cell(p->f, low_s > 0 ? low_s : NAN, text);
 }
 
-static void write_measures(const struct page *p, size_t point)
+/* What only training has: rates, memory, the whole run and its cost. */
+static void write_training(const struct page *p, size_t point)
 {
     const struct fr_sweep_row *r = p->sweep->rows[point];
     struct fr_sweep_value v = fr_sweep_value(r, &p->summary->terms);
     bool fits = r->outcome == FR_FITS, ran = fits || r->outcome == FR_OOM;
     char text[FR__HTML_TEXT];
 
-    fr__html_time_cell(p->f, fits ? r->iteration_s : NAN);
     write_range(p, fits ? r->low_s : 0, r->high_s);
     fr__html_number_cell(p->f, fits ? r->samples_per_s : NAN,
                          fr__fixed(fits ? r->samples_per_s : 0,
@@ -142,9 +155,23 @@ static void write_measures(const struct page *p, size_t point)
         fr__html_percent_cell(p->f, fits ? p->summary->scaling[point] : NAN);
     if (p->summary->has_tokens)
         fr__html_percent_cell(p->f, fits && r->mfu > 0 ? r->mfu : NAN);
-    fr__html_time_cell(p->f, fits ? v.time_s : NAN);
+    fr__html_number_cell(p->f, fits ? v.time_s : NAN,
+                         fr__format_time(v.time_s, text, sizeof(text)));
     fr__html_number_cell(p->f, fits ? v.cost : NAN,
                          fr__sweep_cost_text(fits ? v.cost : NAN, text, sizeof(text)));
+}
+
+static void write_measures(const struct page *p, size_t point)
+{
+    const struct fr_sweep_row *r = p->sweep->rows[point];
+    struct fr_sweep_value v = fr_sweep_value(r, &p->summary->terms);
+    bool fits = r->outcome == FR_FITS;
+    char text[FR__HTML_TEXT];
+
+    fr__html_number_cell(p->f, fits ? r->iteration_s : NAN,
+                         fr__sweep_time_text(p->sweep, r->iteration_s, text, sizeof(text)));
+    if (p->sweep->has_training)
+        write_training(p, point);
     fprintf(p->f, "<td class=\"t%s\">", fits ? "" : " bad");
     fr__html_text(p->f, !fits ? r->reason : v.is_late ? "fits, too late" : "fits");
     fputs("</td>", p->f);
@@ -272,15 +299,25 @@ static enum fr_status write_runs(const struct page *p, const struct fr_context *
 
 static void write_heading(const struct page *p)
 {
-    char text[TEXT];
+    char text[TEXT], nics[FR__NICS_TEXT];
 
     fprintf(p->f, "<h1>A sweep of %zu question%s</h1>\n<p class=\"sub\">", p->sweep->n_points,
             p->sweep->n_points == 1 ? "" : "s");
     fr__sweep_fixed_text(p->sweep, text, sizeof(text));
     fr__html_text(p->f, text);
-    fputs("</p>\n<p class=\"answer\">", p->f);
+    fputs("</p>\n", p->f);
+    for (size_t i = 0; i < p->sweep->n_nics; i++)
+        if (fr__sweep_nics_text(p->sweep, i, nics)[0]) {
+            fputs("<p class=\"sub\">", p->f);
+            fr__html_text(p->f, nics);
+            fputs("</p>\n", p->f);
+        }
+    fputs("<p class=\"answer\">", p->f);
     if (p->summary->n[FR_FITS] == 0)
         fputs("Nothing fits.", p->f);
+    else if (!p->sweep->has_training)
+        fprintf(p->f, "%zu have an answer, %zu cannot be.", p->summary->n[FR_FITS],
+                p->summary->n[FR_OOM] + p->summary->n[FR_IMPOSSIBLE] + p->summary->n[FR_FAILED]);
     else
         fprintf(p->f, "%zu fit in memory, %zu do not, %zu cannot be.", p->summary->n[FR_FITS],
                 p->summary->n[FR_OOM], p->summary->n[FR_IMPOSSIBLE] + p->summary->n[FR_FAILED]);
@@ -302,7 +339,8 @@ enum fr_status fr__html_sweep(FILE *f, const struct fr_sweep *s, const struct fr
         n_shown++;
         fputs("<section>\n", f);
         write_group(&p, &m->groups[i]);
-        fr__html_sweep_plot(f, s, m, i);
+        if (s->has_training)
+            fr__html_sweep_plot(f, s, m, i);
         fputs("</section>\n", f);
     }
     if (m->n_groups > n_shown)

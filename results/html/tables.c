@@ -10,6 +10,7 @@
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
 #include "results/parts/speed_up.h"
+#include "results/parts/times.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void write_time_parts(FILE *f, const struct fr_record *r)
     if (!(whole_s > 0))
         return;
     for (size_t i = 0; i < 3; i++) {
-        fr__format_time(parts[i].share, parts[i].value, FR__HTML_TEXT);
+        fr__record_time(r, parts[i].share, parts[i].value, FR__HTML_TEXT);
         parts[i].share /= whole_s;
     }
     fr__html_stack(f, parts, 3);
@@ -52,21 +53,25 @@ void fr__html_figures(FILE *f, const struct fr_record *r)
     fputs("<div class=\"tiles\">\n", f);
     if (!r->oom && r->interval.is_known)
         snprintf(text, sizeof(text), "iteration; 90 %%: %s to %s",
-                 fr__format_time(r->interval.low_s, number, sizeof(number)),
-                 fr__format_time(r->interval.high_s, more, sizeof(more)));
+                 fr__record_time(r, r->interval.low_s, number, sizeof(number)),
+                 fr__record_time(r, r->interval.high_s, more, sizeof(more)));
     else
-        snprintf(text, sizeof(text), "%s", r->oom ? "iteration, if it fitted" : "iteration");
-    tile(f, fr__format_time(r->iteration_s, number, sizeof(number)), text);
-    tile(f, fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, number, sizeof(number)),
-         "samples a second");
-    snprintf(text, sizeof(text), "lower bound, iteration %s above",
+        snprintf(text, sizeof(text), "%s%s", fr__record_time_title(r),
+                 r->oom ? ", if it fitted" : "");
+    tile(f, fr__record_time(r, r->iteration_s, number, sizeof(number)), text);
+    if (!r->is_plain)
+        tile(f,
+             fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, number, sizeof(number)),
+             "samples a second");
+    snprintf(text, sizeof(text), "lower bound, %s %s above", fr__record_time_title(r),
              r->lower_bound_s > 0
                  ? fr__html_percent(r->iteration_s / r->lower_bound_s - 1, more, sizeof(more))
                  : "?");
-    tile(f, fr__format_time(r->lower_bound_s, number, sizeof(number)), text);
+    tile(f, fr__record_time(r, r->lower_bound_s, number, sizeof(number)), text);
     snprintf(text, sizeof(text), "peak memory of %s",
              fr__format_bytes((double)r->peak_capacity_bytes, more, sizeof(more)));
-    tile(f, fr__format_bytes((double)r->peak_bytes, number, sizeof(number)), text);
+    if (!r->is_plain)
+        tile(f, fr__format_bytes((double)r->peak_bytes, number, sizeof(number)), text);
     fputs("</div>\n", f);
     write_time_parts(f, r);
 }
@@ -85,10 +90,25 @@ static void strategy_bars(FILE *f, const struct fr_record *r, double longest_s)
     fputs("</span></td>", f);
 }
 
+/* The peak, and whether it fits. */
+static void strategy_memory(FILE *f, const struct fr_record *r)
+{
+    char text[FR__HTML_TEXT];
+
+    fr__html_bytes_cell(f, (double)r->peak_bytes);
+    if (r->oom)
+        fprintf(f, "<td class=\"s bad\">lacks %s</td>",
+                fr__format_bytes((double)r->oom_why.over_bytes, text, sizeof(text)));
+    else
+        fprintf(f, "<td class=\"s\">fits in %s</td>",
+                fr__format_bytes((double)r->peak_capacity_bytes, text, sizeof(text)));
+}
+
 static void strategy_row(FILE *f, const struct fr_results *rs, size_t i, double longest_s)
 {
     const struct fr_record *r = rs->records[i];
     double times = fr__row_speed_up(rs, i);
+    bool is_plain = fr__results_are_plain(rs);
     char text[FR__HTML_TEXT], more[FR__HTML_TEXT + 32], name[FR__ROW_NAME];
 
     fputs("<tr><td class=\"t\">", f);
@@ -96,11 +116,12 @@ static void strategy_row(FILE *f, const struct fr_results *rs, size_t i, double 
         fprintf(f, "<a href=\"#run%zu\">", i + 1);
     fr__html_text(f, fr__row_name(rs, i, name));
     fputs(i < FR__HTML_PICTURED ? "</a></td>" : "</td>", f);
-    fr__html_time_cell(f, r->iteration_s);
+    fr__html_time_cell(f, r, r->iteration_s);
     strategy_bars(f, r, longest_s);
-    fr__html_number_cell(
-        f, r->samples_per_s,
-        fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, text, sizeof(text)));
+    if (!is_plain)
+        fr__html_number_cell(
+            f, r->samples_per_s,
+            fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, text, sizeof(text)));
     snprintf(more, sizeof(more), "%s×", fr__fixed(times, 2, text, sizeof(text)));
     fr__html_number_cell(f,
                          fr__rows_differ(rs, FR__ROW_BATCH) ? r->samples_per_s
@@ -111,29 +132,26 @@ static void strategy_row(FILE *f, const struct fr_results *rs, size_t i, double 
         fr__html_percent_cell(f, r->iteration_s / r->lower_bound_s - 1);
     else
         fputs("<td></td>", f);
-    fr__html_bytes_cell(f, (double)r->peak_bytes);
-    if (r->oom)
-        fprintf(f, "<td class=\"s bad\">lacks %s</td>",
-                fr__format_bytes((double)r->oom_why.over_bytes, text, sizeof(text)));
-    else
-        fprintf(f, "<td class=\"s\">fits in %s</td>",
-                fr__format_bytes((double)r->peak_capacity_bytes, text, sizeof(text)));
+    if (!is_plain)
+        strategy_memory(f, r);
     fputs("</tr>\n", f);
 }
 
 void fr__html_strategies(FILE *f, const struct fr_results *rs)
 {
+    bool is_plain = fr__results_are_plain(rs);
     char name[FR__ROW_NAME];
     double longest_s = 0;
 
     for (size_t i = 0; i < rs->n; i++)
         longest_s = fmax(longest_s, rs->records[i]->iteration_s);
-    fputs("<section>\n<h2>Strategies side by side</h2>\n<table class=\"sort\"><thead><tr>"
-          "<th>strategy</th><th class=\"n\">iteration</th><th class=\"w\"></th><th "
-          "class=\"n\">samples/s</th>"
-          "<th class=\"n\">speed-up</th><th class=\"n\">over bound</th>"
-          "<th class=\"n\">peak memory</th><th></th></tr></thead><tbody>\n",
-          f);
+    fprintf(f,
+            "<section>\n<h2>Strategies side by side</h2>\n<table class=\"sort\"><thead><tr>"
+            "<th>strategy</th><th class=\"n\">%s</th><th class=\"w\"></th>%s"
+            "<th class=\"n\">speed-up</th><th class=\"n\">over bound</th>%s"
+            "</tr></thead><tbody>\n",
+            is_plain ? "makespan" : "iteration", is_plain ? "" : "<th class=\"n\">samples/s</th>",
+            is_plain ? "" : "<th class=\"n\">peak memory</th><th></th>");
     for (size_t i = 0; i < rs->n; i++)
         strategy_row(f, rs, i, longest_s > 0 ? longest_s : 1);
     fputs("</tbody></table>\n<ul class=\"key\">\n"
@@ -141,8 +159,10 @@ void fr__html_strategies(FILE *f, const struct fr_results *rs)
           "<li><i style=\"background:" FR__COLOUR_COMMUNICATION
           "\"></i>exposed communication</li>\n"
           "<li><i style=\"background:" FR__COLOUR_IDLE "\"></i>bubble</li>\n"
-          "</ul>\n<p class=\"note\">Means over the GPUs in use. Speed-up against ",
+          "</ul>\n",
           f);
+    fprintf(f, "<p class=\"note\">Means over the %ss in use. Speed-up against ",
+            is_plain ? "machine" : "GPU");
     fr__html_text(f, fr__row_name(rs, fr__row_base(rs), name));
     fputs(". Over bound: how far above the time that no order of the same tasks beats.</p>\n"
           "</section>\n",
@@ -193,17 +213,17 @@ void fr__html_sensitivities(FILE *f, const struct fr_record *r)
         return;
     fprintf(f,
             "<h3>What would help</h3>\n<table class=\"sort\"><thead><tr><th>resource</th>"
-            "<th class=\"n\">change</th><th class=\"n\">iteration time</th>%s<th class=\"w\"></th>"
+            "<th class=\"n\">change</th><th class=\"n\">%s</th>%s<th class=\"w\"></th>"
             "<th class=\"n\">of the time</th></tr></thead><tbody>\n",
+            r->is_plain ? "makespan" : "iteration time",
             r->has_reruns ? "<th class=\"n\">run again</th>" : "");
     for (size_t i = 0; i < n; i++)
         sensitivity_row(f, r, &r->sensitivities[i], most);
-    fputs(
-        "</tbody></table>\n<p class=\"note\">From the run itself: the seconds of the iteration "
-        "that "
-        "a resource accounts for shrink by a fifth when it is a quarter faster. Something else may "
-        "become the bottleneck before that",
-        f);
+    fprintf(f,
+            "</tbody></table>\n<p class=\"note\">From the run itself: the %s that a resource "
+            "accounts for shrinks by a fifth when it is a quarter faster. Something else may "
+            "become the bottleneck before that",
+            r->is_plain ? "part of the makespan" : "part of the iteration");
     fputs(r->has_reruns ? "; running again sees it."
                         : "; --sensitivity-rerun runs again and sees it.",
           f);
@@ -238,7 +258,7 @@ void fr__html_peak(FILE *f, const struct fr_record *r)
     size_t n = p->n_holders < MOST_HOLDERS ? p->n_holders : MOST_HOLDERS;
     char text[FR__HTML_TEXT];
 
-    if (!p->device || n == 0)
+    if (!p->device || n == 0 || r->is_plain)
         return;
     fputs("<h3>Who holds the memory</h3>\n<p>", f);
     fr__html_text(f, p->device);
@@ -291,15 +311,17 @@ void fr__html_links(FILE *f, const struct fr_record *r)
 }
 
 /* is_held: [FR_N_BUFFER_KINDS] which kinds any device holds. */
-static void device_row(FILE *f, const struct fr_record_device *d, const bool is_held[])
+static void device_row(FILE *f, const struct fr_record *r, const struct fr_record_device *d,
+                       const bool is_held[])
 {
     fputs("<tr>", f);
     fr__html_text_cell(f, d->name);
-    fr__html_time_cell(f, d->compute_s);
-    fr__html_time_cell(f, d->exposed_comm_s);
-    fr__html_time_cell(f, d->idle_s);
-    fr__html_time_cell(f, d->critical_s);
-    fr__html_bytes_cell(f, (double)d->peak_bytes);
+    fr__html_time_cell(f, r, d->compute_s);
+    fr__html_time_cell(f, r, d->exposed_comm_s);
+    fr__html_time_cell(f, r, d->idle_s);
+    fr__html_time_cell(f, r, d->critical_s);
+    if (!r->is_plain)
+        fr__html_bytes_cell(f, (double)d->peak_bytes);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
         if (is_held[kind])
             fr__html_bytes_cell(f, (double)d->memory_bytes[kind]);
@@ -313,12 +335,12 @@ void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_
 
     for (size_t i = 0; i < n; i++)
         for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
-            is_held[kind] = is_held[kind] || r->devices[i].memory_bytes[kind] > 0;
+            is_held[kind] = is_held[kind] || (!r->is_plain && r->devices[i].memory_bytes[kind] > 0);
     fputs("<details>\n<summary>Devices in numbers</summary>\n<table class=\"sort\"><thead>"
           "<tr><th>device</th><th class=\"n\">compute</th><th class=\"n\">exposed</th>"
-          "<th class=\"n\">bubble</th><th class=\"n\">critical</th>"
-          "<th class=\"n\">peak memory</th>",
+          "<th class=\"n\">bubble</th><th class=\"n\">critical</th>",
           f);
+    fputs(r->is_plain ? "" : "<th class=\"n\">peak memory</th>", f);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++) {
         if (!is_held[kind])
             continue;
@@ -328,11 +350,11 @@ void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_
     }
     fputs("</tr></thead><tbody>\n", f);
     for (size_t i = 0; i < n; i++)
-        device_row(f, &r->devices[i], is_held);
+        device_row(f, r, &r->devices[i], is_held);
     fputs("</tbody></table>\n<p class=\"note\">", f);
     if (r->n_devices > n)
         fprintf(f, "The first %zu of %zu devices. ", n, r->n_devices);
-    fputs("Critical: computing on the critical path. The kinds of memory are those at the moment "
-          "of the peak.</p>\n</details>\n",
-          f);
+    fputs("Critical: computing on the critical path.", f);
+    fputs(r->is_plain ? "" : " The kinds of memory are those at the moment of the peak.", f);
+    fputs("</p>\n</details>\n", f);
 }

@@ -10,11 +10,11 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/units.h"
 #include "results/html/html.h"
 #include "results/parts/lanes.h"
 #include "results/parts/microbatches.h"
 #include "results/parts/task_order.h"
+#include "results/parts/times.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -153,13 +153,13 @@ static void write_hint(struct timeline *t, size_t lane, const struct box *b, enu
     if (b->n > 1) {
         fputs(" … ", t->f);
         fr__html_text(t->f, fr_plan_task_label(t->record->plan, b->last, label, sizeof(label)));
-        fprintf(t->f, "\n%" PRIu32 " tasks, mostly %s\n", b->n, fr__category_title(c));
+        fprintf(t->f, "\n%" PRIu32 " tasks, mostly %s\n", b->n, fr__category_title(t->record, c));
     } else {
-        fprintf(t->f, "\n%s\n", fr__category_title(c));
+        fprintf(t->f, "\n%s\n", fr__category_title(t->record, c));
     }
-    fprintf(t->f, "%s to %s: %s\n", fr__format_time(b->from_s, from, sizeof(from)),
-            fr__format_time(b->to_s, to, sizeof(to)),
-            fr__format_time(b->to_s - b->from_s, took, sizeof(took)));
+    fprintf(t->f, "%s to %s: %s\n", fr__record_time(t->record, b->from_s, from, sizeof(from)),
+            fr__record_time(t->record, b->to_s, to, sizeof(to)),
+            fr__record_time(t->record, b->to_s - b->from_s, took, sizeof(took)));
     fr__html_text(t->f, t->view->topo->devices[t->shown[lane]].name);
     fputs("</title>", t->f);
 }
@@ -318,7 +318,7 @@ static void write_frame(const struct timeline *t)
         fr__html_text(t->f, t->view->topo->devices[t->shown[i]].name);
         fputs("</text>\n", t->f);
     }
-    fr__html_time_axis(t->f, t->span->span_s, 0, height);
+    fr__html_time_axis(t->f, t->record, t->span->span_s, 0, height);
     fr__html_plot_begin(t->f, height);
 }
 
@@ -346,6 +346,7 @@ enum fr_status fr__html_lanes(FILE *f, const struct fr_record *r, const struct f
     enum fr_status st;
 
     t.n_shown = fr__shown_devices(r, span->lanes, t.shown, &n_busy);
+    told->record = r;
     told->n_shown += t.n_shown;
     told->n_busy += n_busy;
     FR_TRY(fr__tasks_by_lane(r, &t.order, err));
@@ -370,7 +371,7 @@ void fr__html_lanes_key(FILE *f, const struct fr__html_told *told)
             fprintf(f, "<li><i style=\"background:%s\"></i>%s</li>\n",
                     fr__category_colour((enum fr__category)c),
                     c == FR__SEND ? "message (send above, receive below)"
-                                  : fr__category_title((enum fr__category)c));
+                                  : fr__category_title(told->record, (enum fr__category)c));
     fputs("</ul>\n<figcaption>", f);
     if (told->n_busy > told->n_shown)
         fprintf(f, "%zu of %zu busy devices. ", told->n_shown, told->n_busy);

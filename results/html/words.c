@@ -7,9 +7,11 @@
 #include "base/units.h"
 #include "results/html/html.h"
 #include "results/parts/colours.h"
+#include "results/parts/nics.h"
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
 #include "results/parts/speed_up.h"
+#include "results/parts/times.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,11 +22,11 @@ static const double LEAST_LEVER = 0.005;
 
 enum { MOST_LEVERS = 3, MOST_NAMED = 6 };
 
-static void put_time(FILE *f, double s)
+static void put_time(FILE *f, const struct fr_record *r, double s)
 {
     char text[FR__HTML_TEXT];
 
-    fputs(fr__format_time(s, text, sizeof(text)), f);
+    fputs(fr__record_time(r, s, text, sizeof(text)), f);
 }
 
 static void put_bytes(FILE *f, double bytes)
@@ -63,7 +65,8 @@ static void write_parts(FILE *f, const struct fr_record *r)
 
     if (!(whole_s > 0))
         return;
-    fprintf(f, "<p>%s GPU computes for ", r->n_gpus_used == 1 ? "The" : "On average a");
+    fprintf(f, "<p>%s %s computes for ", r->n_gpus_used == 1 ? "The" : "On average a",
+            fr__record_device_title(r));
     put_percent(f, r->compute_s / whole_s);
     fputs(" of that time", f);
     if (r->exposed_comm_s >= LEAST_NAMED * whole_s) {
@@ -78,7 +81,7 @@ static void write_parts(FILE *f, const struct fr_record *r)
     fputs(". ", f);
     if (r->lower_bound_s > 0) {
         fputs("No order of the same tasks takes less than ", f);
-        put_time(f, r->lower_bound_s);
+        put_time(f, r, r->lower_bound_s);
         fputs(".", f);
     }
     fputs("</p>\n", f);
@@ -120,23 +123,23 @@ static void write_planned(FILE *f, const struct fr_record *r)
     if (!d || (!is_promise && !fr_decisions_plan(d)))
         return;
     fputs("<p>The planner believed in ", f);
-    put_time(f, is_promise ? d->promise->planned_s : d->believed_s);
+    put_time(f, r, is_promise ? d->promise->planned_s : d->believed_s);
     if (d->n_splits > 0)
         fprintf(f, ", with %zu operation%s split", d->n_splits, d->n_splits == 1 ? "" : "s");
     fprintf(f, "; the %s network and %s order made it ", r->network, r->order);
-    put_time(f, r->iteration_s);
+    put_time(f, r, r->iteration_s);
     if (is_promise) {
         fprintf(f, ". Not planned: %s.</p>\n", d->promise->left_out);
         return;
     }
     fputs(". No placement of these operations takes less than ", f);
-    put_time(f, fr_decisions_plan(d)->bounds.best_s);
+    put_time(f, r, fr_decisions_plan(d)->bounds.best_s);
     fputs(".</p>\n", f);
 }
 
 static void write_memory(FILE *f, const struct fr_record *r)
 {
-    if (!r->peak_device)
+    if (!r->peak_device || r->is_plain)
         return;
     fputs("<p>The fullest GPU, ", f);
     fr__html_text(f, r->peak_device);
@@ -159,7 +162,11 @@ static void write_levers(FILE *f, const struct fr_record *r)
 
         if (saved_frac < LEAST_LEVER)
             continue;
-        fputs(n++ ? ", " : "<p>A quarter faster, these would shorten the iteration: ", f);
+        if (n++ == 0)
+            fprintf(f,
+                    "<p>A quarter faster, these would shorten the %s: ", fr__record_time_title(r));
+        else
+            fputs(", ", f);
         fr__html_text(f, s->resource);
         fputs(" by ", f);
         put_percent(f, saved_frac);
@@ -183,20 +190,22 @@ static void write_oom(FILE *f, const struct fr_record *r)
         fputs("What stays for the whole iteration alone is too much. ", f);
     }
     fputs("With enough memory an iteration would take ", f);
-    put_time(f, r->iteration_s);
+    put_time(f, r, r->iteration_s);
     fputs("; all times below are those.</p>\n", f);
 }
 
-static void write_interval(FILE *f, const struct fr_record_interval *i)
+static void write_interval(FILE *f, const struct fr_record *r)
 {
+    const struct fr_record_interval *i = &r->interval;
+
     if (!i->is_known)
         return;
     fputs(i->is_guess ? " Nobody published such steps; by a guess 90 % lie between "
                       : " Of measured steps 90 % lie between ",
           f);
-    put_time(f, i->low_s);
+    put_time(f, r, i->low_s);
     fputs(" and ", f);
-    put_time(f, i->high_s);
+    put_time(f, r, i->high_s);
     fputs(".", f);
 }
 
@@ -204,13 +213,17 @@ static void write_answer(FILE *f, const struct fr_record *r)
 {
     if (r->oom) {
         write_oom(f, r);
+    } else if (r->is_plain) {
+        fputs("<p class=\"answer\">The makespan is <b>", f);
+        put_time(f, r, r->iteration_s);
+        fputs("</b>.</p>\n", f);
     } else {
         fputs("<p class=\"answer\">One iteration takes <b>", f);
-        put_time(f, r->iteration_s);
+        put_time(f, r, r->iteration_s);
         fputs("</b>: <b>", f);
         put_rate(f, r->samples_per_s);
         fputs("</b> samples a second.", f);
-        write_interval(f, &r->interval);
+        write_interval(f, r);
         fputs("</p>\n", f);
     }
     write_rates(f, r);
@@ -221,6 +234,20 @@ static void write_answer(FILE *f, const struct fr_record *r)
 }
 
 /* ---- several ---- */
+
+/* What follows "exact is the fastest: ": its time, and its rate where there is one. */
+static void put_best(FILE *f, const struct fr_record *best)
+{
+    fputs(best->is_plain ? "its makespan is <b>" : "<b>", f);
+    put_time(f, best, best->iteration_s);
+    if (best->is_plain) {
+        fputs("</b>", f);
+        return;
+    }
+    fputs("</b> an iteration, ", f);
+    put_rate(f, best->samples_per_s);
+    fputs(" samples a second", f);
+}
 
 static void write_comparison(FILE *f, const struct fr_results *rs)
 {
@@ -252,11 +279,8 @@ static void write_comparison(FILE *f, const struct fr_results *rs)
     }
     fputs("<p class=\"answer\"><b>", f);
     fr__html_text(f, fr__row_name(rs, at, name));
-    fprintf(f, "</b> is the fastest%s: <b>", n_over ? " that fits" : "");
-    put_time(f, best->iteration_s);
-    fputs("</b> an iteration, ", f);
-    put_rate(f, best->samples_per_s);
-    fputs(" samples a second", f);
+    fprintf(f, "</b> is the fastest%s: ", n_over ? " that fits" : "");
+    put_best(f, best);
     if (base != at && fr__row_speed_up(rs, at) > 0) {
         fputs(", ", f);
         fputs(fr__fixed(fr__row_speed_up(rs, at), 2, text, sizeof(text)), f);
@@ -274,6 +298,31 @@ static void write_comparison(FILE *f, const struct fr_results *rs)
         fr__html_text(f, fr__row_name(rs, i, name));
     }
     fputs(n_over > MOST_NAMED ? ", ….</p>\n" : ".</p>\n", f);
+}
+
+/* Of each cluster that is asked about, named where there are several. */
+static void write_nics(FILE *f, const struct fr_results *rs)
+{
+    bool is_named = fr__rows_differ(rs, FR__ROW_TOPOLOGY) || fr__rows_differ(rs, FR__ROW_GPUS);
+    char text[FR__NICS_TEXT];
+
+    for (size_t i = 0; i < rs->n; i++) {
+        const struct fr_record *r = rs->records[i];
+        bool is_said = r->n_nics == 0;
+
+        for (size_t k = 0; k < i && !is_said; k++)
+            is_said = strcmp(rs->records[k]->topology, r->topology) == 0 &&
+                      rs->records[k]->n_gpus == r->n_gpus;
+        if (is_said)
+            continue;
+        fputs("<p class=\"sub\">NICs of a machine", f);
+        if (is_named) {
+            fprintf(f, " (%zu GPUs of ", r->n_gpus);
+            fr__html_text(f, r->topology);
+            fputs(")", f);
+        }
+        fprintf(f, ": %s</p>\n", fr__nics_text(r->nics, r->n_nics, text));
+    }
 }
 
 void fr__html_answer(FILE *f, const struct fr_results *rs)
@@ -297,6 +346,7 @@ void fr__html_answer(FILE *f, const struct fr_results *rs)
     else
         fprintf(f, "global batch %u, %s%s, %s</p>\n", r->global_batch, r->dtype,
                 r->is_dtype_default ? " by default" : "", r->optimizer);
+    write_nics(f, rs);
     for (size_t i = 0; i < rs->n; i++)
         if (!fr__row_is_known(rs, i))
             write_warnings(f, rs->records[i]);
@@ -347,10 +397,8 @@ static void write_sources(FILE *f, const struct fr_record *r)
     fputs("</ul>\n", f);
 }
 
-static void write_assumptions(FILE *f, const struct fr_record *r)
+static void write_collective_assumptions(FILE *f, const struct fr_record *r)
 {
-    fprintf(f, "<p>What is assumed:</p>\n<ul>\n<li>%s</li>\n",
-            fr_network_assumption(fr_network_parse(r->network)));
     if (r->n_fitted_collectives > 0) {
         fprintf(f, "<li>%zu of %zu collectives take the time fitted to ", r->n_fitted_collectives,
                 r->n_collectives);
@@ -374,9 +422,11 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
             r->collective_way ? "by " : "rings", r->collective_way ? r->collective_way : "",
             r->closed_form_collectives ? "from their closed form: no contention with anything else"
                                        : "step by step");
-    fprintf(f, "<li>%s in %s order; buffers come to be at %s</li>\n",
-            r->puts_in_order ? "what devices receive is sent" : "ready tasks go", r->order,
-            r->alloc_at_start ? "start" : "dispatch");
+}
+
+/* Of memory, GPUs and what a training run does beside its iterations. */
+static void write_training_assumptions(FILE *f, const struct fr_record *r)
+{
     fprintf(
         f, "<li>memory is %s</li>\n",
         r->memory_model == FR_MEMORY_DEVICE
@@ -403,17 +453,36 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
                 "<li>batches differ in length: that is %.1f of the %.1f %% by which the slowest "
                 "GPU's compute takes longer</li>\n",
                 100 * (r->wait_factor - 1) * r->length_wait_frac, 100 * (r->wait_factor - 1));
-    fputs("<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n"
-          "</ul>\n",
-          f);
+    fputs("<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n", f);
+}
+
+static void write_assumptions(FILE *f, const struct fr_record *r)
+{
+    fprintf(f, "<p>What is assumed:</p>\n<ul>\n<li>%s</li>\n",
+            fr_network_assumption(fr_network_parse(r->network)));
+    if (!r->is_plain || r->n_collectives > 0)
+        write_collective_assumptions(f, r);
+    fprintf(f, "<li>%s in %s order",
+            r->puts_in_order ? "what devices receive is sent" : "ready tasks go", r->order);
+    if (r->is_plain)
+        fputs("</li>\n", f);
+    else
+        fprintf(f, "; buffers come to be at %s</li>\n", r->alloc_at_start ? "start" : "dispatch");
+    if (!r->is_plain)
+        write_training_assumptions(f, r);
+    fputs("</ul>\n", f);
 }
 
 void fr__html_trust(FILE *f, const struct fr_results *rs)
 {
     const struct fr_record *r = rs->records[0];
+    char text[FR__HTML_TEXT];
 
     fputs("<section>\n<h2>How far to trust this</h2>\n", f);
-    write_sources(f, rs->is_comparison ? fr__speed_up_base(rs) : r);
+    if (r->is_plain)
+        fputs("<p>The times of tasks are those of the task file.</p>\n", f);
+    else
+        write_sources(f, rs->is_comparison ? fr__speed_up_base(rs) : r);
     write_assumptions(f, r);
     fputs("</section>\n<section>\n<h2>The same again</h2>\n", f);
     if (r->command) {
@@ -427,7 +496,7 @@ void fr__html_trust(FILE *f, const struct fr_results *rs)
         fprintf(f, ", %zu tasks", r->n_tasks);
     if (!rs->is_comparison && r->wall_s > 0) {
         fputs(", planned and simulated in ", f);
-        put_time(f, r->wall_s);
+        fputs(fr__format_time(r->wall_s, text, sizeof(text)), f);
     }
     fputs(". The same input and seed give the same times.</p>\n</section>\n", f);
 }

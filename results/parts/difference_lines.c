@@ -10,13 +10,29 @@
 #include "base/error.h"
 #include "results/parts/difference_lines.h"
 #include "results/parts/number.h"
+#include "results/parts/times.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+const struct fr_record *fr__difference_unit(const struct fr_difference *d)
+{
+    return d->a->is_plain ? d->b : d->a;
+}
+
+const char *fr__difference_title(const char *title, const char *unit,
+                                 char buf[FR__DIFFERENCE_TITLE])
+{
+    snprintf(buf, FR__DIFFERENCE_TITLE, "%s%s%s%s", title, unit[0] ? " (" : "", unit,
+             unit[0] ? ")" : "");
+    return buf;
+}
 
 double fr__difference_step_s(const struct fr_difference *d, const char **unit)
 {
-    double factor = fr__time_unit(fmax(d->parts_a->iteration_s, d->parts_b->iteration_s), unit);
+    double most_s = fmax(d->parts_a->iteration_s, d->parts_b->iteration_s);
+    double factor = fr__record_time_unit(fr__difference_unit(d), most_s, unit);
 
     return 1 / (factor * FR__DIFFERENCE_STEPS_A_UNIT);
 }

@@ -7,6 +7,12 @@
 
 enum { FR__DIFFERENCE_STEPS_A_UNIT = 1000, FR__DIFFERENCE_DECIMALS = 3, FR__DIFFERENCE_MORE = 48 };
 
+/* The answer in whose unit all times of a difference are: plain where both answers are. */
+const struct fr_record *fr__difference_unit(const struct fr_difference *d);
+/* "A (ms)", or "A" where times have no unit. Returns buf. */
+enum { FR__DIFFERENCE_TITLE = 32 };
+const char *fr__difference_title(const char *title, const char *unit,
+                                 char buf[FR__DIFFERENCE_TITLE]);
 /* The smallest time that is told apart, and the unit of which it is a thousandth. */
 double fr__difference_step_s(const struct fr_difference *d, const char **unit);
 

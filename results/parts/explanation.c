@@ -7,6 +7,8 @@
 #include "results/parts/explanation.h"
 #include "results/parts/number.h"
 
+#include "workloads/graph/totals.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -17,15 +19,22 @@ static bool is_whole(double x)
     return fabs(x - round(x)) < 1e-9 * fmax(1, fabs(x));
 }
 
-struct fr__explain_unit fr__explain_unit(const struct fr_decisions *d)
+bool fr__explanation_is_plain(const struct fr_explanation *e)
 {
-    const struct fr_decided_plan *p = &d->plans[0];
+    return e->problem.topo->is_plain && fr__graph_is_tasks(e->problem.graph);
+}
+
+struct fr__explain_unit fr__explain_unit(const struct fr_explanation *e)
+{
+    const struct fr_decided_plan *p = &e->decisions->plans[0];
     struct fr__explain_unit u = {.decimals = 0};
 
     u.factor = fr__time_unit(p->makespan_s, &u.name);
     for (size_t i = 0; i < p->n_ops && u.decimals == 0; i++)
         if (!is_whole(u.factor * p->ops[i].rank_s) || !is_whole(u.factor * p->ops[i].end_s))
             u.decimals = u.factor > 1e5 ? 1 : 3; /* microseconds have one */
+    if (!fr__explanation_is_plain(e) || u.factor != 1)
+        snprintf(u.after, sizeof(u.after), " %s", u.name);
     return u;
 }
 

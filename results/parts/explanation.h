@@ -22,9 +22,12 @@ enum fr_status fr__layout_print_json(FILE *f, const struct fr_explanation *e, st
 struct fr__explain_unit {
     double factor;
     const char *name;
+    char after[8]; /* " ms" behind a single time; "" where times have no unit */
     unsigned decimals;
 };
-struct fr__explain_unit fr__explain_unit(const struct fr_decisions *d);
+struct fr__explain_unit fr__explain_unit(const struct fr_explanation *e);
+/* Whether it is of tasks on machines without hardware, whose times have no unit. */
+bool fr__explanation_is_plain(const struct fr_explanation *e);
 /* "no room" for an infinite time, "-" for none; returns buf. */
 const char *fr__explain_time(const struct fr__explain_unit *u, double s, char *buf, size_t n);
 

@@ -60,9 +60,9 @@ enum fr__category fr__category_even(enum fr__category c)
                : c;
 }
 
-const char *fr__category_title(enum fr__category c)
+const char *fr__category_title(const struct fr_record *r, enum fr__category c)
 {
-    return categories[c].title;
+    return r->is_plain && fr__category_even(c) == FR__FORWARD ? "task" : categories[c].title;
 }
 
 const char *fr__category_colour(enum fr__category c)

@@ -22,7 +22,8 @@ enum fr__category {
 enum fr__category fr__category_of(const struct fr_task *task);
 /* The same for even and odd micro-batches. */
 enum fr__category fr__category_even(enum fr__category c);
-const char *fr__category_title(enum fr__category c); /* "forward"; "send" and "receive" apart */
+/* "forward", or "task" of tasks on machines without hardware; "send" and "receive" apart. */
+const char *fr__category_title(const struct fr_record *r, enum fr__category c);
 const char *fr__category_colour(enum fr__category c);
 
 /* The colour of text on that colour, or on "#RRGGBB": white, or nearly black, whichever is read

@@ -6,6 +6,7 @@
 
 #include "study/sweep/state.h"
 #include "results/parts/sweep_names.h"
+#include "base/units.h"
 #include "results/parts/number.h"
 
 #include <inttypes.h>
@@ -164,4 +165,9 @@ const char *fr__sweep_cost_text(double cost, char *buf, size_t n)
     if (isnan(cost))
         return "";
     return fr__fixed(cost, cost < 1 ? 4 : cost < 1000 ? 2 : 0, buf, n);
+}
+
+const char *fr__sweep_time_text(const struct fr_sweep *s, double t_s, char *buf, size_t n)
+{
+    return s->has_training ? fr__format_time(t_s, buf, n) : fr__plain(t_s, buf, n);
 }

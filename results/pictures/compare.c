@@ -9,6 +9,7 @@
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
+#include "results/parts/times.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 #include "results/pictures/record.h"
@@ -111,7 +112,7 @@ static void write_time_labels(FILE *f, const struct fr_results *rs, double facto
         const struct fr_record *r = rs->records[i];
 
         snprintf(text, sizeof(text), "%s%s",
-                 fr__format_time(r->iteration_s, time_text, sizeof(time_text)),
+                 fr__record_time(r, r->iteration_s, time_text, sizeof(time_text)),
                  !r->oom     ? ""
                  : rs->n > 6 ? ", OOM"
                              : " (out of memory)");
@@ -124,14 +125,27 @@ static void write_time_labels(FILE *f, const struct fr_results *rs, double facto
     }
 }
 
+/* with_names: those of the bars stand below this panel. */
+static void set_times_place(FILE *f, const struct fr_results *rs, double bottom, bool with_names)
+{
+    fputs("set tmargin at screen 0.85\nset bmargin at screen ", f);
+    fr__plot_number(f, bottom);
+    putc('\n', f);
+    if (with_names)
+        write_tics(f, rs);
+    fputs(with_names ? "set format x '%s'\n" : "set format x ''\n", f);
+}
+
 static void write_times(FILE *f, const struct fr_results *rs, double factor, double max_s,
                         const char *unit)
 {
     fputs(
-        "set tmargin at screen 0.85\nset bmargin at screen 0.41\nset format x ''\n"
         "set key at screen 0.97, screen 0.895 right horizontal Left reverse samplen 1.2 width 1\n",
         f);
-    fprintf(f, "set ylabel 'time of one iteration (%s)' tc rgb '" FR__COLOUR_TEXT "'\n", unit);
+    if (unit[0])
+        fprintf(f, "set ylabel 'time of one iteration (%s)' tc rgb '" FR__COLOUR_TEXT "'\n", unit);
+    else
+        fputs("set ylabel 'makespan' tc rgb '" FR__COLOUR_TEXT "'\n", f);
     fputs("set yrange [0:", f);
     fr__plot_number(f, 1.15 * factor * max_s);
     fputs("]\n", f);
@@ -215,8 +229,9 @@ enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, st
 {
     char name[FR__ROW_NAME];
     const char *unit;
-    double factor, max_s = 0;
+    double factor, max_s = 0, bottom;
     size_t n_lines = 1;
+    bool is_plain = fr__results_are_plain(rs);
 
     (void)err;
     for (size_t i = 0; i < rs->n; i++) {
@@ -228,7 +243,8 @@ enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, st
     }
     if (!(max_s > 0))
         max_s = 1; /* an axis needs a length */
-    factor = fr__time_unit(max_s, &unit);
+    factor =
+        is_plain ? fr__record_time_unit(rs->records[0], max_s, &unit) : fr__time_unit(max_s, &unit);
     fputs("set multiplot\nset lmargin at screen 0.09\nset rmargin at screen 0.97\n"
           "set border 3 lc rgb '#BBBBBB'\nset boxwidth 0.6\nset style fill solid 1.0 noborder\n"
           "set grid ytics lt 1 lc rgb '#E6E6E6'\nset ytics nomirror scale 0.5 tc rgb "
@@ -237,8 +253,11 @@ enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, st
     fprintf(script, "set xrange [-0.6:%zu.6]\n", rs->n - 1);
     fr__plot_comparison_heading(script, rs);
     write_data(script, rs, factor);
+    bottom = rs->n > MAX_UPRIGHT ? 0.2 : 0.05 + 0.022 * (double)n_lines;
+    set_times_place(script, rs, is_plain ? bottom : 0.41, is_plain);
     write_times(script, rs, factor, max_s, unit);
-    write_memory(script, rs, rs->n > MAX_UPRIGHT ? 0.2 : 0.05 + 0.022 * (double)n_lines);
+    if (!is_plain) /* machines without hardware have no memory */
+        write_memory(script, rs, bottom);
     fputs("unset multiplot\n", script);
     return FR_OK;
 }

@@ -10,8 +10,10 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/parts/colours.h"
+#include "results/parts/difference_lines.h"
 #include "results/parts/lanes.h"
 #include "results/parts/number.h"
+#include "results/parts/times.h"
 #include "results/pictures/difference.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
@@ -165,7 +167,8 @@ static void put_headline(const struct picture *p)
     size_t n;
 
     snprintf(text, sizeof(text), "B takes %s %s than A",
-             fr__format_time(fabs(change_s), time, sizeof(time)), change_s < 0 ? "less" : "longer");
+             fr__record_time(fr__difference_unit(p->d), fabs(change_s), time, sizeof(time)),
+             change_s < 0 ? "less" : "longer");
     put_settings(p->d, text, sizeof(text));
     put_label(p, text, 0.03, 0.965, "font ',17' tc rgb '" FR__COLOUR_TEXT "'");
     n = 0;
@@ -174,7 +177,7 @@ static void put_headline(const struct picture *p)
 
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s%s", part ? ",  " : "",
                               fr_part_name((enum fr_time_part)part), s > 0 ? "+" : "",
-                              fr__format_time(s, time, sizeof(time)));
+                              fr__record_time(fr__difference_unit(p->d), s, time, sizeof(time)));
     }
     put_label(p, text, 0.03, 0.93, "font ',12' tc rgb '" FR__COLOUR_QUIET "'");
 }
@@ -187,9 +190,13 @@ static void put_title(const struct picture *p, const struct panel *panel)
     if (panel->n_busy > panel->n_shown)
         snprintf(some, sizeof(some), " (%zu of %zu busy devices shown)", panel->n_shown,
                  panel->n_busy);
-    snprintf(text, sizeof(text), "%c: %s, %zu GPUs of %s, batch %u, %s: %s%s", panel->letter,
-             r->workload, r->n_gpus, r->topology, r->global_batch, r->strategy,
-             fr__format_time(r->run->iteration_s, time, sizeof(time)), some);
+    fr__record_time(r, r->run->iteration_s, time, sizeof(time));
+    if (r->is_plain)
+        snprintf(text, sizeof(text), "%c: %s, %s, %s: %s%s", panel->letter, r->workload,
+                 r->topology, r->strategy, time, some);
+    else
+        snprintf(text, sizeof(text), "%c: %s, %zu GPUs of %s, batch %u, %s: %s%s", panel->letter,
+                 r->workload, r->n_gpus, r->topology, r->global_batch, r->strategy, time, some);
     put_label(p, text, 0.09, panel->top + 0.022, "font ',13' tc rgb '" FR__COLOUR_TEXT "'");
 }
 
@@ -210,15 +217,17 @@ static void put_key(const struct picture *p)
         is_copy_shown = is_copy_shown || is_copy;
         fprintf(p->f, ", \\\n NaN with boxes lc rgb '%s' title '%s'",
                 fr__category_colour((enum fr__category)c),
-                is_copy         ? own_titles[FR__SEND]
-                : own_titles[c] ? own_titles[c]
-                                : fr__category_title((enum fr__category)c));
+                is_copy ? own_titles[FR__SEND]
+                : own_titles[c]
+                    ? own_titles[c]
+                    : fr__category_title(fr__difference_unit(p->d), (enum fr__category)c));
     }
 }
 
 static void put_panel(const struct picture *p, const struct panel *panel)
 {
     bool is_lower = panel->letter == 'B';
+    char title[FR__DIFFERENCE_TITLE];
 
     fprintf(p->f, "set tmargin at screen %s\nset bmargin at screen %s\n",
             is_lower ? "0.46" : "0.85", is_lower ? "0.10" : "0.54");
@@ -237,7 +246,8 @@ static void put_panel(const struct picture *p, const struct panel *panel)
     fr__plot_number(p->f, p->factor * panel->record->run->iteration_s);
     fputs(", graph 1.03 nohead dt 2 lw 1.5 lc rgb '" FR__COLOUR_LIMIT "' front\n", p->f);
     if (is_lower)
-        fprintf(p->f, "set xlabel 'time (%s)' tc rgb '" FR__COLOUR_TEXT "'\nunset key\n", p->unit);
+        fprintf(p->f, "set xlabel '%s' tc rgb '" FR__COLOUR_TEXT "'\nunset key\n",
+                fr__difference_title("time", p->unit, title));
     else
         fputs("set key at screen 0.97, screen 0.035 right horizontal Left reverse samplen 1.2 "
               "width 1 tc rgb '" FR__COLOUR_TEXT "'\n",
@@ -282,7 +292,7 @@ enum fr_status fr__draw_difference(FILE *f, const struct fr_difference *d, const
     if (!(p.span_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
     FR_TRY(fr__gnuplot_script(&p.f, err));
-    p.factor = fr__time_unit(p.span_s, &p.unit);
+    p.factor = fr__record_time_unit(fr__difference_unit(d), p.span_s, &p.unit);
     fputs(fr__plot_frame(ending)->terminal, p.f);
     st = write_script(&p, err);
     if (st == FR_OK)

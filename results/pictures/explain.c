@@ -48,6 +48,7 @@ struct panel {
     const struct fr_decisions *x;
     const struct fr_decided_plan *p;
     double factor, length, pixel; /* the axis: seconds to its unit, what it spans, a pixel of it */
+    bool is_plain;
     size_t n_lanes, n_boxes;
     struct box *boxes; /* [n_ops] */
 };
@@ -261,7 +262,8 @@ static void write_plot(const struct panel *n)
         fprintf(n->f,
                 "%s$boxes index %u using 1:2:3:4:5:6 with boxxyerror fc rgb '%s' fs solid 1 border "
                 "lc rgb '#FFFFFF' title '%s'",
-                separator, s, sorts[s].colour, sorts[s].title);
+                separator, s, sorts[s].colour,
+                s == FORWARD && n->is_plain ? "task" : sorts[s].title);
         separator = ", \\\n ";
     }
     fprintf(n->f, "%s\nunset label\nunset arrow\n", separator[0] == 'p' ? "plot NaN notitle" : "");
@@ -274,7 +276,8 @@ static const char *describe(const struct panel *n, char *buf, size_t size)
     char time[40];
 
     snprintf(buf, size, "%s: %s", n->p->caption,
-             fr__format_time(n->p->makespan_s, time, sizeof(time)));
+             n->is_plain ? fr__plain(n->p->makespan_s, time, sizeof(time))
+                         : fr__format_time(n->p->makespan_s, time, sizeof(time)));
     return buf;
 }
 
@@ -313,16 +316,25 @@ static enum fr_status write_panel(struct panel *n, double top, double bottom, bo
 static void write_heading(FILE *f, const struct fr_explanation *e)
 {
     const struct fr_problem *in = &e->problem;
+    bool is_plain = fr__explanation_is_plain(e);
     char text[1024];
 
-    snprintf(text, sizeof(text), "%s on %zu of %zu GPUs of %s, %s", in->graph->name, in->n_devices,
-             in->topo->n_gpus, in->topo->name, e->question.strategy);
+    if (is_plain)
+        snprintf(text, sizeof(text), "%s on %s, %s", in->graph->name, in->topo->name,
+                 e->question.strategy);
+    else
+        snprintf(text, sizeof(text), "%s on %zu of %zu GPUs of %s, %s", in->graph->name,
+                 in->n_devices, in->topo->n_gpus, in->topo->name, e->question.strategy);
     fputs("set label 1 ", f);
     fr__gnuplot_string(f, text, 100);
     fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", f);
-    snprintf(text, sizeof(text),
-             "global batch %u, %s, %s; as the planner believes; black bars: the critical path",
-             in->global_batch, fr_dtype_name(in->graph->dtype), fr_optimizer_name(in->optimizer));
+    if (is_plain)
+        snprintf(text, sizeof(text), "as the planner believes; black bars: the critical path");
+    else
+        snprintf(text, sizeof(text),
+                 "global batch %u, %s, %s; as the planner believes; black bars: the critical path",
+                 in->global_batch, fr_dtype_name(in->graph->dtype),
+                 fr_optimizer_name(in->optimizer));
     fputs("set label 2 ", f);
     fr__gnuplot_string(f, text, 120);
     fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", f);
@@ -337,14 +349,15 @@ enum fr_status fr__explain_plot(FILE *script, const struct fr_explanation *e,
     struct panel n = {.f = script,
                       .graph = e->problem.graph,
                       .x = x,
-                      .n_lanes = n_devices < MAX_LANES ? n_devices : MAX_LANES};
-    const char *unit;
+                      .n_lanes = n_devices < MAX_LANES ? n_devices : MAX_LANES,
+                      .is_plain = fr__explanation_is_plain(e)};
+    const char *unit = "as in the task file";
 
     for (size_t k = 0; k < x->n_plans; k++)
         most_s = fmax(most_s, x->plans[k].makespan_s);
     if (!(most_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
-    n.factor = fr__time_unit(most_s, &unit);
+    n.factor = n.is_plain ? 1 : fr__time_unit(most_s, &unit);
     n.length = n.factor * most_s;
     n.pixel = n.length / frame->pixels_wide;
     fputs("set multiplot\nset lmargin at screen 0.09\nset rmargin at screen 0.97\n"

@@ -279,7 +279,9 @@ static enum fr_status write_lanes(struct timeline *t, struct fr_error *err)
         fprintf(t->f, "%s$boxes index %u using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' ", separator,
                 c, fr__category_colour((enum fr__category)c));
         if (categories[c].title)
-            fprintf(t->f, "title '%s'", categories[c].title);
+            fprintf(t->f, "title '%s'",
+                    c == FR__FORWARD ? fr__category_title(t->record, FR__FORWARD)
+                                     : categories[c].title);
         else
             fputs("notitle", t->f);
         separator = ", \\\n ";

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "results/comm_table.h"
+#include "results/parts/nics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -68,10 +69,13 @@ static void print_head(FILE *f, const struct fr_comm_table *t, bool has_links)
 {
     static const char PLACE[] = "     time   algbw   busbw  #wrong";
     static const char UNITS[] = "     (us)  (GB/s)  (GB/s)        ";
+    char nics[FR__NICS_TEXT];
 
     fprintf(f, "# %s on %zu GPUs of %zu machine%s of %s%s%s\n", fr_collective_kind_name(t->kind),
             t->n_gpus, t->n_machines, t->n_machines == 1 ? "" : "s", t->topology,
             t->way ? ", by " : "", t->way ? t->way : "");
+    if (t->n_nics > 0)
+        fprintf(f, "# NICs of a machine: %s\n", fr__nics_text(t->nics, t->n_nics, nics));
     fprintf(f, "#%76s%32s\n", "out-of-place", "in-place");
     fprintf(f, "#%11s  %12s  %8s  %6s  %6s%s%s  %-16s %-8s %8s  %-11s %9s%s\n", "size", "count",
             "type", "redop", "root", PLACE, PLACE, "algorithm", "protocol", "channels", "by",

@@ -5,6 +5,7 @@
 #include "results/comm_table.h"
 
 #include "base/units.h"
+#include "results/text/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,9 +25,11 @@ static void print_choice(FILE *f, const struct fr_comm_table *t)
     const struct fr_comm_row *r = &t->rows[0];
     char bytes[32], time[32], estimate[32];
 
-    fprintf(f, "%s of %s on %zu GPUs of %zu machine%s of %s\n\n", fr_collective_kind_name(t->kind),
+    fprintf(f, "%s of %s on %zu GPUs of %zu machine%s of %s\n", fr_collective_kind_name(t->kind),
             fr__format_bytes((double)r->bytes, bytes, sizeof(bytes)), t->n_gpus, t->n_machines,
             t->n_machines == 1 ? "" : "s", t->topology);
+    fr__put_nics(f, t->nics, t->n_nics);
+    putc('\n', f);
     fprintf(f, "  time       %s, %.1f GB/s of the bus, by %s\n",
             fr__format_time(r->time_s, time, sizeof(time)), r->bus_Bps / 1e9,
             fr_comm_source_name(r->source));

@@ -9,6 +9,7 @@
 #include "results/parts/difference_lines.h"
 #include "results/parts/number.h"
 #include "results/results.h"
+#include "results/parts/times.h"
 #include "results/text/cells.h"
 
 #include <math.h>
@@ -53,13 +54,13 @@ static void fill_row(const void *user, size_t i, struct fr__table_row *row)
 static void put_table(const struct page *p, const char *title,
                       const struct fr__difference_line lines[], size_t n)
 {
-    char a[CELL], b[CELL], change[CELL];
+    char a[FR__DIFFERENCE_TITLE], b[FR__DIFFERENCE_TITLE], change[FR__DIFFERENCE_TITLE];
     const struct fr__table_column columns[] = {
-        {title, false}, {a, true}, {b, true}, {change, true}};
+        {title, false},
+        {fr__difference_title("A", p->unit, a), true},
+        {fr__difference_title("B", p->unit, b), true},
+        {fr__difference_title("B - A", p->unit, change), true}};
 
-    snprintf(a, sizeof(a), "A (%s)", p->unit);
-    snprintf(b, sizeof(b), "B (%s)", p->unit);
-    snprintf(change, sizeof(change), "B - A (%s)", p->unit);
     fr__table_print(p->f, &(struct fr__table){columns, 4, n, fill_row, lines});
 }
 
@@ -86,12 +87,16 @@ static void put_answer(FILE *f, char letter, const struct fr_record *r)
 
     fprintf(f, "%c: ", letter);
     fr__put_clean(f, r->workload);
-    fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
+    if (r->is_plain)
+        fputs(" on ", f);
+    else
+        fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
     fr__put_clean(f, r->topology);
     fputs(", strategy ", f);
     fr__put_clean(f, r->strategy);
-    fprintf(f, ", global batch %u: %s%s\n", r->global_batch,
-            fr__format_time(r->run->iteration_s, time, sizeof(time)),
+    if (!r->is_plain)
+        fprintf(f, ", global batch %u", r->global_batch);
+    fprintf(f, ": %s%s\n", fr__record_time(r, r->run->iteration_s, time, sizeof(time)),
             r->oom ? " if it fitted in memory" : "");
 }
 
@@ -116,7 +121,8 @@ static void put_verdict(FILE *f, const struct fr_difference *d)
         fputs("\nB takes as long as A\n", f);
         return;
     }
-    fprintf(f, "\nB takes %s %s than A", fr__format_time(fabs(b_s - a_s), time, sizeof(time)),
+    fprintf(f, "\nB takes %s %s than A",
+            fr__record_time(fr__difference_unit(d), fabs(b_s - a_s), time, sizeof(time)),
             b_s > a_s ? "longer" : "less");
     if (a_s > 0) {
         fr__change_cell(percent, b_s / a_s - 1);
@@ -153,7 +159,8 @@ void fr_difference_print(FILE *f, const struct fr_difference *d, bool is_verbose
     put_answer(f, 'B', d->b);
     put_settings(f, d);
     put_verdict(f, d);
-    fputs("means over the GPUs in use of each\n\n", f);
+    fprintf(f, "means over the %ss in use of each\n\n",
+            fr__record_device_title(fr__difference_unit(d)));
     fr__difference_parts(d, p.step_s, parts);
     put_table(&p, "part", parts, FR_N_PARTS + 1);
     for (unsigned kind = 0; kind < FR_N_PIECES; kind++)

@@ -58,7 +58,7 @@ static void tell_question(const struct fr__telling *t)
 {
     const struct fr_problem *in = &t->e->problem;
 
-    bool is_plain = in->topo->is_plain && fr__graph_is_tasks(in->graph);
+    bool is_plain = fr__explanation_is_plain(t->e);
 
     fr__put_clean(t->f, in->graph->name);
     if (is_plain && in->n_devices == in->topo->n_gpus)
@@ -88,8 +88,8 @@ static void tell_rivals(const struct fr__telling *t)
     for (size_t i = 0; i < t->x->n_rivals; i++) {
         const struct fr_decided_rival *r = &t->x->rivals[i];
 
-        fprintf(t->f, "\n%s, take %s %s: %s.\n", r->what,
-                fr__explain_time(&t->unit, r->s, time, sizeof(time)), t->unit.name,
+        fprintf(t->f, "\n%s, take %s%s: %s.\n", r->what,
+                fr__explain_time(&t->unit, r->s, time, sizeof(time)), t->unit.after,
                 r->is_kept ? "that is the plan" : "no shorter");
     }
 }
@@ -197,7 +197,7 @@ enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
     if (t.x->layout)
         return fr__tell_layout(f, e, err);
     t.p = &t.x->plans[0];
-    t.unit = fr__explain_unit(t.x);
+    t.unit = fr__explain_unit(e);
     t.with_memory = v->op || is_memory_tight(t.x);
     if (v->op)
         return tell_one(&t, v->op, err);

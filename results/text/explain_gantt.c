@@ -69,7 +69,7 @@ static void draw_axis(const struct fr__telling *t, size_t margin)
         fputs(text, t->f);
         at += strlen(text);
     }
-    fprintf(t->f, " %s\n", t->unit.name);
+    fprintf(t->f, "%s\n", t->unit.after);
 }
 
 void fr__tell_gantt(const struct fr__telling *t)

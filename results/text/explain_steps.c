@@ -308,8 +308,9 @@ static void tell_bounds(const struct fr__telling *t)
                   ? (struct bound){t, "what the search proved", b->search_s}
                   : (struct bound){t, "the best chain through a move that memory makes necessary",
                                    b->cross_s};
-    fprintf(t->f, "\nThe step takes %s %s.",
-            fr__explain_time(&t->unit, t->p->makespan_s, makespan, sizeof(makespan)), t->unit.name);
+    fprintf(t->f, "\nThe step takes %s%s.",
+            fr__explain_time(&t->unit, t->p->makespan_s, makespan, sizeof(makespan)),
+            t->unit.after);
     if (!(b->best_s > 0)) {
         putc('\n', t->f);
         return;

@@ -2,6 +2,7 @@
 #ifndef FR_RESULTS_TEXT_RECORD_H
 #define FR_RESULTS_TEXT_RECORD_H
 
+#include "results/parts/times.h"
 #include "results/results.h"
 #include "results/text/table.h"
 
@@ -16,9 +17,6 @@ void fr__record_put_cost_sources(FILE *f, const struct fr_record *r);
 
 /* "NICs of a machine: 8 x 400 Gbit/s, PCIe 48 GB/s (PCIe limits)" and a line end; n 0: nothing. */
 void fr__put_nics(FILE *f, const struct fr_topo_nics nics[], size_t n);
-/* A time of the record: with its unit, or, of tasks on machines without hardware, as a plain
- * number. Returns buf. */
-const char *fr__record_time(const struct fr_record *r, double s, char *buf, size_t n);
 
 /* ---- comparison.c ---- */
 

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "base/units.h"
+#include "results/parts/nics.h"
 #include "results/parts/number.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
@@ -95,27 +96,12 @@ static void put_warning(FILE *f, const char *strategy, const char *text)
     putc('\n', f);
 }
 
-const char *fr__record_time(const struct fr_record *r, double s, char *buf, size_t n)
-{
-    return r->is_plain ? fr__plain(s, buf, n) : fr__format_time(s, buf, n);
-}
-
 void fr__put_nics(FILE *f, const struct fr_topo_nics nics[], size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct fr_topo_nics *k = &nics[i];
-        char rate[NUMBER], host[NUMBER];
+    char text[FR__NICS_TEXT];
 
-        fprintf(f, "%s%u x %s Gbit/s", i ? "; " : "NICs of a machine: ", (unsigned)k->n_a_machine,
-                fr__plain(8e-9 * k->rate_Bps, rate, sizeof(rate)));
-        if (k->host_Bps > 0)
-            fprintf(f, ", PCIe %s GB/s (%s limits)",
-                    fr__plain(1e-9 * k->host_Bps, host, sizeof(host)),
-                    k->host_Bps < k->rate_Bps ? "PCIe" : "the network");
-        if (n > 1)
-            fprintf(f, " in %u machine%s", (unsigned)k->n_machines, k->n_machines == 1 ? "" : "s");
-    }
-    fputs(n > 0 ? "\n" : "", f);
+    if (n > 0)
+        fprintf(f, "NICs of a machine: %s\n", fr__nics_text(nics, n, text));
 }
 
 /* Of tasks on machines without hardware: there is no batch, no number format and no optimizer. */

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "base/units.h"
+#include "results/parts/nics.h"
 #include "results/parts/number.h"
 #include "results/parts/sweep_names.h"
 #include "results/text/cells.h"
@@ -52,9 +53,10 @@ static void find_winners(const struct page *p, const struct fr_sweep_group *g, s
 {
     const char *const names[] = {"time", "memory", has_prices(p) ? "cost" : "GPU hours"};
     const size_t best[] = {g->best_time, g->best_memory, g->best_cost};
+    size_t n = p->sweep->has_training ? 3 : 1; /* tasks have neither memory nor costs */
 
     w->n = 0;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t k = 0, used;
 
         if (best[i] == SIZE_MAX)
@@ -122,7 +124,7 @@ static void print_group(const struct page *p, const struct fr_sweep_group *g)
             "  measured pairs of one model and software do not show reliably)\n",
             g->n_like_best, g->n_like_best == 1 ? "" : "s",
             fr__percent(fr_sweep_least_difference(), likeness, sizeof(likeness)));
-    if (g->n_frontier > 0)
+    if (g->n_frontier > 0 && p->sweep->has_training)
         print_frontier(p, g);
 }
 
@@ -281,6 +283,18 @@ static void print_fixed(FILE *f, const struct fr_sweep *s)
         fputs("\n", f);
 }
 
+/* A line for each topology whose machines are joined by other NICs than the others'. */
+static void print_nics(FILE *f, const struct fr_sweep *s)
+{
+    char text[FR__NICS_TEXT];
+
+    for (size_t i = 0; i < s->n_nics; i++)
+        if (fr__sweep_nics_text(s, i, text)[0]) {
+            fr__put_clean(f, text);
+            putc('\n', f);
+        }
+}
+
 /* Shares over what fits, each point weighing the same. */
 static void print_cost_sources(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
 {
@@ -292,7 +306,7 @@ static void print_cost_sources(FILE *f, const struct fr_sweep *s, const struct f
         for (unsigned t = 0; t < FR_N_TRUSTS && s->rows[i]; t++)
             if (s->rows[i]->outcome == FR_FITS)
                 sum[t] += s->rows[i]->cost_frac[t];
-    if (m->n[FR_FITS] == 0)
+    if (m->n[FR_FITS] == 0 || !s->has_training)
         return;
     fputs("\ntimes of ops from", f);
     for (unsigned t = 0; t < FR_N_TRUSTS; t++) {
@@ -339,6 +353,7 @@ void fr_sweep_print_table(FILE *f, const struct fr_sweep *s, const struct fr_swe
             fprintf(f, "%s %zu %s", o ? "," : ":", m->n[o], words[o]);
     fputs("\n", f);
     print_fixed(f, s);
+    print_nics(f, s);
     print_seeds(&p);
     if (m->n_groups > MAX_GROUPS && !wanted->all_rows) {
         print_digest(&p);

@@ -209,11 +209,12 @@ static bool is_default(const struct listing *l, enum fr_sweep_column c)
     case FR_SWEEP_EFFICIENCY:
         return l->of->summary->scaling != NULL;
     case FR_SWEEP_ITERATION:
+        return true;
     case FR_SWEEP_SAMPLES:
     case FR_SWEEP_MEMORY:
     case FR_SWEEP_TIME:
     case FR_SWEEP_COST:
-        return true;
+        return l->of->sweep->has_training;
     default:
         return false;
     }
@@ -238,10 +239,10 @@ static void percent_cell(char cell[FR__TABLE_CELL], double frac)
         fr__percent(frac, cell, NUMBER);
 }
 
-static void time_cell(char cell[FR__TABLE_CELL], double t_s)
+static void time_cell(char cell[FR__TABLE_CELL], const struct fr_sweep *s, double t_s)
 {
     if (!isnan(t_s))
-        fr__format_time(t_s, cell, NUMBER);
+        fr__sweep_time_text(s, t_s, cell, NUMBER);
 }
 
 static void rate_cell(char cell[FR__TABLE_CELL], double per_s)
@@ -251,21 +252,21 @@ static void rate_cell(char cell[FR__TABLE_CELL], double per_s)
 }
 
 /* Times and rates of one iteration. */
-static void fill_rate(const struct fr_sweep_row *r, enum fr_sweep_column c,
-                      char cell[FR__TABLE_CELL])
+static void fill_rate(const struct fr_sweep *s, const struct fr_sweep_row *r,
+                      enum fr_sweep_column c, char cell[FR__TABLE_CELL])
 {
     switch (c) {
     case FR_SWEEP_ITERATION:
-        time_cell(cell, r->iteration_s);
+        time_cell(cell, s, r->iteration_s);
         break;
     case FR_SWEEP_STANDARD_ERROR:
-        time_cell(cell, r->standard_error_s);
+        time_cell(cell, s, r->standard_error_s);
         break;
     case FR_SWEEP_MIN:
-        time_cell(cell, r->min_s);
+        time_cell(cell, s, r->min_s);
         break;
     case FR_SWEEP_MAX:
-        time_cell(cell, r->max_s);
+        time_cell(cell, s, r->max_s);
         break;
     case FR_SWEEP_RANGE:
         fr__range_cell(cell, r->low_s, r->high_s);
@@ -283,13 +284,13 @@ static void fill_rate(const struct fr_sweep_row *r, enum fr_sweep_column c,
         rate_cell(cell, 1e-12 * r->model_flops_per_s_per_gpu);
         break;
     case FR_SWEEP_COMPUTE:
-        time_cell(cell, r->compute_s);
+        time_cell(cell, s, r->compute_s);
         break;
     case FR_SWEEP_EXPOSED:
-        time_cell(cell, r->exposed_comm_s);
+        time_cell(cell, s, r->exposed_comm_s);
         break;
     default:
-        time_cell(cell, r->bubble_s);
+        time_cell(cell, s, r->bubble_s);
         break;
     }
 }
@@ -320,7 +321,7 @@ static void fill_measure(const struct listing *l, size_t point, enum fr_sweep_co
         fr__table_text(cell, fr__sweep_cost_text(v.cost, text, sizeof(text)));
         break;
     default:
-        fill_rate(r, c, cell);
+        fill_rate(l->of->sweep, r, c, cell);
         break;
     }
 }
@@ -361,7 +362,9 @@ void fr__sweep_put_points(FILE *f, const struct fr__sweep_points *p)
         enum fr_sweep_column c = l.measures[k];
         const char *title = c == FR_SWEEP_TIME   ? fr__sweep_time_title(&p->summary->terms)
                             : c == FR_SWEEP_COST ? fr__sweep_cost_title(&p->summary->terms)
-                                                 : columns_known[c].title;
+                            : c == FR_SWEEP_ITERATION && !p->sweep->has_training
+                                ? "makespan"
+                                : columns_known[c].title;
 
         columns[t.n_columns++] = (struct fr__table_column){title, true};
     }

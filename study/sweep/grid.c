@@ -39,6 +39,7 @@ void fr_sweep_free(struct fr_sweep *s)
     free(s->inputs);
     free(s->types);
     free(s->clusters);
+    free(s->nics);
     free(s->rows);
     pthread_mutex_destroy(&s->lock);
     fr__arena_free(s->arena);

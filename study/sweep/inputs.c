@@ -12,6 +12,7 @@
 #include "study/sweep/state.h"
 #include "topo/plausible.h"
 #include "workloads/graph/shape.h"
+#include "workloads/graph/totals.h"
 #include "workloads/zoo/zoo.h"
 
 #include <dirent.h>
@@ -265,7 +266,6 @@ static enum fr_status add_type(struct fr_sweep *s, const struct fr_device_type *
     return FR_OK;
 }
 
-/* Also for presets, which may differ in the next build of the same version. */
 /* Keeps what there is to pay for in a topology. */
 static enum fr_status add_cluster(struct fr_sweep *s, const struct fr_topo *t, const char *spec,
                                   struct fr_error *err)
@@ -290,6 +290,7 @@ static enum fr_status add_cluster(struct fr_sweep *s, const struct fr_topo *t, c
     return FR_OK;
 }
 
+/* Also for presets, which may differ in the next build of the same version. */
 static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_error *err)
 {
     enum fr_status st = FR_OK;
@@ -303,6 +304,9 @@ static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_
         st = add_type(s, &t->types[i], err);
     if (st == FR_OK)
         st = add_cluster(s, t, spec, err);
+    if (st == FR_OK)
+        st = fr__sweep_add_nics(s, t, spec, err);
+    s->has_training = s->has_training || !t->is_plain;
     d = digest_machines(FR__DIGEST_START, t);
     if (st == FR_OK)
         st = digest_systems(&d, t, err);
@@ -321,6 +325,7 @@ static enum fr_status load_graph(struct fr_sweep *s, const char *spec, struct fr
     struct fr_graph *g;
 
     FR_TRY(fr_workload_load(&g, spec, &own, err));
+    s->has_training = s->has_training || !fr__graph_is_tasks(g);
     if (fr__zoo_find(spec))
         d = digest_graph(g);
     else if (fr__is_folder(spec))

@@ -20,18 +20,29 @@ struct fr__sweep_input {
     char digest[17];
 };
 
+/* The NICs that join the machines of a topology that any question uses; n 0: no question uses
+ * several. */
+struct fr__sweep_nics {
+    const char *topology;
+    size_t n;
+    struct fr_topo_nics kinds[FR_TOPO_NICS];
+};
+
 struct fr_sweep {
     struct fr__arena *arena; /* values, inputs, types */
     struct fr__axis axes[FR_N_SETTINGS];
     uint32_t shard, n_shards; /* shard from 0 */
     bool allow_implausible;
-    size_t n_points; /* 0 until finished */
+    bool has_training; /* a topology with hardware, or a workload that is no task graph */
+    size_t n_points;   /* 0 until finished */
     struct fr__sweep_input *inputs;
     size_t n_inputs, cap_inputs;
     const char **types; /* GPU types of the topologies */
     size_t n_types, cap_types;
     struct fr_priced *clusters; /* each topology, all of it */
     size_t n_clusters, cap_clusters;
+    struct fr__sweep_nics *nics; /* [n_nics] of each topology, in their order */
+    size_t n_nics, cap_nics;
 
     pthread_mutex_t lock; /* of what follows, while threads run */
     struct fr__arena *row_arena;
@@ -50,6 +61,10 @@ size_t fr__sweep_group_of(const struct fr_sweep *s, size_t point);
 /* Fills struct fr_sweep_summary's scaling, frac: [n_points]. Returns whether any question fits on
  * several numbers of GPUs. */
 bool fr__sweep_scaling(const struct fr_sweep *s, double frac[]);
+
+/* Keeps the NICs of a topology by its name in the axis. FR_ENOMEM. */
+enum fr_status fr__sweep_add_nics(struct fr_sweep *s, const struct fr_topo *t, const char *spec,
+                                  struct fr_error *err);
 
 /* Loads every workload and topology of the axes once, for their errors, digests and types;
  * digests the costs. */

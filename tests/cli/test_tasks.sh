@@ -28,6 +28,47 @@ if command -v gnuplot > /dev/null; then
     check the_cookbook_s_graph_is_drawn test "$status" = 0 -a -s three.svg -a -s three.png
 fi
 
+# ---- reports, pictures and other tables of the same ----
+heft="-w $source/examples/tasks/heft.csv --order strict --network analytic"
+machines="machines P1 P2 P3 via 1GB/s"
+# plain FILE: no time of it has a unit, and none of its words is of training
+plain() {
+    sed -e '/<style>/,/<\/style>/d' -e '/<script>/,/<\/script>/d' -e '/planned and simulated in/d' "$1" > page
+    ! grep -qE '[0-9] (s|ms|us|min|h|days)\b|GPU|[Ii]teration|sample|batch|forward|PiB|memory' page
+}
+run simulate $heft -t "$machines" -s heft -o run.html
+check a_report_says_the_makespan grep -q '>The makespan is <b>80</b>\.<' run.html
+check a_report_has_no_unit_of_time plain run.html
+check its_axis_neither grep -q '>time</text>' run.html
+check nor_its_boxes grep -q '^27 to 40: 13$' run.html
+run compare $heft -t "$machines" -s heft -s cpop -s exact -o several.html
+check a_comparison_names_the_shortest grep -q '>exact</b> is the fastest: its makespan is <b>73</b>, 1.10 times' several.html
+check its_report_has_no_unit plain several.html
+run sweep $heft -t "$machines" -s heft -s cpop -o grid.html
+check a_sweep_has_makespans says '^  time  *heft  *80$'
+check a_sweep_has_no_rates_costs_or_units test "$(grep -cE ' (s|min|days)\b|GPU|samples|GiB' out)" = 0
+check nor_has_its_report plain grid.html
+run simulate $heft -t "$machines" -s heft --json
+cp out heft.json
+run simulate $heft -t "$machines" -s cpop --json
+cp out cpop.json
+run diff heft.json cpop.json -o other.html
+check a_difference_is_plain says '^B takes 6 longer than A'
+check its_answers_too says "^A: heft on $machines, strategy heft: 80$"
+check its_columns_have_no_unit says '^  part  *A  *B  *B - A$'
+check nor_has_its_page grep -q 'B takes <b>6</b> longer than A' other.html
+run explain -w "$source/examples/tasks/heft.csv" -t "$machines" -s heft
+check an_explanation_ends_in_plain_time says '^The step takes 80.000\. No placement takes less than 41.000'
+if command -v gnuplot > /dev/null; then
+    run compare $heft -t "$machines" -s heft -s cpop -o bars.svg -q
+    check the_picture_of_a_comparison_has_plain_bars test "$(grep -c '>80<\|>86<' bars.svg)" -ge 2
+    check no_unit_and_no_memory test "$(grep -c ' min<\|(s)\|memory\|iteration' bars.svg)" = 0
+    run diff heft.json cpop.json -o two.svg
+    check nor_has_that_of_a_difference test "$(grep -c '(s)\| min<\|GPUs\|forward' two.svg)" = 0
+    run explain -w "$source/examples/tasks/heft.csv" -t "$machines" -s heft -o plan.svg
+    check nor_that_of_a_plan test "$(grep -c '(s)\| min<\|GPUs\|forward\|batch' plan.svg)" = 0
+fi
+
 # a takes 2, b 3 and c 4
 place() { printf 'op,device,start_s\n' > p.csv; printf '%s\n' "$@" >> p.csv; }
 place a,m1,0 b,m1,2 c,m1,3

@@ -68,11 +68,36 @@ def median(values):
     return (v[(len(v) - 1) // 2] + v[len(v) // 2]) / 2
 
 
+def signed(x, places=0):
+    """A difference as tables show it: +23 %, -8 %."""
+    return "%+.*f %%" % (places, 100 * x)
+
+
+def rate(x):
+    """Three significant digits and no exponent: 9.70, 45.0, 2580."""
+    return "%.*f" % (0 if x >= 100 else 1 if x >= 10 else 2, x)
+
+
+def ms(s, places=1):
+    return "%.*f" % (places, 1e3 * s)
+
+
+def row(table, *cells):
+    """The row of a table that begins with these cells."""
+    return next(r for r in table.rows if tuple(r.values())[:len(cells)] == cells)
+
+
+def row_with(rows, **cells):
+    """The first row that has these values."""
+    return next(r for r in rows if all(r[k] == v for k, v in cells.items()))
+
+
 def isnumber(x):
     return isinstance(x, (int, float))
 
 
-WORDS = dict(isnumber=isnumber, time=time, gib=gib, percent=percent, spaced=spaced, median=median, digits3=digits3,
+WORDS = dict(isnumber=isnumber, time=time, gib=gib, percent=percent, spaced=spaced, median=median, digits3=digits3, signed=signed, rate=rate, ms=ms, row=row, row_with=row_with, any=any, zip=zip,
+            
              abs=abs, max=max, min=min, sum=sum, len=len, round=round, int=int, sorted=sorted)
 
 
@@ -110,7 +135,7 @@ def as_pattern(sentence):
     """The sentence with any figures, any white space: a pattern with a group a figure."""
     parts = re.split(r"\{[^{}]*\}", sentence)
     spaces = [r"\s+".join(re.escape(w) for w in re.split(r"\s+", p)) for p in parts]
-    return r"(-?[\d.]+(?:[ \n]\d{3})*(?:\s+(?:%|s|ms|us|min|h|days|GiB)(?=\W))?)".join(spaces)
+    return r"([-+]?\d+(?:\.\d+)?(?:[ \n]\d{3})*(?:\s+(?:%|s|ms|us|min|h|days|GiB)(?=\W))?)".join(spaces)
 
 
 def check_sentence(page, sentence, answers, update):
