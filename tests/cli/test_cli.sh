@@ -113,6 +113,9 @@ run simulate -w lenet -t dgx1-v100 -g 2 -s dp --order tic --json
 check "a_ring_has_no_transfers_to_order" says '"ordered_transfers": 0,'
 run compare -w lenet -t dgx1-v100 -g 2 -s dp -s mp -s dp:sync=ps-cpu --order control
 check "strategies_are_compared_in_an_order_of_one_kind" says "order control"
+run simulate -w gpt:layers=2,hidden=64,heads=4,seq=16,vocab=100 -t dgx1-v100 -g 2 -b 2 --order control \
+    -s dp:copies-in=1
+check "a_copy_of_shared_gradients_comes_after_their_sum" says "iteration time"
 run simulate $vgg -s dp
 check "simulate_prints_a_table" succeeds
 check "the_table_echoes_the_question" says "vgg19 on 4 of 8 GPUs of dgx1-v100, strategy dp"
