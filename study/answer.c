@@ -328,6 +328,14 @@ static enum fr_status correct(struct fr__making *m, struct fr_error *err)
                                          t->devices[m->devices[0]].type, err);
 }
 
+static void note_size(struct fr__tools *t, const struct fr_plan *p)
+{
+    size_t n = fr_plan_view(p)->n_tasks;
+
+    if (n > t->most_tasks)
+        t->most_tasks = n;
+}
+
 enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,
                             const struct fr_context *ctx, struct fr_record **out,
                             struct fr_error *err)
@@ -362,6 +370,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         problem.memo = m.tools->memo;
         problem.params = m.tools->params;
         st = plan_within_memory(&m, &problem, strategy, err);
+        if (st == FR_OK)
+            note_size(m.tools, m.plan);
     }
     if (st == FR_OK)
         st = fr__record_make(&m, out, err);

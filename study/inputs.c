@@ -54,7 +54,7 @@ struct fr__inputs {
 
 /* How many unused inputs are kept. A sweep goes through its topologies again for each workload, and
  * all presets fit; graphs are larger. */
-enum { IDLE_TOPOS = 24, IDLE_GRAPHS = 8 };
+enum { IDLE_TOPOS = 24, IDLE_GRAPHS = 8, MOST_IDLE_TASKS = 1 << 18 };
 
 struct fr__inputs *fr__inputs_new(void)
 {
@@ -419,8 +419,10 @@ void fr__inputs_give_tools(struct fr__inputs *in, const struct fr_setting *s, st
     uint64_t graph_id = 0;
     struct input *topo;
 
-    if (!t)
+    if (!t || t->most_tasks > MOST_IDLE_TASKS) {
+        fr__tools_free(t);
         return;
+    }
     pthread_mutex_lock(&in->lock);
     topo = find_taken(in, s, &graph_id);
     t->next = topo->idle_tools;

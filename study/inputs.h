@@ -28,10 +28,13 @@ struct fr__tools {
     struct fr_cost_memo *memo;        /* costs of the graph's ops under the cost model */
     struct fr__kept_params *params;   /* of the graph */
     uint64_t graph_id;                /* number of the graph of memo and params */
+    size_t most_tasks;                /* of a plan that the simulation ran */
     struct fr__tools *next;           /* idle ones of the same topology */
 };
 
-/* Lends tools for a setting to one thread. They are given back before the setting is. */
+/* Lends tools for a setting to one thread. They are given back before the setting is. Tools that ran
+ * a very large plan are freed then: a simulation keeps the memory of its largest plan, some 200
+ * bytes a task, and a session has many topologies. */
 enum fr_status fr__inputs_take_tools(struct fr__inputs *in, const struct fr_setting *s,
                                      struct fr__tools **out, struct fr_error *err);
 void fr__inputs_give_tools(struct fr__inputs *in, const struct fr_setting *s, struct fr__tools *t);
