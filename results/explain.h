@@ -1,6 +1,6 @@
 /* results/explain.h - how a strategy came to its plan, step by step: text, JSON, pictures.
  *
- * All of it is read from the strategy's record of decisions (strategies/decisions.h). A strategy
+ * All of it is read from the strategy's record of decisions (lowering/decisions.h). A strategy
  * that fills the record can be explained; nothing here knows one.
  */
 #ifndef FORERUN_EXPLAIN_H

@@ -9,7 +9,7 @@
 #include "study/collective_time.h"
 #include "study/difference.h"
 #include "study/learn.h"
-#include "strategies/stage_plan.h"
+#include "lowering/stage_plan.h"
 #include "study/study.h"
 #include "study/sweep.h"
 #include "study/validate.h"

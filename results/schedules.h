@@ -3,7 +3,7 @@
 #define FORERUN_SCHEDULES_H
 
 #include "base/base.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <stdio.h>
 

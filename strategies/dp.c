@@ -1,5 +1,5 @@
 /* strategies/dp.c - synchronous data parallelism: one replica a device, gradients averaged by ring
- * all-reduce in buckets or through parameter servers (strategies/exchange/exchange.h).
+ * all-reduce in buckets or through parameter servers (lowering/exchange/exchange.h).
  *
  * Source: S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training,
  * VLDB 2020. Section 3.2.3: the backward pass ends when all buckets have been reduced, and the
@@ -9,11 +9,11 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "strategies/exchange/exchange.h"
+#include "lowering/exchange/exchange.h"
 #include "strategies/list.h"
-#include "strategies/lower/log.h"
-#include "strategies/lower/problem.h"
-#include "strategies/replica/replica.h"
+#include "lowering/log.h"
+#include "lowering/check_problem.h"
+#include "lowering/replica/replica.h"
 #include "strategies/single.h"
 
 enum {

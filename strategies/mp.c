@@ -1,6 +1,6 @@
 /* strategies/mp.c - model parallelism: the forward ops are cut into contiguous parts, one on each
  * device. The whole batch passes at once, so that devices wait for each other. Parts that follow
- * each other are on devices with a fast connection (strategies/replica/line_up.h).
+ * each other are on devices with a fast connection (lowering/replica/line_up.h).
  *
  * Source:  J. Dean et al., Large Scale Distributed Deep Networks, NIPS 2012, section 3. Layers of a
  *          network are spread over devices as by A. Krizhevsky (2014) and in PyTorch's tutorial on
@@ -9,13 +9,13 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "strategies/replica/line_up.h"
+#include "lowering/replica/line_up.h"
 #include "strategies/list.h"
-#include "strategies/lower/log.h"
-#include "strategies/lower/problem.h"
-#include "strategies/replica/replica.h"
+#include "lowering/log.h"
+#include "lowering/check_problem.h"
+#include "lowering/replica/replica.h"
 #include "strategies/single.h"
-#include "strategies/pipeline/stages.h"
+#include "lowering/pipeline/stages.h"
 
 enum { OPTION_PASSES, OPTION_RECIPE };
 

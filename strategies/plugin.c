@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "strategies/lower/values.h"
+#include "lowering/values.h"
 
 #include <dlfcn.h>
 #ifdef __linux__

@@ -4,7 +4,7 @@
  * Sources: Y. Huang et al., GPipe, NeurIPS 2019; D. Narayanan et al., PipeDream, SOSP 2019 and
  * Megatron-LM, SC 2021 (1F1B with a flush). Stage s of replica r of R stands on device s R + r: the
  * replicas of a stage, which exchange more than neighbouring stages, sit side by side. A single
- * pipeline runs along devices that are well joined (strategies/replica/line_up.h).
+ * pipeline runs along devices that are well joined (lowering/replica/line_up.h).
  *
  * A stage's blocks (one micro-batch, one direction) follow each other by explicit dependencies, so
  * the schedule holds under any order of ready tasks. Replicas reduce accumulated gradients in place
@@ -14,15 +14,15 @@
 
 #include "base/error.h"
 #include "strategies/list.h"
-#include "strategies/lower/decisions.h"
-#include "strategies/exchange/exchange.h"
-#include "strategies/replica/line_up.h"
-#include "strategies/lower/log.h"
-#include "strategies/pipeline/async.h"
-#include "strategies/pipeline/sums.h"
-#include "strategies/pipeline/times.h"
-#include "strategies/lower/problem.h"
-#include "strategies/pipeline/stages_given.h"
+#include "lowering/decisions_new.h"
+#include "lowering/exchange/exchange.h"
+#include "lowering/replica/line_up.h"
+#include "lowering/log.h"
+#include "lowering/pipeline/async.h"
+#include "lowering/pipeline/sums.h"
+#include "lowering/pipeline/times.h"
+#include "lowering/check_problem.h"
+#include "lowering/pipeline/stages_given.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* strategies/single.c - everything on the first device: the baseline. */
 #include "config.h"
 
-#include "strategies/lower/problem.h"
+#include "lowering/check_problem.h"
 #include "strategies/single.h"
 
 #include "base/error.h"
 #include "strategies/list.h"
-#include "strategies/lower/log.h"
-#include "strategies/replica/replica.h"
+#include "lowering/log.h"
+#include "lowering/replica/replica.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 #ifndef FR_STRATEGIES_SINGLE_H
 #define FR_STRATEGIES_SINGLE_H
 
-#include "strategies/replica/replica.h"
+#include "lowering/replica/replica.h"
 #include "strategies/strategies.h"
 
 /* One replica on the first device, the global batch in `accumulate` micro-batches. FR_EUSAGE where

@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "strategies/plugin.h"
 #include "strategies/strategies.h"
-#include "strategies/lower/values.h"
+#include "lowering/values.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,10 +82,9 @@ static enum fr_status find_option(const struct fr_strategy *s, const char *name,
                     fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
 
-static enum fr_status parse_option(struct fr__values_parsing *p, const char **at,
-                                   struct fr_error *err)
+static enum fr_status parse_option(struct fr__values_parsing *p, const struct fr_strategy *s,
+                                   const char **at, struct fr_error *err)
 {
-    const struct fr_strategy *s = p->strategy;
     struct fr__word key, value;
     size_t i = 0;
 
@@ -121,12 +120,12 @@ static enum fr_status as_usage(enum fr_status st, struct fr_error *err)
 }
 
 /* Options to the end of the text, which begins with ':' or ','. */
-static enum fr_status parse_options(struct fr__values_parsing *p, const char *at,
-                                    struct fr_error *err)
+static enum fr_status parse_options(struct fr__values_parsing *p, const struct fr_strategy *s,
+                                    const char *at, struct fr_error *err)
 {
     while (*at) {
         at++;
-        FR_TRY(parse_option(p, &at, err));
+        FR_TRY(parse_option(p, s, &at, err));
     }
     return FR_OK;
 }
@@ -147,7 +146,8 @@ static enum fr_status parse(const char *spec, const struct fr_strategy **out,
                             struct fr_option_values *values, struct fr_error *err)
 {
     const struct fr_strategy_alias *alias = fr_strategy_alias_of(spec);
-    struct fr__values_parsing p = {.values = values};
+    const struct fr_strategy *found = NULL;
+    struct fr__values_parsing p;
     const char *more = NULL; /* options behind an alias */
     char path[FR__PLUGIN_PATH];
     struct fr__word name;
@@ -163,21 +163,19 @@ static enum fr_status parse(const char *spec, const struct fr_strategy **out,
                          fr__plugin_path(spec, path, sizeof(path)) ? FR__MAX_WORD : MAX_NAME, &name,
                          err));
     if (fr__is_plugin(name.text))
-        FR_TRY(fr__plugin_load(&p.strategy, name.text, err));
+        FR_TRY(fr__plugin_load(&found, name.text, err));
     else
-        FR_TRY(find_strategy(name.text, &p.strategy, err));
-    FR_TRY(fr__values_begin(&p, p.strategy, values, err));
-    FR_TRY(parse_options(&p, spec, err));
+        FR_TRY(find_strategy(name.text, &found, err));
+    FR_TRY(fr__values_begin(&p, found->name, found->options, values, err));
+    FR_TRY(parse_options(&p, found, spec, err));
     if (more)
-        FR_TRY(parse_options(&p, more, err));
-    for (size_t i = 0; p.strategy->required_option && p.strategy->options[i].name; i++)
-        if (strcmp(p.strategy->options[i].name, p.strategy->required_option) == 0 &&
-            !values->is_set[i])
+        FR_TRY(parse_options(&p, found, more, err));
+    for (size_t i = 0; found->required_option && found->options[i].name; i++)
+        if (strcmp(found->options[i].name, found->required_option) == 0 && !values->is_set[i])
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                            "strategy '%s' needs its option: %s:%s=... (%s)", p.strategy->name,
-                            p.strategy->name, p.strategy->required_option,
-                            p.strategy->options[i].help);
-    *out = p.strategy;
+                            "strategy '%s' needs its option: %s:%s=... (%s)", found->name,
+                            found->name, found->required_option, found->options[i].help);
+    *out = found;
     return FR_OK;
 }
 
@@ -196,7 +194,7 @@ enum fr_status fr_strategy_fill(const struct fr_strategy *s, struct fr_option_va
                                 const char *option, const char *text, bool *has,
                                 struct fr_error *err)
 {
-    struct fr__values_parsing p = {.strategy = s, .values = values};
+    struct fr__values_parsing p = {.owner = s->name, .options = s->options, .values = values};
 
     *has = false;
     for (size_t i = 0; s->options[i].name; i++) {

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "calibrate/cost_memo.h"
-#include "strategies/lower/params.h"
+#include "lowering/params.h"
 #include "study/loading.h"
 #include "study/recipes.h"
 

@@ -12,7 +12,7 @@
 #include "study/session.h"
 #include "study/slow.h"
 #include "strategies/list.h"
-#include "strategies/lower/learning.h"
+#include "lowering/learning_new.h"
 
 #include <math.h>
 #include <stdlib.h>

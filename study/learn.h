@@ -3,12 +3,12 @@
  * The strategy knows no cost. It measures a first plan, learns what operations and transfers took,
  * plans with that, tries the plan, goes back if it is slower, and so on until nothing new is
  * learned. Then it measures again every so many iterations. The rules are the strategy's; see field
- * `learn` of struct fr_strategy. strategies/learning.h has the record.
+ * `learn` of struct fr_strategy. lowering/learning.h has the record.
  */
 #ifndef FORERUN_LEARN_H
 #define FORERUN_LEARN_H
 
-#include "strategies/learning.h"
+#include "lowering/learning.h"
 #include "study/study.h"
 
 #ifdef __cplusplus

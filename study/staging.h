@@ -4,7 +4,7 @@
 #ifndef FORERUN_STAGING_H
 #define FORERUN_STAGING_H
 
-#include "strategies/stage_plan.h"
+#include "lowering/stage_plan.h"
 #include "study/study.h"
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <string.h>
 

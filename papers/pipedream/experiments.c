@@ -14,7 +14,7 @@
 #include "papers/parts/build.h"
 
 #include "base/file.h"
-#include "strategies/stage_plan.h"
+#include "lowering/stage_plan.h"
 #include "study/staging.h"
 
 #include <math.h>

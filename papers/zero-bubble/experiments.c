@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "papers/parts/build.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <math.h>
 #include <stdio.h>

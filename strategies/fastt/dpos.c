@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "strategies/fastt/dpos_state.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 #include <math.h>
 #include <string.h>

@@ -38,8 +38,8 @@
 #define FR_STRATEGIES_FASTT_DPOS_H
 
 #include "base/base.h"
-#include "strategies/fastt/dag.h"
-#include "strategies/fastt/shared_links.h"
+#include "lowering/dag/dag.h"
+#include "lowering/dag/shared_links.h"
 
 /* Arrays belong to the caller. A message of b bytes takes latency_s + b * s_per_byte, which is zero
  * on the diagonal. Nothing moves along an edge that only orders. */
@@ -48,7 +48,7 @@ struct fr__dpos_machine {
     const uint32_t *type;                 /* [n_devices] column of the dag's cost_s */
     const uint64_t *room_bytes;           /* [n_devices] */
     const double *latency_s, *s_per_byte; /* [n_devices][n_devices], of source and destination */
-    /* Messages wait for free slots of their links (strategies/fastt/shared_links.h), as an option
+    /* Messages wait for free slots of their links (lowering/dag/shared_links.h), as an option
      * that the paper does not have. Ranks, and what is looked ahead to, stay those of messages
      * alone. Not together with `since`. NULL: each message has its links to itself. */
     const struct fr__link_map *links;

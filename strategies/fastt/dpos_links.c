@@ -1,5 +1,5 @@
 /* strategies/fastt/dpos_links.c - when what an operation reads could be on a device, if messages
- * share links (strategies/fastt/shared_links.h). */
+ * share links (lowering/dag/shared_links.h). */
 #include "config.h"
 
 #include "strategies/fastt/dpos_state.h"

@@ -5,7 +5,7 @@
 #define FR_STRATEGIES_FASTT_DPOS_STATE_H
 
 #include "strategies/fastt/dpos.h"
-#include "strategies/fastt/dpos_slots.h"
+#include "lowering/dag/slots.h"
 
 struct fr__dpos_key {
     uint64_t key;

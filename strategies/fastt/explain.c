@@ -8,7 +8,7 @@
 #include "strategies/fastt/tell.h"
 
 #include "base/error.h"
-#include "strategies/lower/problem.h"
+#include "lowering/check_problem.h"
 #include "strategies/single.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "strategies/fastt/os_dpos.h"
 
 #include "base/error.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 #include <math.h>
 #include <stdlib.h>

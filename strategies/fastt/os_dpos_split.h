@@ -6,7 +6,7 @@
  *
  * Along the channels: parameters are sliced and all outputs are joined. Every part reads
  * activations as a whole, except that they are sliced if each channel is made from the same channel
- * of the input (strategies/fastt/dag_dims.h), and that a part of a weight gradient needs only its
+ * of the input (lowering/dag/dims.h), and that a part of a weight gradient needs only its
  * own channels of the gradient of the output.
  *
  * A tensor that is sliced passes one split node. A tensor that is joined or added passes one node
@@ -22,7 +22,7 @@
 #ifndef FR_STRATEGIES_FASTT_OS_DPOS_SPLIT_H
 #define FR_STRATEGIES_FASTT_OS_DPOS_SPLIT_H
 
-#include "strategies/fastt/dag.h"
+#include "lowering/dag/dag.h"
 
 /* Functions like fr__dag_part_cost and fr__dag_bytes_cost; bytes: read plus written. */
 struct fr__split_costs {

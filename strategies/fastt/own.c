@@ -5,8 +5,8 @@
 #include "strategies/fastt/fastt.h"
 
 #include "base/error.h"
-#include "strategies/fastt/dag_order.h"
-#include "strategies/lower/log.h"
+#include "lowering/dag/order.h"
+#include "lowering/log.h"
 
 #include <math.h>
 #include <string.h>

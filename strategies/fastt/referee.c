@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "plan/internal.h"
-#include "strategies/lower/values.h"
+#include "lowering/values.h"
 
 #include <math.h>
 
@@ -114,7 +114,7 @@ enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_s
     fr__plan_limit(plan, r->quiet.memory_bytes);
     in.options = &values;
     in.decisions = NULL;
-    st = fr__values_default(s, &values, err);
+    st = fr__values_default(s->name, s->options, &values, err);
     if (st == FR_OK)
         st = s->plan(&in, &r->quiet, plan, err);
     if (st == FR_OK)

@@ -8,7 +8,8 @@
 #ifndef FR_STRATEGIES_FASTT_REFEREE_H
 #define FR_STRATEGIES_FASTT_REFEREE_H
 
-#include "strategies/fastt/dag_plan.h"
+#include "lowering/dag/plan.h"
+#include "strategies/strategies.h"
 
 struct fr__referee {
     const struct fr_problem *in; /* its run is not NULL */

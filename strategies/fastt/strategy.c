@@ -6,12 +6,12 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "strategies/fastt/dag_plan.h"
+#include "lowering/dag/plan.h"
 #include "strategies/fastt/tell.h"
-#include "strategies/lower/log.h"
-#include "strategies/lower/problem.h"
+#include "lowering/log.h"
+#include "lowering/check_problem.h"
 #include "strategies/single.h"
-#include "strategies/lower/values.h"
+#include "lowering/values.h"
 
 #include <assert.h>
 #include <math.h>
@@ -103,7 +103,7 @@ static enum fr_status hand_over(const struct fr__fastt *f, struct fr__placer *pl
     struct fr_problem in = *pl->in;
     struct fr_option_values values;
 
-    FR_TRY(fr__values_default(f->plan_of, &values, err));
+    FR_TRY(fr__values_default(f->plan_of->name, f->plan_of->options, &values, err));
     in.options = &values;
     in.decisions = NULL;
     return f->plan_of->plan(&in, pl->ctx, pl->plan, err);

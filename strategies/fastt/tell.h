@@ -1,9 +1,10 @@
-/* strategies/fastt/tell.h - FastT's plans as a record of decisions (strategies/decisions.h). */
+/* strategies/fastt/tell.h - FastT's plans as a record of decisions (lowering/decisions.h). */
 #ifndef FR_STRATEGIES_FASTT_TELL_H
 #define FR_STRATEGIES_FASTT_TELL_H
 
 #include "strategies/fastt/fastt.h"
-#include "strategies/lower/decisions.h"
+#include "strategies/strategies.h"
+#include "lowering/decisions_new.h"
 
 /* How another planner than FastT's speaks of the same decisions; the strings must live as long as
  * the record. */

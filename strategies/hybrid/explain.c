@@ -8,8 +8,8 @@
 #include "strategies/hybrid/hybrid.h"
 
 #include "base/error.h"
-#include "strategies/lower/decisions.h"
-#include "strategies/pipeline/times.h"
+#include "lowering/decisions_new.h"
+#include "lowering/pipeline/times.h"
 #include "workloads/passes/shard/rules.h"
 #include "workloads/passes/units.h"
 

@@ -12,18 +12,18 @@
  *
  * Nothing here knows what an op is. Which ops are split how is a choice of placements
  * (workloads/passes/shard.h); what a rank does then is one local graph, placed like any replica
- * (strategies/replica/replica.h); messages inside it become collectives (group_ops.h); gradients
+ * (lowering/replica/replica.h); messages inside it become collectives (group_ops.h); gradients
  * are summed at the end (exchange.h).
  */
 #ifndef FR_STRATEGIES_HYBRID_HYBRID_H
 #define FR_STRATEGIES_HYBRID_HYBRID_H
 
-#include "strategies/exchange/exchange.h"
-#include "strategies/replica/group_ops.h"
-#include "strategies/lower/mesh.h"
-#include "strategies/pipeline/pipeline.h"
-#include "strategies/lower/placer.h"
-#include "strategies/lower/recipe.h"
+#include "lowering/exchange/exchange.h"
+#include "lowering/replica/group_ops.h"
+#include "lowering/mesh.h"
+#include "lowering/pipeline/pipeline.h"
+#include "lowering/placer.h"
+#include "lowering/recipe.h"
 #include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
 #include "workloads/passes/ring.h"

@@ -4,7 +4,7 @@
 #define FR_STRATEGIES_HYBRID_MESSAGE_TIMES_H
 
 #include "strategies/hybrid/hybrid.h"
-#include "strategies/pipeline/sums.h"
+#include "lowering/pipeline/sums.h"
 
 /* *out: [n_ops] seconds at the graph's own batch, 0 where an op is no message; from the placer's
  * arena; NULL where the graph is not sharded. Of the first stage's first group of each axis: as

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "strategies/hybrid/message_times.h"
-#include "strategies/pipeline/pipeline.h"
+#include "lowering/pipeline/pipeline.h"
 #include "workloads/passes/units.h"
 
 #include <math.h>

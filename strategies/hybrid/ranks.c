@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "sim/collectives/crowd.h"
-#include "strategies/replica/line_up.h"
-#include "strategies/lower/log.h"
+#include "lowering/replica/line_up.h"
+#include "lowering/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

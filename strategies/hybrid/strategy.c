@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "strategies/list.h"
-#include "strategies/lower/log.h"
-#include "strategies/lower/problem.h"
+#include "lowering/log.h"
+#include "lowering/check_problem.h"
 
 static enum fr_status place(struct fr__placer *pl, const struct fr__hybrid_options *o,
                             const struct fr__hybrid_graph *g, struct fr_decisions **tell,

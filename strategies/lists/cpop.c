@@ -17,7 +17,7 @@
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ranks.h"
 #include "strategies/lists/ready.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 static double priority_s(const struct fr__timetable *t, uint32_t op)
 {

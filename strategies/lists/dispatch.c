@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "strategies/lists/ready.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 #include <math.h>
 

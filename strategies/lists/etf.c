@@ -18,7 +18,7 @@
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ranks.h"
 #include "strategies/lists/ready.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 /* Of the ready operations, the one to be placed now, as an index into them. */
 static size_t choose(struct fr__timetable *t, const struct fr__ready *ready, struct fr__spot *best)

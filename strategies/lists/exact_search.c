@@ -4,7 +4,7 @@
 #include "strategies/lists/exact_search.h"
 
 #include "base/error.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 #include <math.h>
 #include <stdlib.h>

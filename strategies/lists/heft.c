@@ -12,7 +12,7 @@
 #include "strategies/list.h"
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ranks.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 /* The operations that are decided, by falling rank; *n of them. NULL: out of memory. */
 static struct fr__ranked *make_list(struct fr__timetable *t, size_t *n)

@@ -9,6 +9,7 @@
 #define FR_STRATEGIES_LISTS_LISTS_H
 
 #include "strategies/lists/timetable.h"
+#include "strategies/strategies.h"
 
 /* Places every operation but variables that nobody reads. FR_ENOMEM, FR_ECANCELLED, FR_EUSAGE: the
  * graph is not for it. */

@@ -17,7 +17,7 @@
 #include "strategies/list.h"
 #include "strategies/lists/lists.h"
 #include "strategies/lists/ready.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 #include <stdlib.h>
 

@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "strategies/fastt/dag_plan.h"
+#include "lowering/dag/plan.h"
 #include "strategies/fastt/tell.h"
 #include "strategies/lists/lists.h"
-#include "strategies/lower/log.h"
-#include "strategies/lower/problem.h"
+#include "lowering/log.h"
+#include "lowering/check_problem.h"
 
 #include <stdlib.h>
 

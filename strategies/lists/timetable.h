@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "strategies/fastt/dpos.h"
-#include "strategies/fastt/dpos_slots.h"
+#include "lowering/dag/slots.h"
 
 struct fr__timetable {
     const struct fr__dag *dag;

@@ -13,9 +13,9 @@
 #include "strategies/pipedream/lists.h"
 
 #include "base/error.h"
-#include "strategies/exchange/exchange.h"
-#include "strategies/lower/log.h"
-#include "strategies/replica/replica.h"
+#include "lowering/exchange/exchange.h"
+#include "lowering/log.h"
+#include "lowering/replica/replica.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "strategies/pipedream/cluster.h"
 
 #include "base/error.h"
-#include "strategies/replica/line_up.h"
+#include "lowering/replica/line_up.h"
 
 #include <math.h>
 #include <string.h>

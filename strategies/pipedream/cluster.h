@@ -3,13 +3,13 @@
 #ifndef FR_STRATEGIES_PIPEDREAM_CLUSTER_H
 #define FR_STRATEGIES_PIPEDREAM_CLUSTER_H
 
-#include "strategies/lower/placer.h"
+#include "lowering/placer.h"
 #include "strategies/pipedream/pipedream.h"
 
 /* ---- profile.c ---- */
 
 /* The placer's graph as a profile at so many samples, on the slowest of the problem's devices for
- * each layer; layers are the items of strategies/pipeline/stages.h. item_of: [n_ops], out. All
+ * each layer; layers are the items of lowering/pipeline/stages.h. item_of: [n_ops], out. All
  * memory comes from the placer's arena. */
 enum fr_status fr__pd_profile_of(struct fr_profile *out, const uint32_t **item_of,
                                  struct fr__placer *pl, double batch, struct fr_error *err);

@@ -4,7 +4,7 @@
 #include "strategies/pipedream/lists.h"
 
 #include "base/error.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 #include <stdlib.h>
 

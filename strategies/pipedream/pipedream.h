@@ -14,7 +14,7 @@
 #define FR_STRATEGIES_PIPEDREAM_PIPEDREAM_H
 
 #include "base/arena.h"
-#include "strategies/stage_plan.h"
+#include "lowering/stage_plan.h"
 #include "strategies/strategies.h"
 
 enum fr__pd_mode { FR__PD_CODE, FR__PD_PAPER };

@@ -4,7 +4,7 @@
 #include "strategies/pipedream/cluster.h"
 
 #include "base/error.h"
-#include "strategies/pipeline/stages.h"
+#include "lowering/pipeline/stages.h"
 
 #include <string.h>
 

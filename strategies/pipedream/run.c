@@ -13,8 +13,8 @@
 #include "strategies/pipedream/lists.h"
 
 #include "base/error.h"
-#include "strategies/exchange/exchange.h"
-#include "strategies/replica/replica.h"
+#include "lowering/exchange/exchange.h"
+#include "lowering/replica/replica.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "strategies/list.h"
-#include "strategies/lower/decisions.h"
-#include "strategies/lower/log.h"
-#include "strategies/lower/problem.h"
+#include "lowering/decisions_new.h"
+#include "lowering/log.h"
+#include "lowering/check_problem.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 /* ---- items ---- */
 
 /* The item of each layer. Layers of no unit are before the first one, or after the last; between two
- * they go with the one before, as where stages are cut (strategies/pipeline/stages.c). NULL: out of
+ * they go with the one before, as where stages are cut (lowering/pipeline/stages.c). NULL: out of
  * memory. */
 static uint32_t *items_of_layers(const struct fr__units *u, size_t n_layers)
 {

@@ -11,7 +11,7 @@
  * made it: where a stage begins with that layer, it is the message that came in.
  *
  * What the training loop holds to the end of the step, which it does without micro-batches only,
- * stands apart (strategies/replica/tail.c).
+ * stands apart (lowering/replica/tail.c).
  */
 #include "config.h"
 

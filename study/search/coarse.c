@@ -1,6 +1,6 @@
 /* study/search/coarse.c - a pipelined layout from prices: one task an action.
  *
- * Time. The schedule is replayed with what its stages take (strategies/schedules/replay.c),
+ * Time. The schedule is replayed with what its stages take (lowering/schedules/replay.c),
  * messages between ranks at what they take. Passes that overlap are run beside each other task by
  * task (pair.c). A schedule of many micro-batches is periodic after it
  * is filled: two shorter ones, a turn of the pipeline apart, give the time of a turn. Then
@@ -16,7 +16,7 @@
 #include "study/search/search.h"
 
 #include "base/error.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>

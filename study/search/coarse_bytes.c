@@ -12,7 +12,7 @@
 #include "study/search/search.h"
 
 #include "base/error.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "study/search/search.h"
 
 #include "base/units.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <stdio.h>
 
@@ -126,7 +126,7 @@ const char *fr_search_reason(const struct fr_search_row *r, char buf[FR_SEARCH_R
     return buf;
 }
 
-/* As hybrid's cut=layers (strategies/pipeline/stages.c): as many layers a stage; where they do not
+/* As hybrid's cut=layers (lowering/pipeline/stages.c): as many layers a stage; where they do not
  * divide, the ends count as layers too. */
 uint32_t fr__stage_of_item(size_t item, size_t n_items, uint32_t n_stages)
 {

@@ -2,7 +2,7 @@
  * plan is needed to know that it does not fit.
  *
  * Source:   S. Rajbhandari et al., ZeRO, SC 2020, section 3.1; the recipes of
- *           strategies/lower/recipe.h.
+ *           lowering/recipe.h.
  * Ignores:  gradients, which the plain strategies hold for a moment only; activations; what tensor
  *           groups hold whole (norms), and an uneven cut of the layers. So it is a bound from
  *           below.
@@ -11,7 +11,7 @@
 
 #include "study/search/search.h"
 
-#include "strategies/lower/recipe.h"
+#include "lowering/recipe.h"
 
 double fr__kept_at_least(const struct fr__job *j, const struct fr_search_layout *l)
 {

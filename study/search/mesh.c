@@ -49,7 +49,7 @@ static double length(const struct reading *x, size_t t)
     return x->run->end_s[t] - x->run->start_s[t];
 }
 
-/* Where plain stages share weights (strategies/replica/tail.c), their gradient goes to one end of
+/* Where plain stages share weights (lowering/replica/tail.c), their gradient goes to one end of
  * the pipeline and the new weights to the other, once an iteration. */
 static void read_shared(struct reading *x, const struct fr_transfer *f, double s[FR_N_PHASES])
 {

@@ -5,7 +5,7 @@
  * depends on where they are: a message is hidden only if the other pass can compute just then, and
  * messages of both passes go one after another. So the tasks of both are run as the engine would
  * run them: a stream takes one task at a time, of those that are ready the first in the plan's
- * order, and the forward pass comes first (strategies/pipeline/place.c).
+ * order, and the forward pass comes first (lowering/pipeline/place.c).
  *
  * Ignores:  hosts that launch too slowly; a forward pass whose input comes later than the backward
  *           pass could begin.

@@ -17,7 +17,7 @@
 #define FR_STUDY_SEARCH_SEARCH_H
 
 #include "base/arena.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 #include "study/search.h"
 #include "study/session.h"
 

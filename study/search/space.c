@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * V-Min is the dearest rule: it searches. A chain of two thousand uneven items is cut into sixteen
  * stages by the closed form of all forwards, then all backwards.
  */
-#include "strategies/partition/best.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/partition/best.h"
+#include "lowering/schedules/schedule.h"
 #include "tests/bench/bench.h"
 
 #include <stdlib.h>

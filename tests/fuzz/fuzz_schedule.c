@@ -2,7 +2,7 @@
  * and that is the same when it is written and read again. */
 #include "config.h"
 
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>

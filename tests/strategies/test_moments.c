@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "base/arena.h"
-#include "strategies/partition/timed.h"
-#include "strategies/pipeline/moments.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/partition/timed.h"
+#include "lowering/pipeline/moments.h"
+#include "lowering/schedules/schedule.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
  * and how many versions of the weights a stage keeps. */
 #include "config.h"
 
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 #include "tests/support/base_check.h"
 #include "tests/support/strategies_case.h"
 

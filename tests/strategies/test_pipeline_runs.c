@@ -2,7 +2,7 @@
  * of its replay, and holds as many micro-batches, where stages are equal and links are free. */
 #include "config.h"
 
-#include "strategies/partition/timed.h"
+#include "lowering/partition/timed.h"
 #include "tests/support/base_check.h"
 #include "tests/support/strategies_case.h"
 
@@ -124,7 +124,7 @@ static double timed(const struct fr_schedule *s)
     return makespan_s;
 }
 
-/* The engine takes what strategies/partition/timed.h says. Without pairs that is the replay of
+/* The engine takes what lowering/partition/timed.h says. Without pairs that is the replay of
  * schedules; a pair counts as one action there, while here the pass whose inputs come first goes
  * first and is handed on when it is done. Links that are nearly free still take 1e-16 s a
  * transfer. */

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 #include "study/record.h"
 #include "tests/support/base_check.h"
 

@@ -2,7 +2,7 @@
 #ifndef FR_TESTS_SUPPORT_PROFILE_CASE_H
 #define FR_TESTS_SUPPORT_PROFILE_CASE_H
 
-#include "strategies/stage_plan.h"
+#include "lowering/stage_plan.h"
 #include "strategies/strategies.h"
 
 enum { PROFILE_CASE_BYTES = 16384 };

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "strategies/lower/log.h"
+#include "lowering/log.h"
 
 #include <math.h>
 #include <stdlib.h>

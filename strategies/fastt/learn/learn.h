@@ -30,7 +30,7 @@
 
 #include "strategies/fastt/learn/costs.h"
 #include "strategies/fastt/os_dpos.h"
-#include "strategies/learning.h"
+#include "lowering/learning.h"
 
 /* A dag with its operations placed and in order. Number 0 is the first strategy. */
 struct fr__learn_strategy {

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "strategies/lower/learning.h"
+#include "lowering/learning_new.h"
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "strategies/fastt/dag_plan.h"
-#include "strategies/lower/problem.h"
+#include "lowering/dag/plan.h"
+#include "lowering/check_problem.h"
 #include "strategies/single.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "strategies/fastt/fastt.h"
 #include "strategies/lists/exact_search.h"
-#include "strategies/lower/values.h"
+#include "lowering/values.h"
 
 #include "tests/support/base_check.h"
 #include "tests/support/dpos_case.h"
@@ -512,7 +512,7 @@ START_TEST(defaults_are_read_without_the_list_of_strategies)
     struct fr_error err;
 
     ck_assert_int_eq(fr_strategy_parse("dp", &s, &a, &err), FR_OK);
-    ck_assert_int_eq(fr__values_default(s, &b, &err), FR_OK);
+    ck_assert_int_eq(fr__values_default(s->name, s->options, &b, &err), FR_OK);
     ck_assert_mem_eq(a.value, b.value, sizeof(a.value));
 }
 END_TEST

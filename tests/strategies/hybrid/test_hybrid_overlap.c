@@ -13,7 +13,7 @@
  */
 #include "config.h"
 
-#include "strategies/schedules/schedule.h"
+#include "lowering/schedules/schedule.h"
 #include "tests/support/base_check.h"
 #include "tests/support/strategies_case.h"
 

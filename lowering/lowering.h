@@ -1,0 +1,122 @@
+/* lowering/lowering.h - what strategies share: the problem that each is given, and the values of
+ * its options.
+ *
+ * The folders below turn decisions into a plan: replicas of the model and the messages inside them
+ * (replica/), averages of gradients (exchange/), stages and their actions (pipeline/, partition/,
+ * schedules/), and the step as planners see it (dag/). None of them knows a strategy.
+ */
+#ifndef FORERUN_LOWERING_H
+#define FORERUN_LOWERING_H
+
+#include "base/base.h"
+#include "sim/sim.h"
+#include "topo/topo.h"
+#include "workloads/workloads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fr_optimizer { FR_SGD, FR_MOMENTUM, FR_ADAM, FR_N_OPTIMIZERS };
+const char *fr_optimizer_name(enum fr_optimizer o);
+enum fr_optimizer fr_optimizer_parse(const char *name);
+
+enum fr_option_type {
+    FR_OPTION_COUNT,  /* integer >= 0 */
+    FR_OPTION_BOOL,   /* 0|1 */
+    FR_OPTION_BYTES,  /* with unit: 25MiB */
+    FR_OPTION_CHOICE, /* one of choices, separated by | */
+    FR_OPTION_TEXT,   /* anything that has no comma; the strategy reads it */
+    FR_OPTION_FILE    /* the same: a path; what the file holds counts as part of the question */
+};
+
+/* What may be done to an option where a plan does not fit in memory; the training stays the
+ * same. */
+enum fr_option_advice {
+    FR_ADVICE_NONE,
+    FR_ADVICE_DOUBLE, /* a count of which twice as many needs less memory */
+    FR_ADVICE_LEAST   /* some values need less memory */
+};
+
+struct fr_option {
+    const char *name;
+    enum fr_option_type type;
+    const char *fallback; /* default, as a user would type it */
+    const char *choices;  /* FR_OPTION_CHOICE only */
+    const char *help;
+    enum fr_option_advice advice;
+    /* FR_ADVICE_DOUBLE: what the values count, for people. FR_ADVICE_LEAST: those values, joined
+     * by '|', the one that needs least memory last. */
+    const char *advice_text;
+};
+
+enum { FR_MAX_OPTIONS = 48, FR_MAX_OPTION_TEXT = 1024 };
+
+/* Values in the order of the strategy's options: count, bool, bytes, index of the choice, or where
+ * the text begins (fr_option_text). */
+struct fr_option_values {
+    uint64_t value[FR_MAX_OPTIONS];
+    bool is_set[FR_MAX_OPTIONS];   /* given by the user */
+    char text[FR_MAX_OPTION_TEXT]; /* all texts, each with its terminator */
+};
+
+/* The value of an option that is text. */
+static inline const char *fr_option_text(const struct fr_option_values *v, size_t option)
+{
+    return v->text + v->value[option];
+}
+
+struct fr_cost_memo;
+struct fr_cost_model;
+struct fr_decisions;
+struct fr__kept_params;
+struct fr_cut_memory;
+
+struct fr_problem {
+    const struct fr_topo *topo;
+    const struct fr_graph *graph;      /* a training graph, at its own batch */
+    const struct fr_cost_model *costs; /* of the topology's device types */
+    struct fr_cost_memo *memo;         /* of costs and graph, calibrate/cost_memo.h; NULL: none */
+    const struct fr__kept_params *params; /* of the graph, lowering/params.h; NULL: none */
+    const uint32_t *devices;              /* [n_devices] GPUs to use, rank by rank */
+    size_t n_devices;
+    uint32_t global_batch; /* samples an iteration, over all devices */
+    enum fr_optimizer optimizer;
+    /* Why GPUs of one type do not take the same time for the same work: some are slowed by name, or
+     * times are random. NULL: they do. */
+    const char *why_devices_differ;
+    bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
+    /* Adam is written as ops, as google-research/bert, optimization.py has it: under TensorFlow 1
+     * the products of the states and the weight decay, which wait for nothing, are made when the
+     * step begins and live until the update. */
+    bool steps_by_ops;
+    const struct fr_option_values *options;
+    bool prefers_folding; /* the plan is one of many that are tried: ranks that do the same are
+                             placed once, even where their messages would go over the links */
+    /* How the plan will be run, so that a planner can ask the engine what a plan takes. Of these,
+     * want, stop_s and context are the planner's to set. NULL: it can only go by what it
+     * believes. */
+    const struct fr_run_options *run;
+    struct fr_simulation *simulation; /* on topo, for the planner's runs; NULL: it makes one */
+    /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks
+     * that its operations became; NULL: not wanted */
+    struct fr_decisions **decisions;
+    struct fr_cut_memory *memory; /* NULL: nobody measures */
+};
+
+/* Between a strategy that cuts a model where memory allows, and who runs its plan and measures. */
+struct fr_cut_memory {
+    /* In, [n_devices of the topology]: what a GPU held more than was believed when the plan was
+     * run before; NULL: it was not. */
+    const double *more_bytes;
+    /* Out, likewise: what a GPU is believed to hold at most, its context included; 0: nothing was
+     * chosen by it. With what was measured before. */
+    double *believed_bytes;
+    char note[320]; /* out: what memory, or the number of layers, did to the cut; "": nothing */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,37 @@
+/* lowering/partition/timed.h - what a schedule takes with the stages of a cut, transfers
+ * included, and the search for a better cut by that.
+ *
+ * Only the orders of the ranks and what passes wait for count, as in fr_schedule_replay. Here a
+ * transfer takes its link for its time: transfers between two stages in one direction follow each
+ * other. What the engine has besides: links that several pairs share.
+ */
+#ifndef FR_LOWERING_PARTITION_TIMED_H
+#define FR_LOWERING_PARTITION_TIMED_H
+
+#include "lowering/partition/chain.h"
+#include "lowering/schedules/schedule.h"
+
+/* Scratch for one schedule, used for any number of cuts. */
+struct fr__timed;
+/* The schedule must outlive it, and be one that fr_schedule_check accepts. FR_ENOMEM. */
+enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s,
+                             struct fr_error *err);
+void fr__timed_free(struct fr__timed *t); /* NULL is fine */
+
+/* One stage of a cut. */
+struct fr__timed_stage {
+    double forward_s, input_s, weight_s; /* passes; a whole backward is the sum of the last two */
+    double send_s, back_s;               /* from the stage before, and back; 0 on the same rank */
+    /* What the host takes to launch the same passes. It does not wait for other ranks, and a pass
+     * ends no earlier than its last launch. 0: not counted. */
+    double forward_host_s, input_host_s, weight_host_s;
+    /* What replicas take to sum its gradients, in so many parts, each when its share of the last
+     * backward pass is over. A rank's sums follow each other, beside its passes. 0: nothing. */
+    double sum_s, n_sums;
+};
+/* Makespan. stages: [n_stages]; tail_s: [n_ranks] after a rank's last pass and sum, NULL: nothing.
+ * O(actions). FR_ENOMEM. */
+enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],
+                             const double tail_s[], double *makespan_s, struct fr_error *err);
+
+#endif

@@ -1,0 +1,97 @@
+/* lowering/pipeline/sums.c - sums of gradients as a line: a latency, and seconds a byte. */
+#include "config.h"
+
+#include "lowering/pipeline/sums.h"
+
+#include "base/error.h"
+#include "lowering/price.h"
+
+#include <math.h>
+
+struct fr__alone_line fr__ring_line(const struct fr__placer *pl, struct fr__routes *routes,
+                                    const uint32_t devices[], uint32_t n)
+{
+    struct fr__alone_line worst = {0, INFINITY};
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t src = devices[i], dst = devices[(i + 1) % n], route;
+        struct fr__alone_line line;
+        enum fr_status st;
+
+        if (src == dst)
+            continue;
+        st = fr__routes_take(routes, src, dst, &route, NULL);
+        fr_plan_keep_failure(pl->plan, st);
+        if (st != FR_OK)
+            continue;
+        line = fr__alone_line(&routes->at[route], NULL);
+        fr__routes_release(routes, route);
+        worst.latency_s = fmax(worst.latency_s, line.latency_s);
+        worst.Bps = fmin(worst.Bps, line.Bps);
+    }
+    return worst;
+}
+
+/* Bytes of the gradients of a stage, if all stages were alike. */
+static double bytes_of_stage(const struct fr__placer *pl, uint32_t n_ranks)
+{
+    double bytes = 0;
+
+    for (size_t i = 0; i < pl->params.n_owners; i++)
+        if (pl->params.owners[i].ready != FR_NONE)
+            bytes += (double)pl->params.owners[i].bytes;
+    return bytes * pl->gradient_factor / n_ranks;
+}
+
+static bool price_group(const struct fr__placer *pl, uint32_t group, double bytes, double *s)
+{
+    struct fr_collective c = {
+        .bytes = bytes, .group = group, .label = FR_NONE, .kind = FR_ALL_REDUCE};
+    struct fr_cost cost;
+
+    if (group == FR_NONE || !fr__price_collective(pl, &c, &cost))
+        return false;
+    *s = cost.mean_s;
+    return true;
+}
+
+/* Where a time is known, the line through half of a stage and a whole one. */
+static void price_rank(struct fr__placer *pl, struct fr__routes *routes,
+                       const struct fr__sums_problem *in, uint32_t rank, double *latency_s,
+                       double *s_per_byte)
+{
+    double n = in->n_replicas, bytes = bytes_of_stage(pl, in->n_ranks), half_s, whole_s;
+    uint32_t group = in->groups ? in->groups[rank] : FR_NONE;
+    struct fr__alone_line line;
+
+    if (bytes > 0 && price_group(pl, group, bytes / 2, &half_s) &&
+        price_group(pl, group, bytes, &whole_s)) {
+        *s_per_byte = fmax(0, (whole_s - half_s) / (bytes / 2));
+        *latency_s = fmax(0, whole_s - *s_per_byte * bytes);
+        return;
+    }
+    line = fr__ring_line(pl, routes, in->devices + (size_t)rank * in->n_replicas, in->n_replicas);
+    *latency_s = 2 * (n - 1) * line.latency_s;
+    *s_per_byte = 2 * (n - 1) / n / line.Bps;
+}
+
+enum fr_status fr__pipeline_sums(struct fr__stage_sums *out, struct fr__placer *pl,
+                                 const struct fr__sums_problem *in, struct fr_error *err)
+{
+    double *latency_s, *s_per_byte;
+    struct fr__routes routes;
+    enum fr_status st;
+
+    if (in->n_replicas < 2)
+        return FR_OK;
+    latency_s = fr__arena_alloc(pl->arena, in->n_ranks, sizeof(*latency_s));
+    s_per_byte = fr__arena_alloc(pl->arena, in->n_ranks, sizeof(*s_per_byte));
+    if (!latency_s || !s_per_byte)
+        return fr__fail_nomem(err);
+    st = fr__routes_init(&routes, pl->in->topo, err);
+    for (uint32_t r = 0; st == FR_OK && r < in->n_ranks; r++)
+        price_rank(pl, &routes, in, r, &latency_s[r], &s_per_byte[r]);
+    fr__routes_fini(&routes);
+    *out = (struct fr__stage_sums){latency_s, s_per_byte, in->bucket_bytes};
+    return st;
+}

@@ -1,0 +1,30 @@
+/* lowering/pipeline/sums.h - what the sums of gradients among the replicas of a stage take, for
+ * the choice of a cut: a stage with more parameters has more to sum after its last pass. */
+#ifndef FR_LOWERING_PIPELINE_SUMS_H
+#define FR_LOWERING_PIPELINE_SUMS_H
+
+#include "sim/network/alone.h"
+#include "lowering/placer.h"
+#include "lowering/partition/choose.h"
+
+/* The slowest line between neighbours of a ring. devices: [n]. A route that does not exist is told
+ * of when messages are placed. */
+struct fr__alone_line fr__ring_line(const struct fr__placer *pl, struct fr__routes *routes,
+                                    const uint32_t devices[], uint32_t n);
+
+/* devices: [n_ranks][n_replicas] of a pipeline; groups: [n_ranks] the same as groups of the plan,
+ * whose measured times count; NULL: there are none. */
+struct fr__sums_problem {
+    uint32_t n_ranks, n_replicas;
+    const uint32_t *devices, *groups;
+    double bucket_bytes; /* a sum begins once so much of a stage is complete; INFINITY: all of it */
+};
+
+/* Fills *out, from the placer's arena; with fewer than two replicas *out is left as it is. As
+ * measured on the groups' system, or else as a ring that has its links alone: 2 (n - 1) steps of a
+ * latency and an n-th of the bytes (P. Patarasuk, X. Yuan, J. Parallel Distrib. Comput. 69(2), 2009).
+ * FR_ENOMEM. */
+enum fr_status fr__pipeline_sums(struct fr__stage_sums *out, struct fr__placer *pl,
+                                 const struct fr__sums_problem *in, struct fr_error *err);
+
+#endif

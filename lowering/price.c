@@ -1,0 +1,288 @@
+/* lowering/price.c - what ops, updates, sums and collectives cost, and what they hold.
+ *
+ * All rules about a replica's share of the batch, about precision and about optimizers stand here,
+ * apart from the code that adds tasks and buffers (placer.c, replica*.c), which asks.
+ */
+#include "config.h"
+
+#include "lowering/price.h"
+
+#include "base/bytes.h"
+#include "calibrate/cost_memo.h"
+#include "sim/collectives/crowd.h"
+#include "lowering/placer.h"
+
+enum { FP32_BYTES = 4 };
+
+/* ---- what the optimizer keeps and moves ---- */
+
+static unsigned n_states(enum fr_optimizer o)
+{
+    return o == FR_ADAM ? 2 : o == FR_MOMENTUM ? 1 : 0;
+}
+
+/* Products of the step that are there before its gradients: beta 1 m, beta 2 v, decay w. */
+static unsigned n_products(const struct fr_problem *in)
+{
+    return in->steps_by_ops && in->optimizer == FR_ADAM ? 3 : 0;
+}
+
+uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+
+    if (elem_bytes >= FP32_BYTES)
+        return param_bytes * (states + n_products(in));
+    return param_bytes / elem_bytes * FP32_BYTES * (states + 1 + n_products(in));
+}
+
+double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+    double elements = (double)param_bytes / elem_bytes, kept_bytes = 0;
+
+    if (in->keeps_gradients) /* zeroed; the new ones and the kept ones read, the sum written */
+        kept_bytes = elements * elem_bytes * 4;
+    if (in->graph->dtype == FR_AMP) /* every gradient is read, unscaled and written once more */
+        return kept_bytes + elements * FP32_BYTES * (3 + 2 * states + 2);
+    if (elem_bytes >= FP32_BYTES)
+        return kept_bytes + elements * elem_bytes * (3 + 2 * states);
+    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
+}
+
+unsigned fr__optimizer_tensors(const struct fr_problem *in)
+{
+    return n_states(in->optimizer) + n_products(in) + (in->graph->param_elem_bytes < FP32_BYTES);
+}
+
+unsigned fr__update_temporaries(const struct fr_problem *in)
+{
+    return in->steps_by_ops ? 1 : 2;
+}
+
+uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes;
+
+    if (in->optimizer != FR_ADAM)
+        return 0;
+    return fr__update_temporaries(in) *
+           (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
+}
+
+/* Whether an owner's master weights stand for its weights. */
+static bool is_cast(const struct fr__keeping *k, uint32_t owner)
+{
+    return k->casts_gathered && k->shards[owner] > 1 && k->recipe->bytes[FR__PART_MASTER] > 0;
+}
+
+/* Whether another owner on its device holds an owner's parameters. */
+static bool is_second(const struct fr__keeping *k, uint32_t owner)
+{
+    return k->is_second && k->is_second[owner];
+}
+
+uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
+                        uint64_t param_bytes)
+{
+    const struct fr__keeping *k = pl->keeping;
+    double elements = (double)param_bytes / pl->graph->param_elem_bytes;
+
+    if (part == FR__PART_WEIGHT && is_cast(k, owner))
+        return 0;
+    if (is_second(k, owner) && part != FR__PART_GRADIENT && part != FR__PART_MAIN_GRADIENT)
+        return 0;
+    return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
+                                                       k->shards[owner]) +
+                      0.5);
+}
+
+uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+{
+    static const enum fr__recipe_part parts[] = {FR__PART_MASTER, FR__PART_STEP_GRADIENT,
+                                                 FR__PART_STATES};
+    double bytes = 0;
+
+    if (!pl->keeping)
+        return fr__optimizer_bytes(pl->in, param_bytes);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        bytes += fr__recipe_part_bytes(pl->keeping->recipe, parts[i], pl->in->optimizer, 0, 1);
+    return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes * bytes);
+}
+
+uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+{
+    uint64_t bytes = param_bytes + fr__whole_optimizer_bytes(pl, param_bytes);
+
+    return pl->in->keeps_gradients ? bytes + fr__gradient_bytes(pl, param_bytes) : bytes;
+}
+
+uint64_t fr__gathered_bytes(const struct fr__placer *pl, const struct fr__owner *w)
+{
+    return pl->keeping && is_second(pl->keeping, w->op) ? 0 : w->bytes;
+}
+
+uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)
+{
+    const struct fr__keeping *k = pl->keeping;
+
+    if (k && fr__recipe_is_sharded(FR__PART_WEIGHT, k->zero))
+        return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes *
+                            fr__recipe_part_bytes(k->recipe, FR__PART_WEIGHT, pl->in->optimizer,
+                                                  k->zero, k->shards[owner]));
+    return param_bytes;
+}
+
+bool fr__has_main_gradients(const struct fr__placer *pl)
+{
+    return pl->keeping && !(pl->keeping->recipe->bytes[FR__PART_GRADIENT] > 0);
+}
+
+bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner)
+{
+    const struct fr__keeping *k = pl->keeping;
+
+    return k && k->zero == 2 && !k->is_scattered && owner != FR_NONE &&
+           pl->params.owner_of[owner] != FR_NONE && k->shards[owner] > 1 &&
+           !fr__has_main_gradients(pl);
+}
+
+/* Memory traffic of an update op: a rank updates its share. */
+static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
+{
+    const struct fr__keeping *k = pl->keeping;
+    double bytes, gradient;
+
+    if (!k)
+        return fr__update_traffic_bytes(pl->in, o->param_bytes);
+    bytes = fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
+    gradient = fr__recipe_reduced_bytes(k->recipe);
+    if (is_second(k, o->forward)) /* it is added to the first one's: two are read, one is written */
+        return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] * 3 *
+               gradient;
+    if (is_cast(k, o->forward))
+        bytes -= k->recipe->bytes[FR__PART_WEIGHT]; /* no weight in 16 bits is written */
+    if (pl->graph->dtype == FR_AMP)                 /* as fr__update_traffic_bytes */
+        bytes += 2 * gradient;
+    if (pl->in->keeps_gradients && !fr__has_main_gradients(pl))
+        bytes += 4 * gradient;
+    return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] * bytes;
+}
+
+uint64_t fr__gradient_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+{
+    return fr__to_bytes((double)param_bytes * pl->gradient_factor);
+}
+
+uint64_t fr__tensor_bytes(const struct fr__placer *pl, uint32_t tensor, uint64_t bytes,
+                          double batch)
+{
+    const struct fr_tensor *t = &pl->graph->tensors[tensor];
+
+    return fr__bytes_at(pl, pl->params.is_gradient[tensor] ? fr__gradient_bytes(pl, bytes) : bytes,
+                        t->scales, batch);
+}
+
+/* ---- ops ---- */
+
+void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
+                        const struct fr_part *part, struct fr_cost *cost)
+{
+    if (in->memo)
+        fr__cost_memo_op(in->memo, type, op, part, cost);
+    else
+        fr_cost_op(in->costs, type, in->graph, op, part, cost);
+}
+
+static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes,
+                        enum fr_op_kind kind, struct fr_cost *cost)
+{
+    if (in->memo)
+        fr__cost_memo_bytes(in->memo, type, bytes, kind, cost);
+    else
+        fr_cost_bytes(in->costs, type, bytes, kind, cost);
+}
+
+/* A measured update is taken as it is; else the optimizer decides what moves. */
+void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
+                  const struct fr_part *part, struct fr_cost *cost)
+{
+    const struct fr_op *o = &pl->graph->ops[op];
+
+    fr__price_by_model(pl->in, type, op, part, cost);
+    if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
+        o->param_bytes > 0)
+        price_bytes(pl->in, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
+}
+
+void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
+                   struct fr_cost *cost)
+{
+    price_bytes(pl->in, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
+}
+
+uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)
+{
+    if (!scales)
+        return bytes;
+    return fr__to_bytes((double)bytes * (batch / pl->graph->batch));
+}
+
+/* ---- rows of the plan's cost table ---- */
+
+struct fr__cost_rows {
+    uint32_t type;
+    double batch;
+    uint32_t *ids; /* [n_ops]: row of the plan + 1; 0: not asked for yet */
+    struct fr__cost_rows *next;
+};
+
+struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch)
+{
+    struct fr__cost_rows *r = pl->rows;
+
+    while (r && (r->type != type || r->batch < batch || r->batch > batch))
+        r = r->next;
+    if (r)
+        return r;
+    r = fr__arena_alloc(pl->arena, 1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->ids = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*r->ids));
+    if (!r->ids)
+        return NULL;
+    r->type = type;
+    r->batch = batch;
+    r->next = pl->rows;
+    pl->rows = r;
+    return r;
+}
+
+uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op)
+{
+    struct fr_cost cost;
+
+    if (rows->ids[op] == 0) {
+        const struct fr_part part = {.batch = rows->batch};
+
+        fr__price_op(pl, rows->type, op, &part, &cost);
+        rows->ids[op] = fr_plan_add_cost(pl->plan, &cost) + 1;
+    }
+    return rows->ids[op] - 1;
+}
+
+/* ---- collectives ---- */
+
+/* A switch sums fp16, bf16 and fp32. Gradients are in the format of the arithmetic, but fp32 under
+ * automatic casts. */
+static bool is_summed_in_switch(enum fr_dtype dtype)
+{
+    return dtype != FR_FP8;
+}
+
+bool fr__price_collective(const struct fr__placer *pl, const struct fr_collective *c,
+                          struct fr_cost *cost)
+{
+    return fr_plan_collective_cost(pl->plan, pl->in->costs, c,
+                                   is_summed_in_switch(pl->graph->dtype), cost);
+}

@@ -1,0 +1,181 @@
+/* lowering/recipe.c - the table of precision recipes; see recipe.h. */
+#include "config.h"
+
+#include "lowering/recipe.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Bytes in the order of enum fr__recipe_part: weight, cache, gradient, main gradient, step
+ * gradient, master weight, each state. */
+static const struct fr__recipe recipes[] = {
+    {"fp32", "all in fp32", FR_FP32, {4, 0, 4, 0, 0, 0, 4}},
+    {"amp",
+     "PyTorch's automatic casts: all in fp32, fp16 copies while a step runs",
+     FR_AMP,
+     {4, 0, 4, 0, 0, 0, 4}},
+    {"fp16",
+     "Megatron-LM's fp16: fp16 gradients, an fp32 copy of them for the step",
+     FR_FP16,
+     {2, 0, 2, 0, 4, 4, 4}},
+    {"bf16",
+     "Megatron-LM's bf16: fp32 main gradients and master weights",
+     FR_BF16,
+     {2, 0, 0, 4, 0, 4, 4}},
+    {"fp8",
+     "bf16 weights, products in fp8 from cached copies and their transposes",
+     FR_FP8,
+     {2, 2, 0, 4, 0, 4, 4}},
+    {"fp8-weights",
+     "weights kept and gathered in fp8; fp32 main gradients and master weights",
+     FR_FP8,
+     {1, 1, 0, 4, 0, 4, 4}},
+    {"fp8-nemo",
+     "NeMo's fp8: weights kept and gathered in fp8, bf16 gradients, fp32 master weights",
+     FR_FP8,
+     {1, 1, 2, 0, 0, 4, 4}},
+    {"master16",
+     "DeepSpeed's: 16-bit weights and gradients, fp32 master weights",
+     FR_BF16,
+     {2, 0, 2, 0, 0, 4, 4}},
+    {"pure-bf16", "all in bf16, the optimizer's states too", FR_BF16, {2, 0, 2, 0, 0, 0, 2}},
+    {"bf16-moments",
+     "DeepSeek-V3's: bf16 states, fp32 main gradients and master weights",
+     FR_BF16,
+     {2, 0, 0, 4, 0, 4, 2}},
+    {"frozen",
+     "bf16 weights that are not trained, as under adapters (LoRA)",
+     FR_BF16,
+     {2, 0, 0, 0, 0, 0, 0}},
+};
+
+enum { N_RECIPES = sizeof(recipes) / sizeof(*recipes) };
+
+const struct fr__recipe *fr__recipe_at(size_t i)
+{
+    return i < N_RECIPES ? &recipes[i] : NULL;
+}
+
+const struct fr__recipe *fr__recipe_named(const char *name)
+{
+    for (size_t i = 0; i < N_RECIPES; i++)
+        if (strcmp(recipes[i].name, name) == 0)
+            return &recipes[i];
+    return NULL;
+}
+
+const struct fr__recipe *fr__recipe_of(enum fr_dtype dtype)
+{
+    for (size_t i = 0; i < N_RECIPES; i++)
+        if (recipes[i].dtype == dtype)
+            return &recipes[i];
+    return &recipes[0];
+}
+
+/* ---- the option ---- */
+
+/* A recipe of another precision than the model's. 16-bit ones serve fp16 and bf16. */
+static bool is_of_other_precision(enum fr_dtype recipe, enum fr_dtype model)
+{
+    bool are_short =
+        (recipe == FR_FP16 || recipe == FR_BF16) && (model == FR_FP16 || model == FR_BF16);
+
+    return recipe != model && !are_short;
+}
+
+enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
+                               const struct fr_graph *g, struct fr_error *err)
+{
+    const struct fr__recipe *found = fr__recipe_named(text);
+    const char *names[N_RECIPES];
+    char hint[128];
+
+    *out = NULL;
+    if (strcmp(text, "usual") == 0)
+        return FR_OK;
+    for (size_t i = 0; i < N_RECIPES; i++)
+        names[i] = recipes[i].name;
+    if (!found)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no recipe '%s'%s", text,
+                        fr__did_you_mean(text, names, N_RECIPES, hint, sizeof(hint)));
+    if (!(fr__recipe_reduced_bytes(found) > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "recipe=%s keeps no gradients, so nothing would be trained", text);
+    if (is_of_other_precision(found->dtype, g->dtype))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "recipe=%s is for %s, but '%s' is in %s", text,
+                        fr_dtype_name(found->dtype), g->name, fr_dtype_name(g->dtype));
+    *out = found;
+    return FR_OK;
+}
+
+/* ---- bytes ---- */
+
+/* SGD, momentum, Adam, in the order of the enum. */
+static unsigned n_states(enum fr_optimizer optimizer)
+{
+    static const unsigned n[FR_N_OPTIMIZERS] = {[FR_SGD] = 0, [FR_MOMENTUM] = 1, [FR_ADAM] = 2};
+
+    return n[optimizer];
+}
+
+bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero)
+{
+    switch (part) {
+    case FR__PART_STATES:
+    case FR__PART_MASTER:
+    case FR__PART_STEP_GRADIENT:
+        return zero >= 1;
+    case FR__PART_GRADIENT:
+    case FR__PART_MAIN_GRADIENT:
+        return zero >= 2;
+    case FR__PART_WEIGHT:
+        return zero >= 3;
+    default:
+        return false;
+    }
+}
+
+double fr__recipe_part_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
+                             enum fr_optimizer optimizer, unsigned zero, double d)
+{
+    double bytes = r->bytes[part] * (part == FR__PART_STATES ? n_states(optimizer) : 1);
+
+    assert(d >= 1);
+    return fr__recipe_is_sharded(part, zero) ? bytes / d : bytes;
+}
+
+double fr__recipe_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer, unsigned zero,
+                        double d)
+{
+    double sum = 0;
+
+    for (unsigned part = 0; part < FR__N_PARTS; part++)
+        if (part != FR__PART_CACHE)
+            sum += fr__recipe_part_bytes(r, (enum fr__recipe_part)part, optimizer, zero, d);
+    return sum;
+}
+
+double fr__recipe_reduced_bytes(const struct fr__recipe *r)
+{
+    double main_bytes = r->bytes[FR__PART_MAIN_GRADIENT];
+
+    return main_bytes > 0 ? main_bytes : r->bytes[FR__PART_GRADIENT];
+}
+
+double fr__recipe_gathered_bytes(const struct fr__recipe *r)
+{
+    return r->bytes[FR__PART_WEIGHT];
+}
+
+double fr__recipe_update_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer)
+{
+    double weight = r->bytes[FR__PART_WEIGHT], master = r->bytes[FR__PART_MASTER];
+    double gradient = fr__recipe_reduced_bytes(r), step = r->bytes[FR__PART_STEP_GRADIENT];
+
+    if (!(gradient > 0))
+        return 0; /* not trained */
+    return 2 * n_states(optimizer) * r->bytes[FR__PART_STATES] +
+           (master > 0 ? 2 * master + weight : 2 * weight) + gradient + 2 * step;
+}
