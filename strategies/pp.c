@@ -363,11 +363,9 @@ static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
 {
     const struct fr__choice *c = p->line.stages.choice;
     bool is_async = p->schedule->weights != FR_WEIGHTS_FLUSH;
-    bool has_sums = p->line.n_copies > 1; /* those of replicas alone are planned */
     char left_out[160];
 
-    snprintf(left_out, sizeof(left_out), "%s%slinks that messages share, interference",
-             has_sums ? "sums of gradients among replicas, " : "",
+    snprintf(left_out, sizeof(left_out), "%slinks that messages share, interference",
              batch_of(p, 0) % p->micro_batch ? "a smaller last micro-batch, " : "");
     return fr__decisions_promise(
         p->pl->in,

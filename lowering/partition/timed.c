@@ -19,12 +19,12 @@ struct fr__timed {
     const struct fr_schedule *s;
     struct fr__passes passes;
     struct arrivals there;
-    double *rank_s;                 /* [n_ranks] end of the last action so far */
-    double *host_s;                 /* [n_ranks] end of its launches */
-    double *forward_s, *backward_s; /* [2][n_stages] end of the last transfer out of a stage */
-    uint32_t *first_rank;           /* [n_stages] of the first copy of a stage */
-    double *end_s;                  /* [n_stages] of its last backward pass so far */
-    uint32_t *by_end;               /* [n_stages] as end_s rises */
+    double *rank_s;                   /* [n_ranks] end of the last action so far */
+    double *host_s;                   /* [n_ranks] end of its launches */
+    double *forward_s, *backward_s;   /* [2][n_stages] end of the last transfer out of a stage */
+    uint32_t *first_rank, *last_rank; /* [n_stages] of the first copy of a stage, of the last */
+    double *end_s;                    /* [n_stages] of its last backward pass so far */
+    uint32_t *by_end;                 /* [n_stages] as end_s rises */
     const struct fr__timed_stage *of;
 };
 
@@ -118,7 +118,7 @@ static void run_pass(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t
     hand_on(t, rank, kind, stage, micro, end_s);
     t->rank_s[rank] = end_s;
     if (kind != FR_ACTION_F)
-        t->end_s[stage] = end_s;
+        t->end_s[stage] = later(t->end_s[stage], end_s);
 }
 
 /* Of an overlapped pair the pass goes first whose inputs are there first, the forward if both are.
@@ -157,7 +157,7 @@ static void sort_ends(struct fr__timed *t)
 }
 
 /* A rank ends with its last sum: the first part of a stage's leaves before its last pass ends, the
- * last part after. */
+ * last part after. Two copies of a stage sum together. */
 static void run_sums(struct fr__timed *t)
 {
     double *free_s = t->host_s; /* [n_ranks] end of the sums so far; hosts are through */
@@ -165,7 +165,7 @@ static void run_sums(struct fr__timed *t)
     memset(free_s, 0, t->s->n_ranks * sizeof(*free_s));
     sort_ends(t);
     for (uint32_t i = 0; i < t->s->n_stages; i++) {
-        uint32_t stage = t->by_end[i], rank = t->first_rank[stage];
+        uint32_t stage = t->by_end[i], rank = t->first_rank[stage], other = t->last_rank[stage];
         const struct fr__timed_stage *p = &t->of[stage];
         double part, first_s;
 
@@ -173,9 +173,10 @@ static void run_sums(struct fr__timed *t)
             continue;
         part = 1 / p->n_sums;
         first_s = t->end_s[stage] - (1 - part) * (p->input_s + p->weight_s);
-        free_s[rank] =
-            later(later(free_s[rank], first_s) + p->sum_s, t->end_s[stage] + part * p->sum_s);
+        first_s = later(first_s, later(free_s[rank], free_s[other]));
+        free_s[rank] = free_s[other] = later(first_s + p->sum_s, t->end_s[stage] + part * p->sum_s);
         t->rank_s[rank] = later(t->rank_s[rank], free_s[rank]);
+        t->rank_s[other] = later(t->rank_s[other], free_s[other]);
     }
 }
 
@@ -187,6 +188,7 @@ enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage s
     t->of = stages;
     memset(t->rank_s, 0, s->n_ranks * sizeof(*t->rank_s));
     memset(t->host_s, 0, s->n_ranks * sizeof(*t->host_s));
+    memset(t->end_s, 0, s->n_stages * sizeof(*t->end_s));
     memset(t->forward_s, 0, 2 * s->n_stages * sizeof(*t->forward_s));
     memset(t->backward_s, 0, 2 * s->n_stages * sizeof(*t->backward_s));
     FR_TRY(fr__passes_walk(&t->passes, s, run, t, err));
@@ -210,10 +212,11 @@ static bool make_room(struct fr__timed *t)
     t->forward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->backward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->first_rank = malloc(t->s->n_stages * sizeof(*t->first_rank));
+    t->last_rank = malloc(t->s->n_stages * sizeof(*t->last_rank));
     t->end_s = calloc(t->s->n_stages, sizeof(double));
     t->by_end = malloc(t->s->n_stages * sizeof(*t->by_end));
     return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->forward_s &&
-           t->backward_s && t->first_rank && t->end_s && t->by_end;
+           t->backward_s && t->first_rank && t->last_rank && t->end_s && t->by_end;
 }
 
 enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s,
@@ -230,8 +233,10 @@ enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s
         fr__timed_free(t);
         return st;
     }
-    for (uint32_t k = 0; k < s->n_stages; k++) /* cell 0 of a stage: its first micro-batch */
+    for (uint32_t k = 0; k < s->n_stages; k++) {
         t->first_rank[k] = t->passes.rank_of[t->passes.forward[cell(t, k, 0)]];
+        t->last_rank[k] = t->passes.rank_of[t->passes.forward[cell(t, k, s->n_micros - 1)]];
+    }
     for (uint32_t k = 0; k < s->n_stages; k++)
         t->by_end[k] = k;
     *out = t;
@@ -250,6 +255,7 @@ void fr__timed_free(struct fr__timed *t)
     free(t->forward_s);
     free(t->backward_s);
     free(t->first_rank);
+    free(t->last_rank);
     free(t->end_s);
     free(t->by_end);
     free(t);

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "lowering/pipeline/moments.h"
+#include "lowering/pipeline/sums.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- the schedule ---- */
@@ -145,6 +147,32 @@ static enum fr_status find_moments(const struct fr__moments **out, const struct 
     return FR_OK;
 }
 
+/* What the sums of a stage's gradients take: those of the caller's replicas, and those of two copies
+ * of a stage. One ring goes over all of them; as two, one after the other, it is not less. */
+static enum fr_status find_sums(struct fr__stage_sums *out, const struct fr__pipeline *p,
+                                const struct fr__pipeline_problem *in, struct fr_error *err)
+{
+    struct fr__sums_problem pairs = {
+        .n_ranks = in->schedule->n_ranks, .n_replicas = 2, .bucket_bytes = INFINITY};
+    struct fr__stage_sums more = in->sums;
+    uint32_t *devices;
+
+    *out = in->sums;
+    if (p->n_copies < 2)
+        return FR_OK;
+    devices = fr__arena_alloc(p->pl->arena, 2 * (size_t)pairs.n_ranks, sizeof(*devices));
+    if (!devices)
+        return fr__fail_nomem(err);
+    for (uint32_t k = 0; k < p->n_stages; k++)
+        for (uint32_t c = 0; c < 2; c++)
+            devices[2 * p->rank_of[k] + c] = in->devices[p->rank_of[c * p->n_stages + k]];
+    pairs.devices = devices;
+    FR_TRY(fr__pipeline_sums(out, p->pl, &pairs, err));
+    if (!more.latency_s)
+        return FR_OK;
+    return fr__pipeline_sums_add(out, &more, pairs.n_ranks, p->pl->arena, err);
+}
+
 static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_problem *in,
                           struct fr_error *err)
 {
@@ -154,12 +182,14 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
     double *live = fr__arena_alloc(arena, p->n_stages, sizeof(*live));
     double *most = fr__arena_alloc(arena, p->n_stages, sizeof(*most));
     const struct fr__moments *moments;
+    struct fr__stage_sums sums;
 
     if (!of_stage || !live || !most)
         return fr__fail_nomem(err);
     for (uint32_t k = 0; k < p->n_stages; k++)
         of_stage[k] = in->devices[p->rank_of[k]];
     FR_TRY(find_moments(&moments, p, s, live, most, err));
+    FR_TRY(find_sums(&sums, p, in, err));
     return fr__stages_cut(&p->stages, p->pl,
                           &(struct fr__stages_problem){
                               .n_stages = p->n_stages,
@@ -173,7 +203,7 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
                               .schedule = s,
                               .rank_of = p->rank_of,
                               .message_s = in->message_s,
-                              .sums = p->n_copies == 1 ? in->sums : (struct fr__stage_sums){0},
+                              .sums = sums,
                               .given = in->cuts,
                           },
                           err);

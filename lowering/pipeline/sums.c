@@ -95,3 +95,20 @@ enum fr_status fr__pipeline_sums(struct fr__stage_sums *out, struct fr__placer *
     *out = (struct fr__stage_sums){latency_s, s_per_byte, in->bucket_bytes};
     return st;
 }
+
+enum fr_status fr__pipeline_sums_add(struct fr__stage_sums *out, const struct fr__stage_sums *other,
+                                     uint32_t n_ranks, struct fr__arena *arena,
+                                     struct fr_error *err)
+{
+    double *latency_s = fr__arena_alloc(arena, n_ranks, sizeof(*latency_s));
+    double *s_per_byte = fr__arena_alloc(arena, n_ranks, sizeof(*s_per_byte));
+
+    if (!latency_s || !s_per_byte)
+        return fr__fail_nomem(err);
+    for (uint32_t r = 0; r < n_ranks; r++) {
+        latency_s[r] = out->latency_s[r] + other->latency_s[r];
+        s_per_byte[r] = out->s_per_byte[r] + other->s_per_byte[r];
+    }
+    *out = (struct fr__stage_sums){latency_s, s_per_byte, other->bucket_bytes};
+    return FR_OK;
+}

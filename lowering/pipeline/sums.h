@@ -27,4 +27,10 @@ struct fr__sums_problem {
 enum fr_status fr__pipeline_sums(struct fr__stage_sums *out, struct fr__placer *pl,
                                  const struct fr__sums_problem *in, struct fr_error *err);
 
+/* *out becomes what its sums and the others take one after the other, in parts as those of the
+ * others are. Both have n_ranks; from the arena. FR_ENOMEM. */
+enum fr_status fr__pipeline_sums_add(struct fr__stage_sums *out, const struct fr__stage_sums *other,
+                                     uint32_t n_ranks, struct fr__arena *arena,
+                                     struct fr_error *err);
+
 #endif

@@ -382,36 +382,31 @@ enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kin
     return FR_OK;
 }
 
-/* The sum of latencies around a group's ring and its narrowest link, with no other at work. */
-static enum fr_status look_at_ring(struct fr__crowd *c, uint32_t group, struct hop *out,
-                                   struct fr_error *err)
+/* A message from a rank to the next of its ring, with no other at work. */
+static enum fr_status look_at_hop(struct fr__crowd *c, uint32_t group, uint32_t rank,
+                                  struct hop *out, struct fr_error *err)
 {
-    *out = (struct hop){0, INFINITY};
-    for (uint32_t r = 0; r < c->groups.n; r++) {
-        const struct fr__route *k;
-        uint32_t number;
+    uint32_t number;
 
-        FR_TRY(
-            fr__routes_take(c->routes, device(c, group, r), device(c, group, r + 1), &number, err));
-        k = &c->routes->at[number];
-        out->latency_s += k->latency_s;
-        out->Bps = fmin(out->Bps, k->bw_Bps);
-        fr__routes_release(c->routes, number);
-    }
+    FR_TRY(fr__routes_take(c->routes, device(c, group, rank), device(c, group, rank + 1), &number,
+                           err));
+    *out = (struct hop){c->routes->at[number].latency_s, c->routes->at[number].bw_Bps};
+    fr__routes_release(c->routes, number);
     return FR_OK;
 }
 
 enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_error *err)
 {
-    struct hop first = {0, INFINITY}, k;
-
     *is_even = true;
-    for (uint32_t g = 0; g < c->groups.n_groups && *is_even; g++) {
-        FR_TRY(look_at_ring(c, g, &k, err));
-        if (g == 0)
-            first = k;
-        *is_even = fabs(k.latency_s - first.latency_s) <= 1e-12 * first.latency_s &&
-                   fabs(k.Bps - first.Bps) <= 1e-12 * first.Bps;
+    for (uint32_t r = 0; r < c->groups.n; r++) {
+        struct hop first, k;
+
+        FR_TRY(look_at_hop(c, 0, r, &first, err));
+        for (uint32_t g = 1; g < c->groups.n_groups && *is_even; g++) {
+            FR_TRY(look_at_hop(c, g, r, &k, err));
+            *is_even = fabs(k.latency_s - first.latency_s) <= 1e-12 * first.latency_s &&
+                       fabs(k.Bps - first.Bps) <= 1e-12 * first.Bps;
+        }
     }
     return FR_OK;
 }

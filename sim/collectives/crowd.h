@@ -47,8 +47,9 @@ enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind,
 enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, uint32_t member,
                                 double *factor, struct fr_error *err);
 
-/* Whether the rings of all groups are alike: the same latencies, the same narrowest link.
- * O(ranks). */
+/* Whether the rings of all groups are alike, message by message: the same latency and the same
+ * narrowest link. It is not enough that the slowest messages are: a search finds more rings where
+ * GPUs of one machine are better joined. O(ranks). */
 enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_error *err);
 
 /* How many of n messages, from src[i] to dst[i] at the same time, use the same links: *share is the

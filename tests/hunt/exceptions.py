@@ -25,6 +25,10 @@ def pipelined(q):
     return q.strategy.name in ("pp", "mp") or int(q.strategy.get("pp", 1)) > 1
 
 
+def unlike_layers(q):
+    return pipelined(q) and not q.workload.get("layers")
+
+
 def random_times(q):
     return q.option("--jitter") or q.option("--device-jitter") or \
         q.option("--order") in ("random", "tic", "tac")
@@ -50,6 +54,9 @@ EXCEPTIONS = (
                "placement, of which a GPU holds less"),
     Exception_(("twice-the-batch-takes-as-much-memory",), pipelined, 0.25,
                "more micro-batches may be cut elsewhere, where they are faster"),
+    Exception_(("twice-the-batch-takes-as-much-memory",), unlike_layers, math.inf,
+               "the same, and the first layers of a model of images keep many times what the last "
+               "keep: a border moved by a few of them moves half of a GPU's memory"),
     Exception_(("the-cut-is-the-best-cut",), lambda q: True, 0.02,
                "as above: the replay knows no shared links, the run does"),
     Exception_(("twice-the-batch-takes-as-much-memory",), lambda q: True, 0.05,
@@ -78,7 +85,14 @@ def by_nccls_choice(q):
     return q.option("--collectives") in (None, "auto") and not q.option("--collective-algorithm")
 
 
+def sums_copies(q):
+    return str(q.strategy.get("schedule", "")) in ("dualpipe", "chimera", "chimera-released")
+
+
 WITHOUT = (
+    Without(BETTER, sums_copies, lambda q: q.put(network="analytic"),
+            "two copies of a stage sum their gradients over the links that activations take, and "
+            "cuts are chosen as if each message had its link alone (\"not planned\")"),
     Without(BETTER, has_servers, lambda q: q.put(network="analytic"),
             "pushes and pulls of all workers share links as equals: one that comes later leaves "
             "them to others that are needed first; doc/manual.md, section 3, stragglers"),

@@ -95,10 +95,12 @@ def differ_by_tables(q, more_bytes):
     places holds it once, so that it stands on more GPUs or fewer by where the cuts are. Other
     models read it at both ends, on the first GPU and the last, however many parts a GPU has."""
     w = q.workload
-    if w.name not in ("t5", "transformer") or not w.get("vocab") or not w.get("hidden"):
+    named = {"transformer-base": 37000 * 512, "transformer-big": 37000 * 1024}
+    if w.name not in ("t5", "transformer", *named):
         return False
+    elements = named.get(w.name) or int(w.get("vocab")) * int(w.get("hidden"))
     width = 4 if q.option("--precision") in (None, "fp32", "tf32", "amp") else 2
-    table = int(w.get("vocab")) * int(w.get("hidden")) * width
+    table = elements * width
     return more_bytes % table == 0 and more_bytes <= 2 * table * q.gpus()
 
 

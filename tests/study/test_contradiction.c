@@ -49,7 +49,8 @@ static double plain_s(const char *topology)
 /* ---- more GPUs than the cluster has ---- */
 
 /* The anchor's own cluster has the same machines, so its prediction is that of the larger line, and
- * the factor is what it takes longer. */
+ * the factor is what it takes longer. How much of it carries over to fewer GPUs depends on the fitted
+ * terms; it is some of it. */
 START_TEST(a_step_on_more_gpus_stands_on_more_of_the_same_machines)
 {
     static const struct {
@@ -60,7 +61,7 @@ START_TEST(a_step_on_more_gpus_stands_on_more_of_the_same_machines)
                  {"2xhgx-h100 via rails:400Gbps", "4x hgx-h100 via rails:400Gbps", 32},
                  {"hgx-h100", "2x hgx-h100", 16},
                  {"4x box:1xa40 via eth:25Gbps", "9x box:1xa40 via eth:25Gbps", 9}};
-    double large_s = plain_s(cases[_i].large);
+    double large_s = plain_s(cases[_i].large), factor;
     char text[64];
     struct fr_record *r;
 
@@ -69,7 +70,9 @@ START_TEST(a_step_on_more_gpus_stands_on_more_of_the_same_machines)
     ck_assert_uint_eq(r->correction.n_steps, 1);
     ck_assert_uint_eq(r->correction.n_gpus, cases[_i].n_gpus);
     ck_assert_double_eq_tol(r->correction.predicted_s / large_s, 1, 1e-9);
-    ck_assert_double_eq_tol(r->iteration_s / plain_s(cases[_i].small), 1.1, 0.03);
+    factor = r->iteration_s / plain_s(cases[_i].small);
+    ck_assert_double_gt(factor, 1.03);
+    ck_assert_double_lt(factor, 1.13);
     fr_record_free(r);
 }
 END_TEST
