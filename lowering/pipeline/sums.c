@@ -8,10 +8,16 @@
 
 #include <math.h>
 
-struct fr__alone_line fr__ring_line(const struct fr__placer *pl, struct fr__routes *routes,
-                                    const uint32_t devices[], uint32_t n)
+/* The neighbours of a ring. */
+struct ring {
+    struct fr__alone_line worst; /* the largest latency and the least bandwidth */
+    double latencies_s;          /* all of them, once around */
+};
+
+static struct ring look_at_ring(const struct fr__placer *pl, struct fr__routes *routes,
+                                const uint32_t devices[], uint32_t n)
 {
-    struct fr__alone_line worst = {0, INFINITY};
+    struct ring ring = {.worst = {0, INFINITY}};
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t src = devices[i], dst = devices[(i + 1) % n], route;
@@ -26,10 +32,17 @@ struct fr__alone_line fr__ring_line(const struct fr__placer *pl, struct fr__rout
             continue;
         line = fr__alone_line(&routes->at[route], NULL);
         fr__routes_release(routes, route);
-        worst.latency_s = fmax(worst.latency_s, line.latency_s);
-        worst.Bps = fmin(worst.Bps, line.Bps);
+        ring.latencies_s += line.latency_s;
+        ring.worst.latency_s = fmax(ring.worst.latency_s, line.latency_s);
+        ring.worst.Bps = fmin(ring.worst.Bps, line.Bps);
     }
-    return worst;
+    return ring;
+}
+
+struct fr__alone_line fr__ring_line(const struct fr__placer *pl, struct fr__routes *routes,
+                                    const uint32_t devices[], uint32_t n)
+{
+    return look_at_ring(pl, routes, devices, n).worst;
 }
 
 /* Bytes of the gradients of a stage, if all stages were alike. */
@@ -62,7 +75,7 @@ static void price_rank(struct fr__placer *pl, struct fr__routes *routes,
 {
     double n = in->n_replicas, bytes = bytes_of_stage(pl, in->n_ranks), half_s, whole_s;
     uint32_t group = in->groups ? in->groups[rank] : FR_NONE;
-    struct fr__alone_line line;
+    struct ring ring;
 
     if (bytes > 0 && price_group(pl, group, bytes / 2, &half_s) &&
         price_group(pl, group, bytes, &whole_s)) {
@@ -70,9 +83,9 @@ static void price_rank(struct fr__placer *pl, struct fr__routes *routes,
         *latency_s = fmax(0, whole_s - *s_per_byte * bytes);
         return;
     }
-    line = fr__ring_line(pl, routes, in->devices + (size_t)rank * in->n_replicas, in->n_replicas);
-    *latency_s = 2 * (n - 1) * line.latency_s;
-    *s_per_byte = 2 * (n - 1) / n / line.Bps;
+    ring = look_at_ring(pl, routes, in->devices + (size_t)rank * in->n_replicas, in->n_replicas);
+    *latency_s = 2 * (n - 1) / n * ring.latencies_s;
+    *s_per_byte = 2 * (n - 1) / n / ring.worst.Bps;
 }
 
 enum fr_status fr__pipeline_sums(struct fr__stage_sums *out, struct fr__placer *pl,

@@ -25,6 +25,11 @@ def pipelined(q):
     return q.strategy.name in ("pp", "mp") or int(q.strategy.get("pp", 1)) > 1
 
 
+def has_replicas(q):
+    stages = q.strategy.get("stages") or q.strategy.get("pp")
+    return bool(stages) and q.gpus() > int(stages)
+
+
 def unlike_layers(q):
     return pipelined(q) and not q.workload.get("layers")
 
@@ -59,6 +64,9 @@ EXCEPTIONS = (
                "keep: a border moved by a few of them moves half of a GPU's memory"),
     Exception_(("the-cut-is-the-best-cut",), lambda q: True, 0.02,
                "as above: the replay knows no shared links, the run does"),
+    Exception_(("the-cut-is-the-best-cut",), has_replicas, 0.05,
+               "sums of gradients among replicas are planned as one ring; where replicas share a "
+               "machine, the run takes as many rings as its links give"),
     Exception_(("twice-the-batch-takes-as-much-memory",), lambda q: True, 0.05,
                "a cut or placement may be another; one micro-batch keeps its outputs, several do "
                "not: doc/manual.md, section 5"),
@@ -96,6 +104,10 @@ WITHOUT = (
     Without(BETTER, has_servers, lambda q: q.put(network="analytic"),
             "pushes and pulls of all workers share links as equals: one that comes later leaves "
             "them to others that are needed first; doc/manual.md, section 3, stragglers"),
+    Without(("twice-the-batch-takes-as-much-memory",), lambda q: not q.option("--memory"),
+            lambda q: q.put(memory="liveness"),
+            "PyTorch's allocator takes a free block for another tensor if it is large enough, so "
+            "that smaller tensors may leave larger holes: doc/memory.md"),
     Without(("more-bandwidth-is-not-slower",), by_nccls_choice,
             lambda q: q.put(collectives="expanded"),
             "NCCL takes the algorithm, protocol and channels that its tuner thinks best, whose "

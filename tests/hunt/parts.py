@@ -47,7 +47,7 @@ def recompute(ask, q, _rng):
     if was.get("folded", "").startswith("folded") != now.get("folded", "").startswith("folded"):
         return
     bytes_ = [sum(x["bytes"] * x["count"] for x in a["links"]) for a in (was, now)]
-    if bytes_[0] != bytes_[1]:
+    if not close(bytes_[0], bytes_[1], 1e-12):
         ask.violate("recompute-keeps-gradient-bytes", f"{bytes_[0]} and {bytes_[1]} bytes on links",
                     pair, q)
 
