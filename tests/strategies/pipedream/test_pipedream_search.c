@@ -327,7 +327,7 @@ START_TEST(the_first_cells_of_gnmt_are_the_published_ones)
         {0.06429175, 0.072057299, 0.05690740466666667, 0.0460065055, 0.03840166136}};
     struct fr__pd_options o = {.n_levels = 2, .levels = {{5, 0.8e9}, {5, 1e9}}, .max_states = 100};
     struct fr_profile *p = profile_case_shared("gnmt");
-    struct fr__arena *arena = fr__arena_new();
+    struct fr__arena *arena = NULL;
     double below_s[N_GNMT * N_GNMT], floor_s[N_GNMT * N_GNMT];
     struct fr__pd_table t = {.options = &o};
     struct fr__pd_layers l;
@@ -337,6 +337,7 @@ START_TEST(the_first_cells_of_gnmt_are_the_published_ones)
 
     if (!p)
         return;
+    arena = fr__arena_new();
     ck_assert_int_eq(fr__pd_layers_make(arena, p, &l, &err), FR_OK);
     ck_assert_int_eq(fr__pd_states_make(arena, &l, 100, NULL, &s, &err), FR_OK);
     ck_assert_uint_eq(s.n, N_GNMT);
