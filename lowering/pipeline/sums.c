@@ -5,8 +5,11 @@
 
 #include "base/error.h"
 #include "lowering/price.h"
+#include "sim/network/rings.h"
 
 #include <math.h>
+
+enum { MOST_RINGS = 16, MOST_SEARCHED = 64 }; /* rings as the engine's; ranks */
 
 /* The neighbours of a ring. */
 struct ring {
@@ -68,12 +71,51 @@ static bool price_group(const struct fr__placer *pl, uint32_t group, double byte
     return true;
 }
 
+/* A search of rings takes a while, and a device must not be there twice. */
+static bool can_search(const uint32_t devices[], uint32_t n)
+{
+    for (uint32_t i = 0; i < n && n <= MOST_SEARCHED; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (devices[k] == devices[i])
+                return false;
+    return n <= MOST_SEARCHED;
+}
+
+/* All rings that the links give go at the same time, each with its share of the bytes. false: they
+ * are not known. */
+static bool price_rings(struct fr__routes *routes, const uint32_t devices[], uint32_t n,
+                        double *latency_s, double *s_per_byte)
+{
+    struct fr__rings found = {0};
+    const struct fr__ring_set *set;
+    bool is_known = can_search(devices, n) &&
+                    fr__rings_find(&found, routes, devices, n, MOST_RINGS, &set, NULL) == FR_OK;
+
+    *latency_s = *s_per_byte = 0;
+    for (uint32_t r = 0; is_known && r < set->n_rings; r++) {
+        double latencies_s = 0, Bps = INFINITY;
+
+        for (uint32_t i = 0; i < n; i++) {
+            struct fr__alone_line line =
+                fr__alone_line(&routes->at[set->routes[(size_t)r * n + i]], NULL);
+
+            latencies_s += line.latency_s;
+            Bps = fmin(Bps, line.Bps);
+        }
+        *latency_s = fmax(*latency_s, 2 * (n - 1.0) / n * latencies_s);
+        *s_per_byte = fmax(*s_per_byte, set->share_frac[r] * 2 * (n - 1.0) / n / Bps);
+    }
+    fr__rings_fini(&found);
+    return is_known && *s_per_byte > 0;
+}
+
 /* Where a time is known, the line through half of a stage and a whole one. */
 static void price_rank(struct fr__placer *pl, struct fr__routes *routes,
                        const struct fr__sums_problem *in, uint32_t rank, double *latency_s,
                        double *s_per_byte)
 {
     double n = in->n_replicas, bytes = bytes_of_stage(pl, in->n_ranks), half_s, whole_s;
+    const uint32_t *devices = in->devices + (size_t)rank * in->n_replicas;
     uint32_t group = in->groups ? in->groups[rank] : FR_NONE;
     struct ring ring;
 
@@ -83,7 +125,9 @@ static void price_rank(struct fr__placer *pl, struct fr__routes *routes,
         *latency_s = fmax(0, whole_s - *s_per_byte * bytes);
         return;
     }
-    ring = look_at_ring(pl, routes, in->devices + (size_t)rank * in->n_replicas, in->n_replicas);
+    if (price_rings(routes, devices, in->n_replicas, latency_s, s_per_byte))
+        return;
+    ring = look_at_ring(pl, routes, devices, in->n_replicas);
     *latency_s = 2 * (n - 1) / n * ring.latencies_s;
     *s_per_byte = 2 * (n - 1) / n / ring.worst.Bps;
 }
