@@ -50,13 +50,16 @@ static void draw(struct drawn *x, const struct schedules *any, uint64_t *r)
     static const char *const recomputes[] = {"none", "selective", "full"};
     unsigned pp = 2u << below(r, 3), tp = 1u << below(r, 2), virtual = 1 + (unsigned)below(r, 2);
     const char *schedule = any->plain[below(r, 5)], *recompute = recomputes[below(r, 3)];
-    unsigned dp;
+    /* one draw a statement: compilers take a call's arguments in orders of their own */
+    unsigned vocab = 8192u << below(r, 3);
+    unsigned seq = 512u << below(r, 3);
+    unsigned hidden = (unsigned)(1024 + 1024 * below(r, 3));
+    unsigned layers = (unsigned)(2 * pp + below(r, 10)), dp;
 
     tp = pp * tp > 8 ? 1 : tp;
     dp = 8 / (pp * tp);
     snprintf(x->workload, sizeof(x->workload), "gpt:layers=%u,hidden=%u,heads=16,seq=%u,vocab=%u",
-             (unsigned)(2 * pp + below(r, 10)), (unsigned)(1024 + 1024 * below(r, 3)),
-             (unsigned)(512 << below(r, 3)), (unsigned)(8192 << below(r, 3)));
+             layers, hidden, seq, vocab);
     if (virtual > 1)
         schedule = any->looped[any->n_looped > 1 ? below(r, any->n_looped) : 0];
     if (below(r, 3) == 0)
