@@ -96,7 +96,7 @@ void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, e
 
 /* What NHWC spares a graph against NCHW on GPUs with matrix units, at the graph's batch: the
  * transposes of operands and results around its convolutions, forward and backward
- * (calibrate/layout.h), and the bytes that they read and write. None in fp32. O(ops). */
+ * (calibrate/cost/transposes.h), and the bytes that they read and write. None in fp32. O(ops). */
 struct fr_layout_effect {
     size_t n_convolutions, n_transposes;
     double bytes;
@@ -104,7 +104,7 @@ struct fr_layout_effect {
 void fr_layout_effect_of(const struct fr_graph *g, struct fr_layout_effect *out);
 
 struct fr_slowdowns;
-struct fr_system_call; /* calibrate/system.h */
+struct fr_system_call; /* calibrate/messages/system.h */
 
 /* The cost of a collective alone, on GPUs that behave like `system` (an index into the options'
  * systems), in one machine or over call->n_nodes of them. error_frac comes from the rows that were

@@ -1,16 +1,17 @@
 noinst_LTLIBRARIES += libcalibrate.la
 libcalibrate_la_SOURCES = \
-	calibrate/attention_kernels.h calibrate/attention_kernels.c calibrate/calibrate.h \
-	calibrate/channelwise.h calibrate/channelwise.c calibrate/cost.c calibrate/cost_attention.c \
-	calibrate/cost_collective.c calibrate/cost_convolution.c calibrate/cost_rule.h calibrate/cost_rule.c \
-	calibrate/cost_memo.h calibrate/cost_memo.c calibrate/cost_model.h calibrate/cost_model.c \
-	calibrate/cost_op.c calibrate/cost_samples.h calibrate/cost_samples.c calibrate/data_version.h \
-	calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c calibrate/kernel.h \
-	calibrate/kernel.c calibrate/layout.h calibrate/layout.c calibrate/move.c calibrate/per_image.h \
-	calibrate/per_image.c calibrate/plausible.h calibrate/plausible.c calibrate/relatives.h \
-	calibrate/relatives.c calibrate/shipped.h calibrate/shipped.c calibrate/system.h \
-	calibrate/system.c calibrate/system_file.c calibrate/system_model.h calibrate/system_nodes.h \
-	calibrate/system_nodes.c calibrate/transfer.h calibrate/transfer.c calibrate/trust.c \
+	calibrate/calibrate.h calibrate/trust.c \
+	calibrate/cost/attention.c calibrate/cost/attention_kernels.h \
+	calibrate/cost/attention_kernels.c calibrate/cost/borrowed.h calibrate/cost/borrowed.c \
+	calibrate/cost/channelwise.h calibrate/cost/channelwise.c calibrate/cost/collective.c \
+	calibrate/cost/convolution.c calibrate/cost/cost.c calibrate/cost/efficiency.c \
+	calibrate/cost/kernel.h calibrate/cost/kernel.c calibrate/cost/memo.h \
+	calibrate/cost/memo.c calibrate/cost/model.h calibrate/cost/model.c calibrate/cost/move.c \
+	calibrate/cost/op.c calibrate/cost/per_image.h calibrate/cost/per_image.c \
+	calibrate/cost/plausible.h calibrate/cost/plausible.c calibrate/cost/relatives.h \
+	calibrate/cost/relatives.c calibrate/cost/rule.h calibrate/cost/rule.c \
+	calibrate/cost/samples.h calibrate/cost/samples.c calibrate/cost/transposes.h \
+	calibrate/cost/transposes.c \
 	calibrate/curves/attention.h calibrate/curves/attention.c calibrate/curves/batchnorm.h \
 	calibrate/curves/batchnorm.c calibrate/curves/class.h calibrate/curves/class.c \
 	calibrate/curves/conv.h calibrate/curves/conv.c calibrate/curves/curve.h \
@@ -18,23 +19,28 @@ libcalibrate_la_SOURCES = \
 	calibrate/curves/matmul.c calibrate/curves/memory.h calibrate/curves/memory.c \
 	calibrate/curves/residual.h calibrate/curves/residual.c calibrate/curves/rows.h \
 	calibrate/curves/rows.c calibrate/curves/trees.h calibrate/curves/trees.c \
+	calibrate/files/data_version.h calibrate/files/device_file.h \
+	calibrate/files/device_file.c calibrate/files/fields.h calibrate/files/fields.c \
+	calibrate/files/shipped.h calibrate/files/shipped.c calibrate/files/system_file.c \
 	calibrate/fit/beside.h calibrate/fit/beside.c calibrate/fit/check.c \
 	calibrate/fit/collective_fit.c calibrate/fit/correction_fit.c calibrate/fit/fit.c \
-	calibrate/fit/fit_file.h calibrate/fit/fit_file.c calibrate/fit/fitting.h \
-	calibrate/fit/fitting.c calibrate/fit/launches.h calibrate/fit/launches.c \
-	calibrate/fit/link_fit.c calibrate/fit/nodes_fit.c calibrate/fit/system_bootstrap.c \
-	calibrate/fit/system_fit.h calibrate/fit/system_fit.c \
+	calibrate/fit/fitting.h calibrate/fit/fitting.c calibrate/fit/launches.h \
+	calibrate/fit/launches.c calibrate/fit/link_fit.c calibrate/fit/nodes_fit.c \
+	calibrate/fit/plausible_rows.h calibrate/fit/plausible_rows.c \
+	calibrate/fit/system_bootstrap.c calibrate/fit/system_fit.h calibrate/fit/system_fit.c \
 	calibrate/fit/read/beside.c calibrate/fit/read/collective_data.h \
-	calibrate/fit/read/collective_data.c calibrate/fit/read/collectives.c calibrate/fit/read/conv.c \
-	calibrate/fit/read/data.h calibrate/fit/read/data.c calibrate/fit/read/gemm.c \
-	calibrate/fit/read/kernels.c calibrate/fit/read/layouts.c calibrate/fit/read/message_data.c \
-	calibrate/fit/read/nccl_log.h calibrate/fit/read/nccl_log.c calibrate/fit/read/row_hash.h \
-	calibrate/fit/read/row_hash.c
-nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c calibrate/data_version.c
+	calibrate/fit/read/collective_data.c calibrate/fit/read/collectives.c \
+	calibrate/fit/read/conv.c calibrate/fit/read/data.h calibrate/fit/read/data.c \
+	calibrate/fit/read/gemm.c calibrate/fit/read/kernels.c calibrate/fit/read/layouts.c \
+	calibrate/fit/read/message_data.c calibrate/fit/read/nccl_log.h \
+	calibrate/fit/read/nccl_log.c calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c \
+	calibrate/messages/model.h calibrate/messages/nodes.h calibrate/messages/nodes.c \
+	calibrate/messages/system.h calibrate/messages/system.c
+nodist_libcalibrate_la_SOURCES = calibrate/files/devices.c calibrate/files/systems.c calibrate/files/data_version.c
 
 # The shipped device files, compiled in as tables and installed. The sources tell the order of
 # names.
-table_sources = calibrate/curves/matmul.c calibrate/curves/rows.c calibrate/system.c
+table_sources = calibrate/curves/matmul.c calibrate/curves/rows.c calibrate/messages/system.c
 device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/a100-pcie-80gb.yaml \
 	calibrate/devices/a100-sxm4-80gb.yaml \
@@ -50,15 +56,15 @@ device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/t4.yaml \
 	calibrate/devices/v100-pcie-32gb.yaml \
 	calibrate/devices/v100-sxm2-16gb.yaml
-calibrate/devices.c: $(device_files) $(table_sources) calibrate/tables.awk
-	@$(MKDIR_P) calibrate
-	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=devices \
+calibrate/files/devices.c: $(device_files) $(table_sources) calibrate/files/tables.awk
+	@$(MKDIR_P) calibrate/files
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/files/tables.awk -v kind=devices \
 	  $(table_sources) $(device_files) \
-	  > $(abs_builddir)/calibrate/devices.c.new
-	$(AM_V_at)mv calibrate/devices.c.new $@
-BUILT_SOURCES += calibrate/devices.c
-CLEANFILES += calibrate/devices.c
-EXTRA_DIST += $(device_files) calibrate/tables.awk
+	  > $(abs_builddir)/calibrate/files/devices.c.new
+	$(AM_V_at)mv calibrate/files/devices.c.new $@
+BUILT_SOURCES += calibrate/files/devices.c
+CLEANFILES += calibrate/files/devices.c
+EXTRA_DIST += $(device_files) calibrate/files/tables.awk
 shippeddir = $(pkgdatadir)/devices
 shipped_DATA = $(device_files)
 
@@ -74,27 +80,27 @@ system_files = calibrate/systems/a100-dgx.yaml \
 	calibrate/systems/gh200-slingshot.yaml \
 	calibrate/systems/h100-nvswitch.yaml \
 	calibrate/systems/p100-edr.yaml
-calibrate/systems.c: $(system_files) $(table_sources) calibrate/tables.awk
-	@$(MKDIR_P) calibrate
-	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=systems \
+calibrate/files/systems.c: $(system_files) $(table_sources) calibrate/files/tables.awk
+	@$(MKDIR_P) calibrate/files
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/files/tables.awk -v kind=systems \
 	  $(table_sources) $(system_files) \
-	  > $(abs_builddir)/calibrate/systems.c.new
-	$(AM_V_at)mv calibrate/systems.c.new $@
-BUILT_SOURCES += calibrate/systems.c
-CLEANFILES += calibrate/systems.c
+	  > $(abs_builddir)/calibrate/files/systems.c.new
+	$(AM_V_at)mv calibrate/files/systems.c.new $@
+BUILT_SOURCES += calibrate/files/systems.c
+CLEANFILES += calibrate/files/systems.c
 EXTRA_DIST += $(system_files)
 systemsdir = $(pkgdatadir)/systems
 systems_DATA = $(system_files)
 
 # Tells one set of measured costs from the next.
-calibrate/data_version.c: $(device_files) $(system_files)
-	@$(MKDIR_P) calibrate
+calibrate/files/data_version.c: $(device_files) $(system_files)
+	@$(MKDIR_P) calibrate/files
 	$(AM_V_GEN)sum=`cd $(srcdir) && cat $(device_files) $(system_files) | cksum` && \
-	  printf '#include "calibrate/data_version.h"\nconst char fr__data_version[] = "%s";\n' "$$sum" \
-	  > calibrate/data_version.c.new
-	$(AM_V_at)mv calibrate/data_version.c.new $@
-BUILT_SOURCES += calibrate/data_version.c
-CLEANFILES += calibrate/data_version.c
+	  printf '#include "calibrate/files/data_version.h"\nconst char fr__data_version[] = "%s";\n' "$$sum" \
+	  > calibrate/files/data_version.c.new
+	$(AM_V_at)mv calibrate/files/data_version.c.new $@
+BUILT_SOURCES += calibrate/files/data_version.c
+CLEANFILES += calibrate/files/data_version.c
 
 # Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md
 # describes.

@@ -11,7 +11,7 @@
 #include "results/results.h"
 #include "results/schedules.h"
 #include "results/search_answer.h"
-#include "study/comm.h"
+#include "study/comm/comm.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */
 enum {

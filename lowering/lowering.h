@@ -76,7 +76,7 @@ struct fr_problem {
     const struct fr_topo *topo;
     const struct fr_graph *graph;      /* a training graph, at its own batch */
     const struct fr_cost_model *costs; /* of the topology's device types */
-    struct fr_cost_memo *memo;         /* of costs and graph, calibrate/cost_memo.h; NULL: none */
+    struct fr_cost_memo *memo;         /* of costs and graph, calibrate/cost/memo.h; NULL: none */
     const struct fr__kept_params *params; /* of the graph, lowering/params.h; NULL: none */
     const uint32_t *devices;              /* [n_devices] GPUs to use, rank by rank */
     size_t n_devices;

@@ -8,7 +8,7 @@
 #include "lowering/price.h"
 
 #include "base/bytes.h"
-#include "calibrate/cost_memo.h"
+#include "calibrate/cost/memo.h"
 #include "sim/collectives/crowd.h"
 #include "lowering/placer.h"
 

@@ -1,7 +1,7 @@
 /* plan/group.c - where the groups of a plan stand, and what their collectives cost. */
 #include "config.h"
 
-#include "calibrate/system.h"
+#include "calibrate/messages/system.h"
 #include "plan/internal.h"
 
 static uint32_t machine_of(const struct fr_plan *p, uint32_t group, uint32_t rank)

@@ -3,7 +3,7 @@
 #ifndef FORERUN_COMM_TABLE_H
 #define FORERUN_COMM_TABLE_H
 
-#include "study/comm.h"
+#include "study/comm/comm.h"
 
 #include <stdio.h>
 

@@ -13,8 +13,8 @@
 #include "results/parts/program.h"
 #include "results/pictures/explain.h"
 #include "strategies/list.h"
-#include "study/recipes.h"
-#include "study/record.h"
+#include "study/recipes/recipes.h"
+#include "study/answer/record.h"
 
 #include <stdlib.h>
 

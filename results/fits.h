@@ -13,7 +13,7 @@
 #define FORERUN_FITS_H
 
 #include "calibrate/calibrate.h"
-#include "calibrate/system.h"
+#include "calibrate/messages/system.h"
 #include "results/results.h"
 
 #ifdef __cplusplus

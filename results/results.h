@@ -6,13 +6,13 @@
 #define FORERUN_RESULTS_H
 
 #include "base/base.h"
-#include "study/collective_time.h"
-#include "study/difference.h"
-#include "study/learn.h"
+#include "study/comm/collective_time.h"
+#include "study/difference/difference.h"
+#include "study/answer/learn.h"
 #include "lowering/stage_plan.h"
 #include "study/study.h"
-#include "study/sweep.h"
-#include "study/validate.h"
+#include "study/sweep/sweep.h"
+#include "study/validate/validate.h"
 
 #include <stdio.h>
 

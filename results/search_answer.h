@@ -2,7 +2,7 @@
 #ifndef FORERUN_RESULTS_SEARCH_ANSWER_H
 #define FORERUN_RESULTS_SEARCH_ANSWER_H
 
-#include "study/search.h"
+#include "study/layouts/search.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,36 +1,46 @@
 noinst_LTLIBRARIES += libstudy.la
 libstudy_la_SOURCES = \
-	study/answer.c study/cluster.c study/collective_time.h study/collective_time.c study/comm.h \
-	study/comm.c study/comm_types.c study/difference.h study/from_file.h study/from_file.c \
-	study/host.h study/host.c study/inputs.h study/inputs.c \
-	study/interference.h study/interference.c study/learn.h study/learn.c study/lending.h \
-	study/links.c study/loading.h study/loading.c study/peak.c study/question.c study/rates.c \
-	study/recipe.h study/recipe.c study/recipes.h study/record.h study/record.c study/recut.h study/recut.c study/search.h \
-	study/seeds.c study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h \
-	study/slow.c study/software.h study/software.c study/staging.h study/staging.c study/study.h \
-	study/sweep.h study/uncertainty.c study/validate.h study/variation.h study/variation.c \
-	study/warnings.c \
-	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/machines.c \
-	study/ask/options.c study/ask/trial.c \
-	study/difference/asked.c study/difference/difference.c study/difference/parts.c \
+	study/owned_record.h study/owned_record.c study/study.h \
+	study/advice/advice.h study/advice/advice.c study/advice/adviser.h study/advice/ask.c \
+	study/advice/machines.c study/advice/options.c study/advice/trial.c \
+	study/answer/answer.c study/answer/cluster.c study/answer/learn.h study/answer/learn.c \
+	study/answer/links.c study/answer/peak.c study/answer/rates.c study/answer/record.h \
+	study/answer/record.c study/answer/recut.h study/answer/recut.c study/answer/seeds.c \
+	study/answer/sensitivity.c study/answer/staging.h study/answer/staging.c \
+	study/answer/uncertainty.c study/answer/warnings.c \
+	study/comm/collective_time.h study/comm/collective_time.c study/comm/comm.h \
+	study/comm/comm.c study/comm/types.c \
+	study/difference/asked.c study/difference/difference.h study/difference/difference.c \
+	study/difference/parts.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
-	study/grown.h study/grown.c study/interval/interval.h \
-	study/interval/interval.c study/interval/missed_kind.h study/interval/missed_kind.c \
-	study/interval/update.h \
-	study/interval/measured.h study/interval/measured.c study/interval/terms.h \
-	study/interval/terms.c \
-	study/search/axes.c study/search/block.h study/search/block.c study/search/block_bytes.c \
-	study/search/clusters.c study/search/coarse.c study/search/coarse_bytes.c study/search/flags.c \
-	study/search/frontier.c study/search/layout.c study/search/match.c study/search/memory.c \
-	study/search/mesh.c study/search/pair.c study/search/probe.c study/search/referee.c \
-	study/search/run.c study/search/search.h study/search/space.c \
-	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
-	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
-	study/sweep/grid.c study/sweep/inputs.c study/sweep/nics.c study/sweep/price.c study/sweep/run.c \
-	study/sweep/scaling.c study/sweep/state.h study/sweep/summary.c \
-	study/validate/anchored.h study/validate/anchored.c study/validate/rows.h study/validate/rows.c \
-	study/validate/summary.h study/validate/summary.c study/validate/validate.c
+	study/interval/interval.h study/interval/interval.c study/interval/measured.h \
+	study/interval/measured.c study/interval/missed_kind.h study/interval/missed_kind.c \
+	study/interval/terms.h study/interval/terms.c study/interval/update.h \
+	study/layouts/axes.c study/layouts/block.h study/layouts/block.c \
+	study/layouts/block_bytes.c study/layouts/clusters.c study/layouts/coarse.c \
+	study/layouts/coarse_bytes.c study/layouts/flags.c study/layouts/frontier.c \
+	study/layouts/layout.c study/layouts/match.c study/layouts/memory.c study/layouts/mesh.c \
+	study/layouts/pair.c study/layouts/probe.c study/layouts/referee.c study/layouts/run.c \
+	study/layouts/search.h study/layouts/space.c study/layouts/state.h \
+	study/question/from_file.h study/question/from_file.c study/question/host.h \
+	study/question/host.c study/question/interference.h study/question/interference.c \
+	study/question/loading.h study/question/loading.c study/question/question.c \
+	study/question/slow.h study/question/slow.c study/question/software.h \
+	study/question/software.c study/question/variation.h study/question/variation.c \
+	study/recipes/recipe.h study/recipes/recipe.c study/recipes/recipes.h \
+	study/session/grown.h study/session/grown.c study/session/inputs.h study/session/inputs.c \
+	study/session/inputs_alone.c study/session/kept.h study/session/session.h \
+	study/session/session.c \
+	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h \
+	study/store/row.c study/store/sentences.c study/store/sqlite.c study/store/store.h \
+	study/store/store.c \
+	study/sweep/grid.c study/sweep/inputs.c study/sweep/nics.c study/sweep/price.c \
+	study/sweep/run.c study/sweep/scaling.c study/sweep/state.h study/sweep/summary.c \
+	study/sweep/sweep.h \
+	study/validate/anchored.h study/validate/anchored.c study/validate/rows.h \
+	study/validate/rows.c study/validate/summary.h study/validate/summary.c \
+	study/validate/validate.h study/validate/validate.c
 nodist_libstudy_la_SOURCES = study/recipes/texts.c
 
 # The shipped recipes, compiled in as text and installed.

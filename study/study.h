@@ -76,19 +76,20 @@ struct fr_question {
     const char *slow;
     /* How many times as long compute takes while a collective runs on its GPU. 0: as a device file
      * says, 1 where none does; 1: nothing slows anything, whatever a file says;
-     * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c; its
+     * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/question/interference.c; its
      * negative: as a device file says, that mean where none does. */
     double beside_collectives;
     /* How much GPUs of one type differ: standard deviation over mean of what compute takes. All
-     * wait for the slowest in each step, see study/variation.h. 0: as a recipe says, else they are
-     * alike; below 0: they are alike. */
+     * wait for the slowest in each step, see study/question/variation.h. 0: as a recipe says, else
+     * they are alike; below 0: they are alike. */
     double gpu_variation;
     /* How much the work of the GPUs' batches differs in one step, as sentences do in length: its
      * standard deviation over its mean, where each GPU has a batch of its own. All wait for the
      * longest, likewise. 0: as a recipe says, else they are alike; below 0: they are alike. */
     double length_variation;
-    const char *recipe; /* what software does beside the model, study/recipe.h; NULL: none */
-    unsigned fusions;   /* bit 1 << f for each fr_fusion of the graph */
+    const char
+        *recipe;      /* what software does beside the model, study/recipes/recipe.h; NULL: none */
+    unsigned fusions; /* bit 1 << f for each fr_fusion of the graph */
     enum fr_image_layout layout; /* of its images; default: as a recipe says, else as measured */
     double input_rate; /* samples a second that each machine can read and prepare; 0: any */
     /* Host time of an op, by part of the step; 0: the GPU type's. is_host_op_by_part: the last is
@@ -110,7 +111,8 @@ struct fr_question {
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
-    bool with_advice; /* fr_answer only: if it does not fit, what would; see study/ask/advice.h */
+    bool
+        with_advice; /* fr_answer only: if it does not fit, what would; see study/advice/advice.h */
     /* Only the figures that a row of a sweep has: a record without links, critical path, holders
      * of memory, whose run is not held against its plan afterwards. Figures are the same. */
     bool is_brief;
@@ -151,7 +153,7 @@ char *fr_question_key(const struct fr_question *q);
  * not, its recipe. A recipe that is not one says nothing here. */
 struct fr_workload_options fr_question_workload(const struct fr_question *q);
 
-struct fr_session; /* study/session.h */
+struct fr_session; /* study/session/session.h */
 
 /* What questions about one workload on one cluster share. Release with fr_setting_fini. */
 struct fr_setting {

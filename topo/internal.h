@@ -44,8 +44,8 @@ const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, ui
 uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kind, uint32_t machine,
                               const char *name, unsigned number, const char *type);
 /* What is left of the network links at a vertex, or of a link and the way back: frac of their rate;
- * 0 takes them away. name: of vertices or links, or a pattern of them (topo/pattern.h). What was
- * measured of whole links is no longer said of these, their machines and the network.
+ * 0 takes them away. name: of vertices or links, or a pattern of them (topo/select/pattern.h). What
+ * was measured of whole links is no longer said of these, their machines and the network.
  * FR_ENOENT: nothing of that name; FR_EUSAGE: no network link there; FR_EPARSE, FR_ERANGE: a range
  * that is none. Cost: O(links). */
 enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *name, double frac,

@@ -1,25 +1,32 @@
 noinst_LTLIBRARIES += libtopo.la
 libtopo_la_SOURCES = \
-	topo/adjacency.h topo/adjacency.c topo/alike.h topo/alike.c topo/builder.h topo/builder.c \
-	topo/check.c topo/degrade.c topo/device_types.c topo/internal.h topo/layout.c topo/pattern.h \
-	topo/pattern.c topo/plausible.h topo/plausible.c topo/repeat.c topo/rings.c topo/route.c \
-	topo/route_heap.h topo/route_heap.c topo/route_search.h topo/route_search.c topo/router.h \
-	topo/rows.h topo/select.c topo/select_named.c topo/thin.h topo/thin.c topo/topo.h topo/topo.c \
+	topo/check.c topo/internal.h topo/nics.c topo/plausible.h topo/plausible.c topo/rows.h \
+	topo/topo.h topo/topo.c \
+	topo/builder/builder.h topo/builder/builder.c topo/builder/degrade.c \
+	topo/builder/number.c topo/builder/repeat.c \
+	topo/devices/device_types.c \
 	topo/export/simgrid.c topo/export/yaml.c \
 	topo/import/amd.c topo/import/astra.c topo/import/common.c topo/import/defaults.h \
 	topo/import/defaults.c topo/import/hwloc.c topo/import/import.h topo/import/import.c \
 	topo/import/nccl.c topo/import/nccl_xml.h topo/import/nccl_xml.c topo/import/nvidia_smi.c \
 	topo/import/simgrid.h topo/import/simgrid.c topo/import/simgrid_cluster.c \
 	topo/import/simgrid_graph.h topo/import/simgrid_graph.c topo/import/simgrid_parts.c \
-	topo/import/sketch.h topo/import/sketch.c topo/import/smi_matrix.h topo/import/smi_matrix.c \
-	topo/import/taccl.c \
-	topo/load/box.h topo/load/box.c topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
-	topo/load/file.h topo/load/file.c topo/load/file_machines.c topo/load/file_place.c \
-	topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c topo/load/like.c \
-	topo/load/load.h topo/load/network.c topo/load/refuse.c topo/load/shapes.c topo/load/toy.c topo/load/unknown.c topo/nics.c \
-	topo/presets/aliases.c topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
-	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/hosts.c topo/presets/list.c \
-	topo/presets/p2_16xlarge.c topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h
+	topo/import/sketch.h topo/import/sketch.c topo/import/smi_matrix.h \
+	topo/import/smi_matrix.c topo/import/taccl.c \
+	topo/load/box.h topo/load/box.c topo/load/compose.c topo/load/fabric.h topo/load/fabric.c \
+	topo/load/fabric_build.c topo/load/file.h topo/load/file.c topo/load/file_machines.c \
+	topo/load/file_place.c topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c \
+	topo/load/like.c topo/load/load.h topo/load/network.c topo/load/refuse.c \
+	topo/load/shapes.c topo/load/toy.c topo/load/unknown.c \
+	topo/presets/aliases.c topo/presets/cube_mesh.c topo/presets/dgx2.c \
+	topo/presets/gb200_nvl72.c topo/presets/gh200_quad.c topo/presets/hgx.c \
+	topo/presets/hosts.c topo/presets/list.c topo/presets/p2_16xlarge.c topo/presets/parts.h \
+	topo/presets/parts.c topo/presets/presets.h \
+	topo/routes/adjacency.h topo/routes/adjacency.c topo/routes/alike.h topo/routes/alike.c \
+	topo/routes/heap.h topo/routes/heap.c topo/routes/rings.c topo/routes/route.c \
+	topo/routes/router.h topo/routes/search.h topo/routes/search.c topo/routes/thin.h \
+	topo/routes/thin.c \
+	topo/select/named.c topo/select/pattern.h topo/select/pattern.c topo/select/select.c
 nodist_libtopo_la_SOURCES = topo/device_table.c topo/alias_table.c
 
 # The built-in device types, in the order of lists; compiled into a table and installed.

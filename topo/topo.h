@@ -91,7 +91,7 @@ struct fr_link {
 };
 
 /* The system that collectives behave like: a name that has no meaning in this layer (see
- * calibrate/system.h) or a file's path, and where it was read. */
+ * calibrate/messages/system.h) or a file's path, and where it was read. */
 struct fr_topo_system {
     const char *name;
     struct fr_loc loc;

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "calibrate/curves/trees.h"
+#include "base/round.h"
 
 #include "base/error.h"
 #include "calibrate/fit/fitting.h"

@@ -3,10 +3,11 @@
 #include "config.h"
 
 #include "calibrate/fit/beside.h"
+#include "base/round.h"
 
 #include "base/error.h"
 #include "base/names.h"
-#include "calibrate/fit/fit_file.h"
+#include "calibrate/files/fields.h"
 #include "calibrate/fit/fitting.h"
 #include "calibrate/fit/read/row_hash.h"
 

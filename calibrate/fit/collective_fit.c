@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "calibrate/fit/fitting.h"
 #include "calibrate/fit/system_fit.h"
-#include "calibrate/system_model.h"
+#include "calibrate/messages/model.h"
+#include "base/round.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "config.h"
 
 #include "calibrate/fit/system_fit.h"
-#include "calibrate/system_model.h"
+#include "calibrate/messages/model.h"
 
 #include <math.h>
 

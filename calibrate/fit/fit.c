@@ -8,13 +8,14 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "calibrate/plausible.h"
+#include "calibrate/fit/plausible_rows.h"
 #include "calibrate/fit/beside.h"
 #include "calibrate/curves/curve.h"
 #include "calibrate/fit/read/data.h"
 #include "calibrate/fit/fitting.h"
 #include "calibrate/fit/launches.h"
 #include "calibrate/fit/read/row_hash.h"
+#include "base/round.h"
 
 #include <math.h>
 #include <stdio.h>

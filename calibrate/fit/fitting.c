@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "calibrate/fit/fitting.h"
+#include "base/round.h"
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -169,18 +170,6 @@ enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_d
     free(times);
     free(draws);
     return st;
-}
-
-/* Scales by a power of ten that a double holds exactly. */
-double fr__round_digits(double x)
-{
-    double exponent, scale;
-
-    if (!(x > 0))
-        return 0;
-    exponent = floor(log10(x)) - 4;
-    scale = pow(10, fabs(exponent));
-    return exponent < 0 ? round(x * scale) / scale : round(x / scale) * scale;
 }
 
 static double round_5(double x)

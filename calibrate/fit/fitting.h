@@ -45,7 +45,5 @@ enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_d
                              fr__refit_fn refit, void *user, size_t n_parameters,
                              const double parameters[], double errors[], struct fr_error *err);
 
-double fr__round_digits(double x); /* rounds to five digits, which is more than the data hold; 0 for
-                                    * x <= 0 */
 void fr__round_misses(struct fr_misses *m);
 #endif

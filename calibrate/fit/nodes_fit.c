@@ -15,8 +15,9 @@
 #include "base/error.h"
 #include "calibrate/fit/read/row_hash.h"
 #include "calibrate/fit/system_fit.h"
-#include "calibrate/system_model.h"
-#include "calibrate/system_nodes.h"
+#include "calibrate/messages/model.h"
+#include "calibrate/messages/nodes.h"
+#include "base/round.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "calibrate/fit/read/data.h"
 #include "calibrate/fit/read/row_hash.h"
-#include "calibrate/system_model.h"
+#include "calibrate/messages/model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@ struct option_row {
     const char *name;     /* without the dashes */
     const char *argument; /* NULL: takes none */
     const char *help;
-    /* NULL: a setting of the question (study/sweep.h) by this name */
+    /* NULL: a setting of the question (study/sweep/sweep.h) by this name */
     enum fr_status (*set)(struct options *o, const char *value, struct fr_error *err);
 };
 

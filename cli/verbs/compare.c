@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "study/difference.h"
-#include "study/session.h"
+#include "study/difference/difference.h"
+#include "study/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "study/difference.h"
+#include "study/difference/difference.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "calibrate/calibrate.h"
 #include "cli/cli.h"
-#include "study/recipe.h"
+#include "study/recipes/recipe.h"
 #include "workloads/random/random_tasks.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "study/recipe.h"
+#include "study/recipes/recipe.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "study/staging.h"
+#include "study/answer/staging.h"
 
 static void print_decision(void *user, const char *line)
 {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "study/staging.h"
+#include "study/answer/staging.h"
 
 enum fr_status cli_stages(struct session *s, const struct fr_question *q, struct fr_error *err)
 {

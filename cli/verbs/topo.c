@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "calibrate/system.h"
+#include "calibrate/messages/system.h"
 #include "cli/cli.h"
 #include "results/draw.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "study/learn.h"
-#include "study/session.h"
+#include "study/answer/learn.h"
+#include "study/session/session.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -39,7 +39,7 @@ struct fr__repro_learned {
     size_t n_rounds, n_splits;
     bool is_first, has_converged; /* the plan in use is the first; learning was not cut */
 };
-/* Learns as study/learn.h has it, for at most that many rounds. */
+/* Learns as study/answer/learn.h has it, for at most that many rounds. */
 enum fr_status fr__repro_learn(struct fr__repro *b, const struct fr_question *q, uint32_t rounds,
                                struct fr__repro_learned *out, struct fr_error *err);
 

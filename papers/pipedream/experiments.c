@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "lowering/stage_plan.h"
-#include "study/staging.h"
+#include "study/answer/staging.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "calibrate/calibrate.h"
-#include "calibrate/system.h"
+#include "calibrate/messages/system.h"
 #include "results/results.h"
 
 enum { FR__FIT_SLICES = 4, FR__FIT_HEADING = 512 };

@@ -3,7 +3,7 @@
 
 #include "sim/collectives/even.h"
 
-#include "topo/router.h"
+#include "topo/routes/router.h"
 
 #include <stdlib.h>
 

@@ -2,11 +2,11 @@
  *
  * In an even algorithm (struct fr__algorithm) all machines do the same, moved on by as many places
  * or renumbered. The topology may not tell the machines of the group apart either: they are alike
- * (topo/alike.h), and the group has the same GPUs of each. Then moving all machines on changes
- * nothing. Each machine sends what the first one sends, over links of the same places, and gets
- * what the first one gets. So the messages of the first machine's ranks are enough for the times of
- * the steps and for the bytes of all links. Of n ranks, m a machine, an all-to-all takes n m
- * messages instead of n^2.
+ * (topo/routes/alike.h), and the group has the same GPUs of each. Then moving all machines on
+ * changes nothing. Each machine sends what the first one sends, over links of the same places, and
+ * gets what the first one gets. So the messages of the first machine's ranks are enough for the
+ * times of the steps and for the bytes of all links. Of n ranks, m a machine, an all-to-all takes n
+ * m messages instead of n^2.
  *
  * Routes between two machines depend on the two places alone. So there are m^2 inside a machine and
  * m^2 from one to another.

@@ -13,7 +13,7 @@
 #include "collectives/grid.h"
 #include "collectives/nccl/from_topo.h"
 #include "collectives/nccl/tuner.h"
-#include "topo/router.h"
+#include "topo/routes/router.h"
 
 #include <stdlib.h>
 #include <string.h>

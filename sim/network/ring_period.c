@@ -131,7 +131,7 @@ static enum fr_status make_route(struct search *s, uint32_t ring, uint32_t posit
     const uint32_t *links = links_of(s, r);
     uint32_t picked[UINT8_MAX];
 
-    if (r->n_links > UINT8_MAX) /* no route is so long (topo/router.h) */
+    if (r->n_links > UINT8_MAX) /* no route is so long (topo/routes/router.h) */
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "a route of %u links", (unsigned)r->n_links);
     for (uint32_t l = 0; l < r->n_links; l++) {
         uint32_t nth = 0;

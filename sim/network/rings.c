@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "sim/network/ring_period.h"
-#include "topo/router.h"
+#include "topo/routes/router.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,8 @@
 #include "base/hash.h"
 #include "sim/network/routes.h"
 
-/* A hop that NCCL sends through another GPU of the group (topo/router.h, fr__router_relay). */
+/* A hop that NCCL sends through another GPU of the group (topo/routes/router.h,
+ * fr__router_relay). */
 struct fr__relayed {
     uint32_t from, to, route; /* ranks */
 };

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "topo/router.h"
+#include "topo/routes/router.h"
 
 #include <math.h>
 #include <stdlib.h>

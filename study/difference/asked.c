@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "base/yaml.h"
-#include "study/difference.h"
-#include "study/from_file.h"
+#include "study/difference/difference.h"
+#include "study/question/from_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "study/difference.h"
+#include "study/difference/difference.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,13 +14,14 @@
  * Contradictions: a step says something else than what is known where its time lies
  *          - outside the range of 90 % of its class before anything was measured (terms.h); or
  *          - further from what all other steps say of it (their fit and the prior, without it:
- *            r / (1 - h), h its leverage, the PRESS residual; Allen, Technometrics 16(1), 1974) than
+ * r / (1 - h), h its leverage, the PRESS residual; Allen, Technometrics 16(1), 1974) than
  *            1.96 of its standard deviations, and by more than steps of one system differ; or
- *          - where steps of the table that the fit did not take, those on other numbers of GPUs, are
+ * - where steps of the table that the fit did not take, those on other numbers of GPUs, are
  *            predicted by it on the median outside the range of 90 % of anchored steps.
  *          Nothing is left out for that: which of two steps is wrong, nobody can tell from them.
- * More GPUs than the cluster has: the step stands on more of the same machines (study/grown.h)
- * Ignores: that other layers may err otherwise at other batches than the measured; links. What the
+ * More GPUs than the cluster has: the step stands on more of the same machines
+ * (study/session/grown.h) Ignores: that other layers may err otherwise at other batches than the
+ * measured; links. What the
  *          latter lose on several GPUs is taken for computing
  */
 #ifndef FR_STUDY_INTERVAL_ANCHOR_H
@@ -60,7 +61,7 @@ typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const stru
                                           double parts_s[], double *bytes, struct fr_error *err);
 
 /* What is handed in: how steps are answered, and how a larger cluster of the same machines is made
- * (study/grown.h) and released. */
+ * (study/session/grown.h) and released. */
 struct fr__asking {
     fr__answer_step answer;
     enum fr_status (*grow)(struct fr_setting *out, const struct fr_setting *s,

@@ -1,7 +1,7 @@
 /* study/interval/cost_error.c - the errors of costs, weighted by the time that they take.
  *
- * It is separate from study/uncertainty.c, which runs the plan 40 times: this one reads the run
- * that is there, so that every answer can afford it.
+ * It is separate from study/answer/uncertainty.c, which runs the plan 40 times: this one reads the
+ * run that is there, so that every answer can afford it.
  */
 #include "config.h"
 

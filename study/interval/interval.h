@@ -3,7 +3,7 @@
 #define FR_STUDY_INTERVAL_INTERVAL_H
 
 #include "study/interval/terms.h"
-#include "study/record.h"
+#include "study/answer/record.h"
 
 /* Fills in r->interval, after its devices, parts and cost sources. Nothing is claimed where nothing
  * was predicted: where all times were given, or where a machine's GPUs are of a type that is not

@@ -5,7 +5,7 @@ FNR == 1 {
     if (NR > 1)
         print "    },"
     else
-        print "#include \"config.h\"\n#include \"study/recipes.h\"\n" \
+        print "#include \"config.h\"\n#include \"study/recipes/recipes.h\"\n" \
             "const struct fr__recipe_text fr__recipe_texts[] = {"
     name = FILENAME
     sub(/.*\//, "", name)

@@ -3,7 +3,7 @@
 #define FR_STUDY_STORE_ROW_H
 
 #include "base/arena.h"
-#include "study/sweep.h"
+#include "study/sweep/sweep.h"
 
 #include <stdio.h>
 

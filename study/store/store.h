@@ -1,4 +1,4 @@
-/* study/store/store.h - the two kinds of store behind the functions of study/sweep.h. */
+/* study/store/store.h - the two kinds of store behind the functions of study/sweep/sweep.h. */
 #ifndef FR_STUDY_STORE_STORE_H
 #define FR_STUDY_STORE_STORE_H
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "study/record.h"
+#include "study/answer/record.h"
 #include "study/sweep/state.h"
 
 #include <assert.h>

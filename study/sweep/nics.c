@@ -7,7 +7,7 @@
 #include "study/sweep/state.h"
 
 #include "base/error.h"
-#include "study/record.h"
+#include "study/answer/record.h"
 
 #include <stdlib.h>
 

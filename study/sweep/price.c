@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "study/record.h"
+#include "study/answer/record.h"
 #include "study/sweep/state.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "base/crew.h"
 #include "base/error.h"
-#include "study/session.h"
+#include "study/session/session.h"
 #include "study/store/row.h"
 #include "study/sweep/state.h"
 

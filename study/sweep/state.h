@@ -3,8 +3,8 @@
 #define FR_STUDY_SWEEP_STATE_H
 
 #include "base/arena.h"
-#include "study/loading.h"
-#include "study/sweep.h"
+#include "study/question/loading.h"
+#include "study/sweep/sweep.h"
 
 #include <pthread.h>
 

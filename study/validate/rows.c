@@ -3,11 +3,11 @@
 
 #include "study/validate/rows.h"
 #include "strategies/plugin.h"
-#include "study/from_file.h"
+#include "study/question/from_file.h"
 
 #include "base/csv.h"
 #include "base/error.h"
-#include "study/sweep.h"
+#include "study/sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define FR_STUDY_VALIDATE_ROWS_H
 
 #include "base/arena.h"
-#include "study/validate.h"
+#include "study/validate/validate.h"
 
 struct fr__measurement {
     struct fr_validation_row row;

@@ -1,11 +1,11 @@
 /* study/validate/validate.c - asks the questions of all rows, on several threads. */
 #include "config.h"
 
-#include "study/validate.h"
+#include "study/validate/validate.h"
 
 #include "base/crew.h"
 #include "base/error.h"
-#include "study/session.h"
+#include "study/session/session.h"
 #include "study/validate/anchored.h"
 #include "study/validate/rows.h"
 #include "study/validate/summary.h"

@@ -3,7 +3,7 @@
  * every model of the zoo under each basic strategy, on eight GPUs. */
 #include "config.h"
 
-#include "study/sweep.h"
+#include "study/sweep/sweep.h"
 #include "tests/bench/bench.h"
 
 #include <stdlib.h>

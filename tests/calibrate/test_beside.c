@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/rng.h"
-#include "calibrate/cost_model.h"
+#include "calibrate/cost/model.h"
 #include "calibrate/fit/read/data.h"
 #include "tests/support/base_check.h"
 

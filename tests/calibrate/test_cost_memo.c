@@ -1,7 +1,7 @@
 /* A memo of costs says what the cost model says, bit for bit. */
 #include "config.h"
 
-#include "calibrate/cost_memo.h"
+#include "calibrate/cost/memo.h"
 #include "tests/support/base_check.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Costs from curves: whose curve, how it moves to another device, and what it leaves out. */
 #include "config.h"
 
-#include "calibrate/cost_model.h"
-#include "calibrate/relatives.h"
-#include "calibrate/system_model.h"
-#include "calibrate/transfer.h"
+#include "calibrate/cost/model.h"
+#include "calibrate/cost/relatives.h"
+#include "calibrate/messages/model.h"
+#include "calibrate/cost/borrowed.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -6,7 +6,7 @@
 
 #include "calibrate/curves/curve.h"
 #include "calibrate/fit/read/data.h"
-#include "calibrate/device_file.h"
+#include "calibrate/files/device_file.h"
 #include "tests/support/base_check.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* tests/calibrate/test_fp8.c - what a step in fp8 runs in 8 bits: linear layers, and attention where
- * it is asked for. All else costs what it costs in bf16. */
+/* tests/calibrate/test_fp8.c - what a step in fp8 runs in 8 bits: linear layers, and attention
+ * where it is asked for. All else costs what it costs in bf16. */
 #include "config.h"
 
-#include "calibrate/attention_kernels.h"
-#include "calibrate/kernel.h"
+#include "calibrate/cost/attention_kernels.h"
+#include "calibrate/cost/kernel.h"
 #include "tests/support/base_check.h"
 #include "tests/support/native_case.h"
 

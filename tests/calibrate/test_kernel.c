@@ -1,8 +1,8 @@
 /* The kernels that ops are, of models whose layers are known, from shapes and from guesses. */
 #include "config.h"
 
-#include "calibrate/kernel.h"
-#include "calibrate/per_image.h"
+#include "calibrate/cost/kernel.h"
+#include "calibrate/cost/per_image.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
  * normalisation. */
 #include "config.h"
 
-#include "calibrate/cost_model.h"
+#include "calibrate/cost/model.h"
 #include "calibrate/fit/read/data.h"
 #include "tests/support/base_check.h"
 

@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "calibrate/kernel.h"
-#include "calibrate/relatives.h"
+#include "calibrate/cost/kernel.h"
+#include "calibrate/cost/relatives.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -1,10 +1,10 @@
-/* The tables that calibrate/tables.awk makes of the shipped files, against the files themselves as
- * the library's own reader understands them. */
+/* The tables that calibrate/files/tables.awk makes of the shipped files, against the files
+ * themselves as the library's own reader understands them. */
 #include "config.h"
 
 #include "base/file.h"
 #include "calibrate/curves/curve.h"
-#include "calibrate/system.h"
+#include "calibrate/messages/system.h"
 #include "tests/support/base_check.h"
 
 #include <dirent.h>

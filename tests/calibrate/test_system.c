@@ -1,7 +1,7 @@
 /* tests/calibrate/test_system.c - what the models of a system say by hand, and system files. */
 #include "config.h"
 
-#include "calibrate/system_nodes.h"
+#include "calibrate/messages/nodes.h"
 #include "tests/support/base_check.h"
 #include "tests/support/system_case.h"
 

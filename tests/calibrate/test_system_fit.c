@@ -8,6 +8,7 @@
 #include "calibrate/fit/fitting.h"
 #include "tests/support/base_check.h"
 #include "tests/support/system_case.h"
+#include "base/round.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "calibrate/curves/curve.h"
-#include "calibrate/device_file.h"
+#include "calibrate/files/device_file.h"
 #include "tests/support/base_check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/cli/test_tables.sh - calibrate/tables.awk on what no shipped file has: factors of work side
-# by side, and a line that no table can hold.
+# tests/cli/test_tables.sh - calibrate/files/tables.awk on what no shipped file has: factors of work
+# side by side, and a line that no table can hold.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d) || exit 1

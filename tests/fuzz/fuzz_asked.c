@@ -2,7 +2,7 @@
  * read back. */
 #include "config.h"
 
-#include "study/difference.h"
+#include "study/difference/difference.h"
 
 #include <stdio.h>
 #include <stdlib.h>

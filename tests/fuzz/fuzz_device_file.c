@@ -2,7 +2,7 @@
  * numbers. */
 #include "config.h"
 
-#include "calibrate/device_file.h"
+#include "calibrate/files/device_file.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * all have a name, a text, a source, and a precision. */
 #include "config.h"
 
-#include "study/recipe.h"
+#include "study/recipes/recipe.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * as clusters: refused with a sentence, or values that give a question. */
 #include "config.h"
 
-#include "study/search.h"
+#include "study/layouts/search.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "strategies/strategies.h"
-#include "study/search.h"
-#include "study/sweep.h"
+#include "study/layouts/search.h"
+#include "study/sweep/sweep.h"
 #include "workloads/random/random_tasks.h"
 
 #include <math.h>

@@ -23,7 +23,7 @@ EXPLAINED = {
     ("sim", "sim/analysis", "sim/collectives", "sim/network"),
     # device files hold what a fit found of launches and of work side by side: one file reads,
     # writes and fits each of these
-    ("calibrate", "calibrate/curves", "calibrate/fit", "calibrate/fit/read"),
+    ("calibrate/files", "calibrate/fit"),
 }
 
 

@@ -2,8 +2,8 @@
  * links. */
 #include "config.h"
 
-#include "calibrate/system.h"
-#include "study/collective_time.h"
+#include "calibrate/messages/system.h"
+#include "study/comm/collective_time.h"
 #include "results/results.h"
 #include "tests/support/base_check.h"
 

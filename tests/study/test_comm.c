@@ -2,7 +2,7 @@
  * and refusals of forerun comm. */
 #include "config.h"
 
-#include "study/comm.h"
+#include "study/comm/comm.h"
 #include "tests/support/base_check.h"
 
 #include <math.h>

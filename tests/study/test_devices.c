@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "results/results.h"
-#include "study/collective_time.h"
+#include "study/comm/collective_time.h"
 #include "study/study.h"
-#include "study/sweep.h"
+#include "study/sweep/sweep.h"
 #include "tests/support/base_check.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "results/results.h"
-#include "study/difference.h"
+#include "study/difference/difference.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

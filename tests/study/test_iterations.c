@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "base/rng.h"
-#include "study/record.h"
+#include "study/answer/record.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
-/* tests/study/test_missed_kind.c - where published steps took longer than we predict, the answer says
- * so. */
+/* tests/study/test_missed_kind.c - where published steps took longer than we predict, the answer
+ * says so. */
 #include "config.h"
 
 #include "study/interval/missed_kind.h"
-#include "study/search.h"
+#include "study/layouts/search.h"
 #include "study/study.h"
 #include "tests/support/base_check.h"
 

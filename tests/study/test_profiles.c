@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "study/study.h"
-#include "study/sweep.h"
+#include "study/sweep/sweep.h"
 #include "tests/support/base_check.h"
 
 #include <stdio.h>

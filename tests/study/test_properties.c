@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "lowering/schedules/schedule.h"
-#include "study/record.h"
+#include "study/answer/record.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

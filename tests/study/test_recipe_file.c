@@ -1,7 +1,7 @@
 /* Recipes of training software: files, and what they do to a question. */
 #include "config.h"
 
-#include "study/recipe.h"
+#include "study/recipes/recipe.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

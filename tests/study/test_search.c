@@ -2,7 +2,7 @@
  * question changes the answer. */
 #include "config.h"
 
-#include "study/search.h"
+#include "study/layouts/search.h"
 #include "tests/support/base_check.h"
 #include "tests/support/json_check.h"
 

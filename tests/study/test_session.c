@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "results/results.h"
-#include "study/session.h"
+#include "study/session/session.h"
 #include "tests/support/base_check.h"
 #include "tests/support/quick_spec.h"
 

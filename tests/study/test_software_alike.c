@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 #include "strategies/strategies.h"
-#include "study/recipe.h"
+#include "study/recipes/recipe.h"
 #include "study/study.h"
 #include "tests/support/base_check.h"
 
@@ -172,7 +172,8 @@ START_TEST(clipping_takes_the_same_time_whatever_the_strategy)
 END_TEST
 
 /* A pass moves memory at one rate, so passes over parts of the gradients take together what one
- * over all of them takes, but for a launch each; a rank that has a share of them takes that share. */
+ * over all of them takes, but for a launch each; a rank that has a share of them takes that
+ * share. */
 START_TEST(passes_go_over_the_gradients_that_a_gpu_has)
 {
     static const struct {

@@ -3,7 +3,7 @@
  * on one Titan X of 12 GB (google-research/bert, README, "Out-of-memory issues"). */
 #include "config.h"
 
-#include "study/recipe.h"
+#include "study/recipes/recipe.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* tests/study/test_variation.c - the wait for the slowest of GPUs that differ. */
 #include "config.h"
 
-#include "study/variation.h"
+#include "study/question/variation.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -3,7 +3,7 @@
 
 #include "tests/support/hand_case.h"
 
-#include "study/record.h"
+#include "study/answer/record.h"
 
 #include <check.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef FR_TESTS_SUPPORT_SYSTEM_CASE_H
 #define FR_TESTS_SUPPORT_SYSTEM_CASE_H
 
-#include "calibrate/system_model.h"
+#include "calibrate/messages/model.h"
 
 /* What a call on one node takes. */
 double system_case_s(const struct fr_system *s, enum fr_system_op op, unsigned n, double bytes,

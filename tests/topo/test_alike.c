@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "base/rng.h"
-#include "topo/route_search.h"
-#include "topo/router.h"
+#include "topo/routes/search.h"
+#include "topo/routes/router.h"
 #include "topo/topo.h"
 #include "tests/support/base_check.h"
 

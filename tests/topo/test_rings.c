@@ -1,7 +1,7 @@
 /* tests/topo/test_rings.c - rings on machines whose best rings are known. */
 #include "config.h"
 
-#include "topo/router.h"
+#include "topo/routes/router.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

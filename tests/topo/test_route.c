@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/rng.h"
-#include "topo/route_search.h"
+#include "topo/routes/search.h"
 #include "topo/topo.h"
 #include "tests/support/base_check.h"
 

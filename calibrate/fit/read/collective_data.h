@@ -4,7 +4,7 @@
 #define FR_CALIBRATE_FIT_READ_COLLECTIVE_DATA_H
 
 #include "base/csv.h"
-#include "calibrate/system.h"
+#include "calibrate/messages/system.h"
 
 struct fr__collective_row {
     struct fr_system_call call;

@@ -1,0 +1,264 @@
+/* study/question/software.c - settings that say what software and hosts do, from text and back to
+ * text. */
+#include "config.h"
+
+#include "study/question/software.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the graph ---- */
+
+/* Names of fusions with '+' between them. */
+enum fr_status fr__set_fuse(struct fr_question *q, const char *text, const char *what,
+                            struct fr_error *err)
+{
+    const char *names[FR_N_FUSIONS];
+    unsigned fusions = 0;
+    char hint[128], word[40];
+
+    for (unsigned f = 0; f < FR_N_FUSIONS; f++)
+        names[f] = fr_fusion_name((enum fr_fusion)f);
+    for (const char *at = text; strcmp(text, "none") != 0;) {
+        size_t n = strcspn(at, "+"), f = 0;
+
+        snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)), at);
+        while (f < FR_N_FUSIONS && strcmp(names[f], word) != 0)
+            f++;
+        if (f == FR_N_FUSIONS)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "%s: no fusion is called '%s' (several are joined by '+')%s", what,
+                            word, fr__did_you_mean(word, names, FR_N_FUSIONS, hint, sizeof(hint)));
+        fusions |= 1u << f;
+        if (at[n] == '\0')
+            break;
+        at += n + 1;
+    }
+    if ((fusions >> FR_FUSE_SMALL_OPS & 1) &&
+        (fusions & (1u << FR_FUSE_XLA | 1u << FR_FUSE_INDUCTOR)))
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "%s: small-ops is what is run without a compiler, so it does not go with xla "
+            "or inductor",
+            what);
+    q->fusions = fusions;
+    return FR_OK;
+}
+
+const char *fr__text_fuse(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (unsigned f = 0; f < FR_N_FUSIONS && used < FR__SETTING_VALUE; f++)
+        if (q->fusions >> f & 1)
+            used += (size_t)snprintf(buf + used, FR__SETTING_VALUE - used, "%s%s", used ? "+" : "",
+                                     fr_fusion_name((enum fr_fusion)f));
+    return used ? buf : "none";
+}
+
+enum fr_status fr__set_input_rate(struct fr_question *q, const char *text, const char *what,
+                                  struct fr_error *err)
+{
+    if (strcmp(text, "any") != 0)
+        return fr__parse_number(text, what, FR_NOWHERE, 1e-6, 1e12, &q->input_rate, err);
+    q->input_rate = 0;
+    return FR_OK;
+}
+
+const char *fr__text_input_rate(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    return q->input_rate > 0 ? fr__format_double(q->input_rate, buf, FR__SETTING_VALUE) : "any";
+}
+
+/* ---- the host ---- */
+
+static enum fr_status parse_host_time(const char *text, const char *what, double *s,
+                                      struct fr_error *err)
+{
+    double x = 0;
+
+    FR_TRY(fr__parse_time(text, what, FR_NOWHERE, &x, err));
+    if (!(x > 0 && x <= 60)) /* beyond: a misprint */
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "%s is \"%.40s\", expected more than 0 and at most 60s", what, text);
+    *s = x;
+    return FR_OK;
+}
+
+/* "12us", or of an op of the forward pass, of the backward pass, and of the update of a tensor:
+ * "16us/12us/20us". */
+enum fr_status fr__set_host_op(struct fr_question *q, const char *text, const char *what,
+                               struct fr_error *err)
+{
+    double op_s[FR_N_HOST_WORK] = {0};
+    bool is_by_part = strchr(text, '/') != NULL;
+    const char *at = text;
+
+    for (unsigned i = 0; i < FR_N_HOST_WORK && strcmp(text, "device") != 0; i++) {
+        size_t n = strcspn(at, "/");
+        char word[40];
+
+        if (n >= sizeof(word) || (is_by_part && (at[n] == '/') != (i + 1 < FR_N_HOST_WORK)))
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "%s is \"%.60s\", expected a time, or three as in 16us/16us/20us", what,
+                            text);
+        snprintf(word, sizeof(word), "%.*s", (int)n, at);
+        FR_TRY(parse_host_time(word, what, &op_s[i], err));
+        at += is_by_part ? n + 1 : 0;
+    }
+    memcpy(q->host_op_s, op_s, sizeof(op_s));
+    q->is_host_op_by_part = is_by_part;
+    return FR_OK;
+}
+
+const char *fr__text_host_op(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    char number[FR_N_HOST_WORK][40];
+
+    if (!(q->host_op_s[0] > 0))
+        return "device";
+    for (unsigned i = 0; i < FR_N_HOST_WORK; i++)
+        fr__format_double(q->host_op_s[i], number[i], sizeof(number[i]));
+    if (q->is_host_op_by_part)
+        snprintf(buf, FR__SETTING_VALUE, "%ss/%ss/%ss", number[0], number[1], number[2]);
+    else
+        snprintf(buf, FR__SETTING_VALUE, "%ss", number[0]);
+    return buf;
+}
+
+static const char *const sync_names[] = {"loss", "micro", "norm", "scaler", "step"};
+static const unsigned syncs[] = {FR_HOST_SYNC_LOSS, FR_HOST_SYNC_MICRO, FR_HOST_SYNC_NORM,
+                                 FR_HOST_SYNC_SCALER, FR_HOST_SYNC_STEP};
+enum { N_SYNCS = sizeof(syncs) / sizeof(syncs[0]) };
+
+/* Names of points with '+' between them; "none"; "default". */
+enum fr_status fr__set_host_sync(struct fr_question *q, const char *text, const char *what,
+                                 struct fr_error *err)
+{
+    unsigned found = 0;
+    char hint[128], word[24];
+
+    for (const char *at = text; strcmp(text, "none") != 0 && strcmp(text, "default") != 0;) {
+        size_t n = strcspn(at, "+"), i = 0;
+
+        snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)), at);
+        while (i < N_SYNCS && strcmp(sync_names[i], word) != 0)
+            i++;
+        if (i == N_SYNCS)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "%s: hosts do not wait at '%s' (loss, micro, norm, scaler, step, none; "
+                            "several are joined by '+')%s",
+                            what, word,
+                            fr__did_you_mean(word, sync_names, N_SYNCS, hint, sizeof(hint)));
+        found |= syncs[i];
+        if (at[n] == '\0')
+            break;
+        at += n + 1;
+    }
+    q->host_syncs = found | (strcmp(text, "default") != 0 ? FR_HOST_SYNC_GIVEN : 0);
+    return FR_OK;
+}
+
+const char *fr__text_host_sync(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    size_t used = 0;
+
+    if (!(q->host_syncs & FR_HOST_SYNC_GIVEN))
+        return "default";
+    for (size_t i = 0; i < N_SYNCS; i++)
+        if (q->host_syncs & syncs[i])
+            used += (size_t)snprintf(buf + used, FR__SETTING_VALUE - used, "%s%s", used ? "+" : "",
+                                     sync_names[i]);
+    return used ? buf : "none";
+}
+
+/* What is typed as 0 is kept below 0, so that no recipe changes it. */
+enum fr_status fr__set_host_step(struct fr_question *q, const char *text, const char *what,
+                                 struct fr_error *err)
+{
+    double s = 0;
+
+    if (strcmp(text, "default") != 0) {
+        FR_TRY(fr__parse_time(text, what, FR_NOWHERE, &s, err));
+        s = s > 0 ? s : -1;
+    }
+    q->host_step_s = s;
+    return FR_OK;
+}
+
+const char *fr__text_host_step(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    char number[40];
+
+    if (!(q->host_step_s > 0))
+        return q->host_step_s < 0 ? "0s" : "default";
+    snprintf(buf, FR__SETTING_VALUE, "%ss",
+             fr__format_double(q->host_step_s, number, sizeof(number)));
+    return buf;
+}
+
+#define RATE_SETTING(name, member, word, low, high)                                                \
+    enum fr_status fr__set_##name(struct fr_question *q, const char *text, const char *what,       \
+                                  struct fr_error *err)                                            \
+    {                                                                                              \
+        double x = 0;                                                                              \
+                                                                                                   \
+        if (strcmp(text, word) != 0)                                                               \
+            FR_TRY(fr__parse_number(text, what, FR_NOWHERE, low, high, &x, err));                  \
+        q->member = x;                                                                             \
+        return FR_OK;                                                                              \
+    }                                                                                              \
+    const char *fr__text_##name(const struct fr_question *q, char buf[FR__SETTING_VALUE])          \
+    {                                                                                              \
+        return q->member > 0 ? fr__format_double(q->member, buf, FR__SETTING_VALUE) : word;        \
+    }
+RATE_SETTING(host_speed, host_speed, "default", 0.01, 100)
+RATE_SETTING(host_cores, host_cores, "machine", 1, 1e6)
+#undef RATE_SETTING
+
+/* "any" is kept below 0, so that no recipe changes it. */
+enum fr_status fr__set_decode_rate(struct fr_question *q, const char *text, const char *what,
+                                   struct fr_error *err)
+{
+    if (strcmp(text, "any") == 0 || strcmp(text, "default") == 0) {
+        q->decode_rate = strcmp(text, "any") == 0 ? -1 : 0;
+        return FR_OK;
+    }
+    return fr__parse_number(text, what, FR_NOWHERE, 1e-6, 1e12, &q->decode_rate, err);
+}
+
+const char *fr__text_decode_rate(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    double x = q->decode_rate;
+
+    return x > 0 ? fr__format_double(x, buf, FR__SETTING_VALUE) : x < 0 ? "any" : "default";
+}
+
+enum fr_status fr__set_layout(struct fr_question *q, const char *text, const char *what,
+                              struct fr_error *err)
+{
+    const char *names[FR_N_LAYOUTS];
+    enum fr_image_layout layout = fr_image_layout_parse(text);
+    char hint[128];
+
+    for (unsigned i = 0; i < FR_N_LAYOUTS; i++)
+        names[i] = fr_image_layout_name((enum fr_image_layout)i);
+    if (layout == FR_N_LAYOUTS)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "%s is \"%.40s\", expected nchw, nhwc or default%s", what, text,
+                        fr__did_you_mean(text, names, FR_N_LAYOUTS, hint, sizeof(hint)));
+    q->layout = layout;
+    return FR_OK;
+}
+
+const char *fr__text_layout(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    (void)buf;
+    return fr_image_layout_name(q->layout);
+}
