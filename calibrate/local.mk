@@ -107,9 +107,9 @@ CLEANFILES += calibrate/files/data_version.c
 MICROBENCH = $(srcdir)/../shared/data/microbench
 refit-devices: forerun
 	sh $(srcdir)/calibrate/fit/refit.sh ./forerun $(MICROBENCH) $(srcdir)/calibrate/devices
-# Makes the tables of doc/true.md anew and, where MICROBENCH is, its pictures.
+# Makes the tables of doc/evidence/kernels.md anew and, where MICROBENCH is, its pictures.
 truth-fits: forerun
-	sh $(srcdir)/calibrate/fit/truth.sh ./forerun $(srcdir)/doc/true.md '$(MICROBENCH)' \
+	sh $(srcdir)/calibrate/fit/truth.sh ./forerun $(srcdir)/doc/evidence/kernels.md '$(MICROBENCH)' \
 	  $(srcdir)/doc/pictures
 .PHONY: refit-devices truth-fits
 EXTRA_DIST += calibrate/fit/refit.sh calibrate/fit/truth.sh

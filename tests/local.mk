@@ -46,7 +46,14 @@ EXTRA_DIST += tests/support/command.sh tests/support/picture.py
 # Check's timeout of 4 s is meant for an idle machine and no sanitizer.
 AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)'; export srcdir; CK_TIMEOUT_MULTIPLIER=10; export CK_TIMEOUT_MULTIPLIER;
 
-include tests/units.mk
+# Longer ones first, as far as a kind tells: scripts run whole commands.
+include tests/list.mk
+TESTS += $(script_tests)
+if HAVE_CHECK
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
+EXTRA_DIST += tests/list.sh $(script_tests)
 include tests/cli/local.mk
 include tests/project/local.mk
 include tests/torture/local.mk

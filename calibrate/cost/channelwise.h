@@ -7,7 +7,7 @@
  *
  *     share = (most^-q + (block channels / n_sms)^-q)^(-1/q)
  *
- * and an elementwise op reaches 0.91 (an A100 and a V100 in fp32, doc/true.md).
+ * and an elementwise op reaches 0.91 (an A100 and a V100 in fp32, doc/evidence/kernels.md).
  *
  *                most   block   q
  *     forward    0.80   0.85    6

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Gap between kernels of one stream on an A100: 2.6 us (te42kyfo/gpu-benches, gpu-small-kernels).
- * Fitted launches of kernels that were timed alone are 2.3 to 5.6 us (doc/true.md). */
+ * Fitted launches of kernels that were timed alone are 2.3 to 5.6 us (doc/evidence/kernels.md). */
 #define LATENCY_S 2.6e-6
 
 struct fr_cost_model {
@@ -275,7 +275,7 @@ static enum fr_status offer_all(struct fr_cost_model *m, size_t type,
 
 /* Takes another board of the same chip before the device's own curve in another format. fp32 was
  * measured with a training framework's kernels, fp16 with an inference server's, which normalise at
- * half the speed (doc/true.md). */
+ * half the speed (doc/evidence/kernels.md). */
 static enum fr_status offer_streaming(struct fr_cost_model *m, size_t type, struct fr_error *err)
 {
     for (int kinship = 0; kinship <= 1; kinship++)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # calibrate/fit/truth.sh FORERUN PAGE [MICROBENCH PICTURES] - writes the tables of PAGE
-# (doc/true.md) anew, between its lines "<!-- NAME: made by make truth-fits -->" and "<!-- NAME: end
+# (doc/evidence/kernels.md) anew, between its lines "<!-- NAME: made by make truth-fits -->" and "<!-- NAME: end
 # -->":
 #   summary, kernels   what the shipped device files say of the rows held out of their fits
 #   pooled             the same rows of all devices together, judged on MICROBENCH

@@ -1,31 +1,7 @@
-# Tests of the command.
-command_tests = tests/cli/test_calibrate_run.sh \
-	tests/cli/test_diff.sh \
-	tests/cli/test_help.sh tests/cli/test_placement.sh \
-	tests/cli/test_cli.sh \
-	tests/cli/test_deaf.sh \
-	tests/cli/test_planners.sh \
-	tests/cli/test_cli_golden.sh \
-	tests/cli/test_desk.sh \
-	tests/cli/test_draw.sh \
-	tests/cli/test_explain.sh \
-	tests/cli/test_files.sh \
-	tests/cli/test_fits.sh \
-	tests/cli/test_limits.sh tests/cli/test_names.sh tests/cli/test_plugins.sh \
-	tests/cli/test_recipe.sh \
-	tests/cli/test_refit.sh \
-	tests/cli/test_side_by_side.sh tests/cli/test_tasks.sh tests/cli/test_tables.sh \
-	tests/cli/test_hybrid_cut.sh \
-	tests/cli/test_report.sh \
-	tests/cli/test_schedule.sh \
-	tests/cli/test_search.sh \
-	tests/cli/test_sweep.sh \
-	tests/cli/test_truth.sh \
-	tests/cli/test_validate.sh
-TESTS += $(command_tests)
-EXTRA_DIST += $(command_tests) tests/golden/cli
+# Tests of the command: whole outputs are kept.
+EXTRA_DIST += tests/golden/cli
 
-# predictions beside published rates (doc/measured-steps.md); MEASURED: the table of rates
+# predictions beside published rates (doc/evidence/steps.md); MEASURED: the table of rates
 MEASURED = $(srcdir)/../shared/data/measured/training.csv
 truth: forerun
 	@if test -r '$(MEASURED)'; then \

@@ -2,7 +2,7 @@
 # tests/cli/test_truth.sh - the chapter "How true is it?" says of the kernels what the shipped
 # device files say, names no picture that is not there, and its tables can be made without any data.
 . "${srcdir:-.}/tests/support/command.sh"
-page=$source/doc/true.md
+page=$source/doc/evidence/kernels.md
 make_tables() { sh "$source/calibrate/fit/truth.sh" "$forerun" "$@" >"$work/out" 2>"$work/err"; }
 
 cp "$page" "$work/page.md"

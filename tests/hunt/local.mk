@@ -1,7 +1,6 @@
 # Random questions against what must always be true. make check asks a few, make hunt as many as
 # HUNT_QUESTIONS, of which HUNT_SEED is the seed.
-TESTS += tests/hunt/test_hunt.sh
-EXTRA_DIST += tests/hunt/test_hunt.sh tests/hunt/ask.py tests/hunt/better.py tests/hunt/bounds.py \
+EXTRA_DIST += tests/hunt/ask.py tests/hunt/better.py tests/hunt/bounds.py \
 	tests/hunt/choices.py tests/hunt/draw.py tests/hunt/exceptions.py tests/hunt/hunt.py \
 	tests/hunt/parts.py tests/hunt/question.py tests/hunt/same.py tests/hunt/shrink.py \
 	tests/hunt/verbs.py

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tests/oracles/collective_rows.py FORERUN MICROBENCH [--factors] - measured collectives beside ours.
 
-Reads MICROBENCH/collectives.csv (doc/calibration.md) and prints, as tables for doc/measured-steps.md:
+Reads MICROBENCH/collectives.csv (doc/calibration.md) and prints, as tables for doc/evidence/steps.md:
 
   held out       rows that no fit of a shipped system saw, of the systems that were fitted
   in no fit      systems that no shipped system was fitted to, as `forerun comm` answers for them

@@ -1,4 +1,5 @@
-"""tests/oracles/interval_page.py - the tables of doc/trust.md, from judged rows.
+"""tests/oracles/interval_page.py - the tables of doc/trust.md and doc/evidence/ranges.md,
+from judged rows.
 
 It is separate from interval_terms.py, which judges them, so that what a page shows of them is
 chosen in one place.
@@ -88,14 +89,17 @@ def put(page, name, table):
     return page
 
 
-def write(path, rows):
+def write(paths, rows):
+    """Puts each table where its marks are, in one of the pages."""
     judged = interval_terms.judge(rows, interval_terms.KINDS)
     everything = interval_terms.judge(rows, [kind for _, kind in WIDER], True)
-    with open(path, encoding="utf-8") as f:
-        page = f.read()
-    for name, table in (("classes", classes(judged)), ("sources", sources(judged)),
-                        ("unsaid", wider(everything)),
-                        ("spreads", interval_terms.spreads(rows))):
-        page = put(page, name, table)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(page)
+    tables = {"classes": classes(judged), "sources": sources(judged), "unsaid": wider(everything),
+              "spreads": interval_terms.spreads(rows)}
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            page = f.read()
+        for name in [name for name in tables if f"<!-- {name}: " in page]:
+            page = put(page, name, tables.pop(name))
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(page)
+    assert not tables, f"no page has marks for {', '.join(tables)}"

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """tests/oracles/interval_terms.py - how far measured steps are from predictions, by class of step.
 
-usage: interval_terms.py [--write study/interval/terms.c] [--page doc/trust.md]
+usage: interval_terms.py [--write study/interval/terms.c]
+                         [--page doc/trust.md,doc/evidence/ranges.md]
                          [--measured training.csv] ROWS.csv PREDICTED.json [ROWS.csv ...]
 
 training.csv is the table that rows come from; with it, rows that leave something unsaid
 (row_rules.UNSAID) do not count in classes with a recipe, and not in anchored ones if it is links.
 ROWS.csv are rows for `forerun validate`, PREDICTED.json what it said of them (--json; with
 --anchored, the rows of several GPUs as corrected by their one-GPU row). `make truth` prints the
-tables; --write makes the terms that the program is built with anew, --page the tables of a page.
+tables; --write makes the terms that the program is built with anew, --page the tables of pages.
 
     residual    r = ln(measured / predicted)
     class       place (one GPU, one machine, several machines) x numbers (fp32 and tf32, or half: 16
@@ -42,9 +43,9 @@ tables; --write makes the terms that the program is built with anew, --page the 
                 inside. Pinball loss (Koenker and Bassett, Econometrica 46(1), 1978): mean over the
                 5 and 95 % quantiles of r; the constant band has the quantiles of all other sources'
                 rows, alike for all classes. Smaller is better
-    left out    rows of more than 64 GPUs: doc/measured-steps.md judges them, source by source.
+    left out    rows of more than 64 GPUs: doc/evidence/steps.md judges them, source by source.
                 VTRS: a law, not measurements. BERT at 512 tokens by PyTorch and PaddlePaddle: most
-                sequences are shorter than their rows say (doc/measured-steps.md)
+                sequences are shorter than their rows say (doc/evidence/steps.md)
 """
 import collections
 import csv
@@ -486,7 +487,7 @@ def main():
     if path:
         write(path, rows)
     if page:
-        interval_page.write(page, rows)
+        interval_page.write(page.split(","), rows)
 
 
 if __name__ == "__main__":

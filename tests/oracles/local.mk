@@ -1,6 +1,5 @@
 # What other programs found, and the scripts that asked them.
-TESTS += tests/oracles/test_plain_layouts.sh
-EXTRA_DIST += tests/oracles/test_plain_layouts.sh tests/oracles/plain_layouts.py \
+EXTRA_DIST += tests/oracles/plain_layouts.py \
 	tests/oracles/collective_rows.py tests/oracles/fastt_table.py \
 	tests/oracles/gen_simgrid.py tests/oracles/host_times.py tests/oracles/interval_page.py \
 	tests/oracles/interval_study.py tests/oracles/interval_terms.py \

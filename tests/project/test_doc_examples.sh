@@ -14,7 +14,7 @@ cd "$work" || exit 1
 
 # shellcheck disable=SC2016 # the backquotes are the text's
 commands() {
-    for page in "$source"/README.md "$source"/doc/*.md; do
+    for page in "$source"/README.md "$source"/doc/*.md "$source"/doc/evidence/*.md; do
         sed -n '/^```sh$/,/^```$/p' "$page"
     done
     sed -n '/^\.SH EXAMPLES$/,$ s/\\-/-/gp' "$source/doc/forerun.1"
@@ -47,7 +47,7 @@ while read -r line; do
 done <list
 
 # shellcheck disable=SC2094 # two files named page
-for page in $(cd "$source" && grep -l '^```console$' README.md doc/*.md papers/*/README.md); do
+for page in $(cd "$source" && grep -l '^```console$' README.md doc/*.md doc/evidence/*.md papers/*/README.md); do
     awk '/^```console$/ {
              print; getline; print
              command = substr($0, 3)
@@ -76,7 +76,7 @@ for option in $( (forerun simulate --help --all && forerun sweep --help --all) |
 done
 
 # Links between pages lead to files, and no table has been folded into a paragraph.
-for page in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/doc/*.md "$source"/papers/*/README.md; do
+for page in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/doc/*.md "$source"/doc/evidence/*.md "$source"/papers/*/README.md; do
     folder=$(dirname "$page")
     for link in $(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//; s/#.*//' | grep -v ':' | sort -u); do
         [ -e "$folder/$link" ] || { echo "FAILED $page: no $link" && failed=$((failed + 1)); }

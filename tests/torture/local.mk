@@ -6,8 +6,7 @@ tests_torture_torture_LDADD =
 check_LTLIBRARIES += tests/torture/failing_malloc.la
 tests_torture_failing_malloc_la_SOURCES = tests/torture/failing_malloc.c
 tests_torture_failing_malloc_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
-TESTS += tests/torture/test_torture.sh
-EXTRA_DIST += tests/torture/test_torture.sh tests/torture/commands tests/torture/inputs
+EXTRA_DIST += tests/torture/commands tests/torture/inputs
 TORTURE_MOST = sites
 .PHONY: torture
 torture: forerun tests/torture/torture tests/torture/failing_malloc.la
