@@ -69,16 +69,16 @@ static inline const char *fr_option_text(const struct fr_option_values *v, size_
 struct fr_cost_memo;
 struct fr_cost_model;
 struct fr_decisions;
-struct fr__kept_params;
+struct fr_kept_params;
 struct fr_cut_memory;
 
 struct fr_problem {
     const struct fr_topo *topo;
-    const struct fr_graph *graph;      /* a training graph, at its own batch */
-    const struct fr_cost_model *costs; /* of the topology's device types */
-    struct fr_cost_memo *memo;         /* of costs and graph, calibrate/cost/memo.h; NULL: none */
-    const struct fr__kept_params *params; /* of the graph, lowering/params.h; NULL: none */
-    const uint32_t *devices;              /* [n_devices] GPUs to use, rank by rank */
+    const struct fr_graph *graph;        /* a training graph, at its own batch */
+    const struct fr_cost_model *costs;   /* of the topology's device types */
+    struct fr_cost_memo *memo;           /* of costs and graph, calibrate/cost/memo.h; NULL: none */
+    const struct fr_kept_params *params; /* of the graph, lowering/params.h; NULL: none */
+    const uint32_t *devices;             /* [n_devices] GPUs to use, rank by rank */
     size_t n_devices;
     uint32_t global_batch; /* samples an iteration, over all devices */
     enum fr_optimizer optimizer;

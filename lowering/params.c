@@ -194,15 +194,15 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
 
 /* ---- kept ---- */
 
-struct fr__kept_params {
+struct fr_kept_params {
     const struct fr_graph *graph;
     struct fr__arena *arena;
     struct fr__params params;
 };
 
-struct fr__kept_params *fr__kept_params_new(const struct fr_graph *g)
+struct fr_kept_params *fr__kept_params_new(const struct fr_graph *g)
 {
-    struct fr__kept_params *k = calloc(1, sizeof(*k));
+    struct fr_kept_params *k = calloc(1, sizeof(*k));
     struct fr_error ignored; /* the memory alone can fail */
 
     if (!k)
@@ -215,14 +215,14 @@ struct fr__kept_params *fr__kept_params_new(const struct fr_graph *g)
     return NULL;
 }
 
-void fr__kept_params_free(struct fr__kept_params *k)
+void fr__kept_params_free(struct fr_kept_params *k)
 {
     if (k)
         fr__arena_free(k->arena);
     free(k);
 }
 
-bool fr__kept_params_of(const struct fr__kept_params *k, const struct fr_graph *g,
+bool fr__kept_params_of(const struct fr_kept_params *k, const struct fr_graph *g,
                         struct fr__params *out)
 {
     if (!k || k->graph != g)

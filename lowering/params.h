@@ -44,11 +44,11 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
                                struct fr__arena *arena, struct fr_error *err);
 
 /* The same, kept from question to question on one graph, which is borrowed. NULL: out of memory. */
-struct fr__kept_params;
-struct fr__kept_params *fr__kept_params_new(const struct fr_graph *g);
-void fr__kept_params_free(struct fr__kept_params *k); /* NULL is fine */
+struct fr_kept_params;
+struct fr_kept_params *fr__kept_params_new(const struct fr_graph *g);
+void fr__kept_params_free(struct fr_kept_params *k); /* NULL is fine */
 /* false: they are of another graph, or k is NULL. What *out points to lives as long as k. */
-bool fr__kept_params_of(const struct fr__kept_params *k, const struct fr_graph *g,
+bool fr__kept_params_of(const struct fr_kept_params *k, const struct fr_graph *g,
                         struct fr__params *out);
 
 #endif

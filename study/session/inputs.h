@@ -26,7 +26,7 @@ void fr__inputs_give(struct fr__inputs *in, const struct fr_setting *s);
 struct fr__tools {
     struct fr_simulation *simulation; /* of the topology; keeps routes and rings */
     struct fr_cost_memo *memo;        /* costs of the graph's ops under the cost model */
-    struct fr__kept_params *params;   /* of the graph */
+    struct fr_kept_params *params;    /* of the graph */
     uint64_t graph_id;                /* number of the graph of memo and params */
     size_t most_tasks;                /* of a plan that the simulation ran */
     struct fr__tools *next;           /* idle ones of the same topology */

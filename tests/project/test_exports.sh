@@ -31,10 +31,11 @@ nm -D --defined-only "$library" | sed -n 's/.* T \(fr_[a-z]\)/\1/p' | sort > exp
 for header in $headers; do
     test -e "$source/$header" || echo "$header" >> missing
     declared "$source/$header" > names
+    grep -H -e 'fr__' "$source/$header" >> private
     test -s names || echo "$header" >> silent
     cat names >> found
 done
-touch missing silent
+touch missing silent private
 sort found > sorted
 uniq -d sorted > twice
 sort -u sorted > declared
@@ -43,6 +44,7 @@ comm -13 exported declared > hidden
 
 check "the_headers_are_there" none missing missing
 check "each_header_declares_functions" none "declares none" silent
+check "no_installed_header_has_a_private_name" none "has a private name" private
 check "a_function_is_declared_once" none "declared twice" twice
 check "the_library_exports_many_functions" test "$(wc -l < exported)" -gt 100
 check "each_exported_function_is_in_an_installed_header" none "in no installed header" undeclared
