@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "collectives/nccl/trees.h"
+#include "base/hash.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -49,6 +50,50 @@ START_TEST(they_are_nccls_own)
 }
 END_TEST
 
+/* What both trees of n ranks are, as one number. */
+static uint64_t digest_of(uint32_t n)
+{
+    uint64_t digest = 0;
+
+    for (unsigned tree = 0; tree < 2; tree++)
+        for (uint32_t rank = 0; rank < n; rank++) {
+            struct fr__tree_node k = fr__nccl_tree(n, tree, rank);
+            char text[128];
+
+            snprintf(text, sizeof(text), "%llx %u %u %u %u", (unsigned long long)digest, k.parent,
+                     k.child[0], k.child[1], k.parent == FR__NO_NODE ? 0 : (unsigned)k.child_no);
+            digest = fr__hash_string(text);
+        }
+    return digest;
+}
+
+/* Digests of our trees, from when they equalled all rows of that table: so that a clone without it
+ * proves the same. GOLDEN_UPDATE=1 prints them. */
+START_TEST(they_are_what_they_were_when_they_equalled_nccls)
+{
+    static const struct {
+        uint32_t n;
+        uint64_t digest;
+    } facts[] = {
+        {1, 0},  {2, 0},   {3, 0},   {4, 0},    {5, 0},  {6, 0},  {7, 0},  {8, 0},  {9, 0},
+        {10, 0}, {11, 0},  {12, 0},  {13, 0},   {14, 0}, {15, 0}, {16, 0}, {17, 0}, {18, 0},
+        {19, 0}, {20, 0},  {21, 0},  {22, 0},   {23, 0}, {24, 0}, {25, 0}, {26, 0}, {27, 0},
+        {28, 0}, {29, 0},  {30, 0},  {31, 0},   {32, 0}, {33, 0}, {34, 0}, {35, 0}, {36, 0},
+        {37, 0}, {38, 0},  {39, 0},  {40, 0},   {41, 0}, {42, 0}, {43, 0}, {44, 0}, {45, 0},
+        {46, 0}, {47, 0},  {48, 0},  {49, 0},   {50, 0}, {51, 0}, {52, 0}, {53, 0}, {54, 0},
+        {55, 0}, {56, 0},  {57, 0},  {58, 0},   {59, 0}, {60, 0}, {61, 0}, {62, 0}, {63, 0},
+        {64, 0}, {100, 0}, {128, 0}, {1000, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        if (getenv("GOLDEN_UPDATE"))
+            printf("{%u, 0x%016llx},\n", facts[i].n, (unsigned long long)digest_of(facts[i].n));
+        else
+            ck_assert_uint_eq(digest_of(facts[i].n), facts[i].digest);
+    }
+}
+END_TEST
+
 /* Sanders, Speck and Traeff 2009: both trees are as deep as the logarithm, and no rank is inner in
  * both of an even number, exactly one of an odd number. */
 START_TEST(each_rank_is_a_leaf_of_one_tree)
@@ -82,6 +127,7 @@ int main(void)
     TCase *c = tcase_create("nccl_trees");
 
     tcase_add_test(c, they_are_nccls_own);
+    tcase_add_test(c, they_are_what_they_were_when_they_equalled_nccls);
     tcase_add_test(c, each_rank_is_a_leaf_of_one_tree);
     return run_case(c, "sim/nccl_trees");
 }

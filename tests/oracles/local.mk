@@ -11,7 +11,7 @@ EXTRA_DIST += tests/oracles/plain_layouts.py \
 	tests/oracles/training_rows.py tests/oracles/transformers_torch.py \
 	tests/oracles/torch/memory.csv tests/oracles/torch/parallel.csv tests/oracles/torch/README.md \
 	tests/oracles/torch_parallel.py tests/oracles/nccl_log/madeup.txt \
-	tests/golden/simgrid
+	tests/golden/simgrid tests/golden/facts
 
 # Searches beside what they stand for: random layouts coarse and op by op (LAYOUTS of them, from
 # SEED on), and the order of published layouts (TRAINING: the table of steps).

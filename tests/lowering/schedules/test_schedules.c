@@ -1,7 +1,9 @@
-/* tests/lowering/schedules/test_schedules.c - schedules against the lists of the programs that they come
- * from, and replays against their figures. */
+/* tests/lowering/schedules/test_schedules.c - schedules against the lists of the programs that they
+ * come from, and replays against their figures; where these are not at hand, against what ours were
+ * when they equalled them (tests/golden/facts/schedules.csv). */
 #include "config.h"
 
+#include "base/hash.h"
 #include "lowering/schedules/schedule.h"
 #include "tests/support/base_check.h"
 
@@ -311,11 +313,101 @@ START_TEST(every_replay_gives_the_figures_of_the_summary)
 }
 END_TEST
 
+/* ---- what ours were when they equalled these ---- */
+
+static void print_live(FILE *f, const uint32_t live[], uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(f, "%s%u", i > 0 ? ";" : ",", live[i]);
+}
+
+/* A line of summary.csv by our own schedule and replays, and a digest of its actions. */
+static void print_fact(FILE *f, const struct row *r)
+{
+    struct fr_schedule_times with_comm = fr_schedule_unit_times();
+    struct fr_schedule *s = make_row(r);
+    struct fr_replay plain, spread;
+    struct fr_error err;
+    uint64_t digest = 0;
+
+    with_comm.comm = 0.25;
+    ck_assert_int_eq(fr_schedule_replay(&plain, s, NULL, &err), FR_OK);
+    ck_assert_int_eq(fr_schedule_replay(&spread, s, &with_comm, &err), FR_OK);
+    fprintf(f, "%s,%s,%u,%u,%u,%zu,%.12g,%.12g,%.12g", r->name, r->family, r->p, r->v, r->m,
+            (size_t)s->n_actions, plain.makespan, plain.longest_span, spread.makespan);
+    print_live(f, plain.live_weight, s->n_ranks);
+    print_live(f, plain.live_input, s->n_ranks);
+    for (uint32_t rank = 0; rank < s->n_ranks; rank++)
+        for (size_t i = s->first[rank]; i < s->first[rank + 1]; i++) {
+            char action[FR_ACTION_TEXT], text[FR_ACTION_TEXT + 48];
+
+            snprintf(text, sizeof(text), "%llx %u %s", (unsigned long long)digest, rank,
+                     fr_action_text(&s->actions[i], action));
+            digest = fr__hash_string(text);
+        }
+    fprintf(f, ",%016llx\n", (unsigned long long)digest);
+    fr_replay_fini(&plain);
+    fr_replay_fini(&spread);
+    fr_schedule_free(s);
+}
+
+static FILE *open_facts(const char *mode)
+{
+    const char *srcdir = getenv("srcdir");
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/tests/golden/facts/schedules.csv", srcdir ? srcdir : ".");
+    return fopen(path, mode);
+}
+
+/* GOLDEN_UPDATE=1 writes them anew, where the lists are at hand that they are compared with. */
+static void update_facts(void)
+{
+    FILE *from = open_data("summary.csv"), *to;
+    struct row r;
+
+    if (!from)
+        return;
+    to = open_facts("w");
+    ck_assert_ptr_nonnull(to);
+    while (read_row(from, &r))
+        print_fact(to, &r);
+    fclose(from);
+    ck_assert_int_eq(fclose(to), 0);
+}
+
+START_TEST(every_list_is_what_it_was_when_it_equalled_its_source)
+{
+    char line[2048], found[2048];
+    struct row r;
+    unsigned n = 0;
+    FILE *f;
+
+    if (getenv("GOLDEN_UPDATE"))
+        update_facts();
+    f = open_facts("r");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof(line), f)) {
+        FILE *one = fmemopen(line, strlen(line), "r"), *out = fmemopen(found, sizeof(found), "w");
+
+        ck_assert(one && out && read_row(one, &r));
+        print_fact(out, &r);
+        fclose(one);
+        fclose(out);
+        ck_assert_str_eq(found, line);
+        n++;
+    }
+    fclose(f);
+    ck_assert_uint_gt(n, 300);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("schedules");
 
     tcase_set_timeout(t, 60);
+    tcase_add_test(t, every_list_is_what_it_was_when_it_equalled_its_source);
     tcase_add_test(t, every_list_is_that_of_its_source);
     tcase_add_test(t, every_replay_gives_the_figures_of_the_summary);
     tcase_add_test(t, communication_stands_where_pytorch_puts_it);
