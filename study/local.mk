@@ -22,7 +22,8 @@ libstudy_la_SOURCES = \
 	study/interval/terms.c \
 	study/search/axes.c study/search/block.h study/search/block.c study/search/block_bytes.c \
 	study/search/clusters.c study/search/coarse.c study/search/coarse_bytes.c study/search/flags.c \
-	study/search/frontier.c study/search/layout.c study/search/match.c study/search/memory.c \
+	study/search/frontier.c study/search/job.c study/search/layout.c study/search/match.c \
+	study/search/memory.c \
 	study/search/mesh.c study/search/pair.c study/search/probe.c study/search/referee.c \
 	study/search/run.c study/search/search.h study/search/space.c \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
