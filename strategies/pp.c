@@ -271,8 +271,10 @@ static enum fr_status place_copies(struct pipeline *p, struct fr__replica copies
     for (uint32_t c = 0; c < n_copies; c++)
         fr__place_persistent(&copies[c], true);
     FR_TRY(fr__pipeline_place(&p->line, p->schedule, copies, p->replica_devices, err));
-    for (uint32_t c = 0; c < n_copies; c++) {
+    for (uint32_t c = 0; c < n_copies;
+         c++) /* of all, before updates that wait for several copies */
         fr__place_sums(&copies[c]);
+    for (uint32_t c = 0; c < n_copies; c++) {
         fr__exchange_place(p->exchange, &copies[c], replica * n_copies + c);
         fr__refresh_tied(&copies[c]);
         FR_TRY(fr__replica_status(&copies[c], err));

@@ -20,9 +20,9 @@ libstudy_la_SOURCES = \
 	study/layouts/axes.c study/layouts/block.h study/layouts/block.c \
 	study/layouts/block_bytes.c study/layouts/clusters.c study/layouts/coarse.c \
 	study/layouts/coarse_bytes.c study/layouts/flags.c study/layouts/frontier.c \
-	study/layouts/layout.c study/layouts/match.c study/layouts/memory.c study/layouts/mesh.c \
-	study/layouts/pair.c study/layouts/probe.c study/layouts/referee.c study/layouts/run.c \
-	study/layouts/search.h study/layouts/space.c study/layouts/state.h \
+	study/layouts/job.c study/layouts/layout.c study/layouts/match.c study/layouts/memory.c \
+	study/layouts/mesh.c study/layouts/pair.c study/layouts/probe.c study/layouts/referee.c \
+	study/layouts/run.c study/layouts/search.h study/layouts/space.c study/layouts/state.h \
 	study/question/from_file.h study/question/from_file.c study/question/host.h \
 	study/question/host.c study/question/interference.h study/question/interference.c \
 	study/question/loading.h study/question/loading.c study/question/question.c \

@@ -25,7 +25,8 @@ struct fr__exchange {
     uint32_t *late_first;         /* [late sums] */
     uint32_t *late_members;       /* [late sums][stages] of the rank being placed */
     uint32_t *first_member;       /* [devices] FR_NONE; where a device has two stages, */
-    uint32_t *first_set;          /* the member of one of them, and its set */
+    uint32_t *first_set;          /* the member of one of them, its set, */
+    int32_t *first_priority;      /* and its priority */
     /* servers */
     uint32_t n_workers;
     struct fr__replica *workers; /* [n_workers] */

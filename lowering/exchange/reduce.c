@@ -202,7 +202,8 @@ enum fr_status fr__reduce_make_room(struct fr__exchange *x, struct fr_error *err
         return FR_OK;
     x->first_member = fr__arena_alloc(arena, n_devices, sizeof(*x->first_member));
     x->first_set = fr__arena_alloc(arena, n_devices, sizeof(*x->first_set));
-    if (!x->first_member || !x->first_set)
+    x->first_priority = fr__arena_alloc(arena, n_devices, sizeof(*x->first_priority));
+    if (!x->first_member || !x->first_set || !x->first_priority)
         return fr__fail_nomem(err);
     for (size_t d = 0; d < n_devices; d++)
         x->first_member[d] = FR_NONE;
@@ -265,7 +266,27 @@ enum fr_status fr__group_all(struct fr__rank_groups *out, struct fr__placer *pl,
 /* ---- a replica's part ---- */
 
 /* A device with two stages takes part in their sums in one order everywhere, or two devices would
- * wait for each other. */
+ * wait for each other: a sum that is placed second and comes first has a priority before the other's.
+ */
+static uint32_t add_member(struct fr__exchange *x, uint32_t device, uint32_t set,
+                           uint32_t collective, uint32_t rank)
+{
+    int32_t next = x->pl->next_priority;
+    bool is_before = x->options.has_two_stages && x->first_member[device] != FR_NONE &&
+                     x->first_set[device] > set;
+    uint32_t member;
+
+    if (x->options.has_two_stages && x->first_member[device] == FR_NONE)
+        x->first_priority[device] = next;
+    if (is_before)
+        x->pl->next_priority = x->first_priority[device] - 1;
+    member = fr__exchange_member(x, device, collective, rank, FR_PHASE_BACKWARD_WEIGHT);
+    if (is_before)
+        x->pl->next_priority = next;
+    return member;
+}
+
+/* The same by dependencies, for orders that go by what is ready. */
 static void keep_order(struct fr__exchange *x, uint32_t device, uint32_t set, uint32_t member)
 {
     uint32_t other = x->first_member[device];
@@ -311,8 +332,7 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
     if (collective == FR_NONE || !fr__exchange_has_stage(x, x->stage_of_set[set], rank))
         return FR_NONE;
     copy = fr__copy_in(x, r, set, device);
-    member = fr__exchange_member(x, device, collective, part->over.rank_of[rank],
-                                 FR_PHASE_BACKWARD_WEIGHT);
+    member = add_member(x, device, set, collective, part->over.rank_of[rank]);
     if (copy != FR_NONE)
         fr_plan_add_dep(pl->plan, copy, member);
     take_gradients(x, r, set, device, member);

@@ -11,8 +11,6 @@
 #include "base/crew.h"
 #include "base/error.h"
 #include "study/answer/record.h"
-#include "workloads/passes/shard.h"
-#include "workloads/passes/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,72 +28,6 @@ struct running {
     double *best_s; /* [n_best] the shortest times so far, shortest first */
     size_t n_best;
 };
-
-/* ---- the job ---- */
-
-static void count_params(struct fr__job *j)
-{
-    const struct fr_graph *g = j->setting.graph;
-
-    for (size_t o = 0; o < g->n_ops; o++)
-        if (g->ops[o].phase == FR_PHASE_FORWARD)
-            j->n_params += (double)g->ops[o].param_bytes / g->param_elem_bytes;
-}
-
-/* workloads/passes/recompute_groups.c: a softmax between two products. */
-static bool has_core(const struct fr_graph *g)
-{
-    bool has_softmax = false, has_product = false;
-
-    for (size_t o = 0; o < g->n_ops; o++) {
-        has_softmax |= g->ops[o].kind == FR_OP_SOFTMAX && g->ops[o].phase == FR_PHASE_FORWARD;
-        has_product |= g->ops[o].kind == FR_OP_BATCH_MATMUL && g->ops[o].phase == FR_PHASE_FORWARD;
-    }
-    return has_softmax && has_product;
-}
-
-static enum fr_status count_gpus(struct fr__job *j, struct fr_search_summary *m,
-                                 struct fr_error *err)
-{
-    const struct fr_topo *t = j->setting.topo;
-    uint32_t *devices = NULL;
-    struct fr_problem problem;
-    enum fr_status st;
-
-    FR_TRY(fr__problem_make(&problem, &devices, &j->setting, &j->q, err));
-    j->n_gpus = (uint32_t)problem.n_devices;
-    j->global_batch = problem.global_batch;
-    j->capacity_bytes = INFINITY;
-    for (size_t i = 0; i < problem.n_devices; i++)
-        j->capacity_bytes =
-            fmin(j->capacity_bytes, (double)t->types[t->devices[devices[i]].type].mem_bytes);
-    st = fr_topo_nics_of(t, devices, problem.n_devices, m->nics,
-                         sizeof(m->nics) / sizeof(m->nics[0]), &m->n_nics, err);
-    free(devices);
-    return st;
-}
-
-static enum fr_status make_job(struct fr_search *s, const struct fr_question *q,
-                               struct fr_error *err)
-{
-    const struct fr_session_options no_answers = {.answer_bytes = 0};
-    struct fr__job *j = &s->job;
-    struct fr__units u;
-
-    j->q = *q;
-    j->session = fr_session_new(&no_answers);
-    if (!j->session)
-        return fr__fail_nomem(err);
-    FR_TRY(fr_session_setting(j->session, &j->q, &j->setting, err));
-    FR_TRY(count_gpus(j, &s->summary, err));
-    FR_TRY(fr__units_find(&u, j->setting.graph, err));
-    j->n_units = u.n_units;
-    fr__units_free(&u);
-    j->n_experts = fr__shard_n_experts(j->setting.graph);
-    j->has_core = has_core(j->setting.graph);
-    count_params(j);
-    return FR_OK;
-}
 
 static void show(const struct running *r, const char *what, size_t done, size_t total)
 {
@@ -564,7 +496,7 @@ enum fr_status fr_search_run(struct fr_search *s, const struct fr_question *q,
     r.best_s = fr__arena_alloc(s->arena, o->n_best + 1, sizeof(*r.best_s));
     if (!r.best_s)
         return fr__fail_nomem(err);
-    FR_TRY(make_job(s, q, err));
+    FR_TRY(fr__job_make(s, q, err));
     if (o->prices)
         FR_TRY(fr_prices_check_topo(o->prices, s->job.setting.topo, err));
     if (s->job.n_units == 0)

@@ -20,6 +20,17 @@ enum { MOST_ROWS = 4000000 };
 
 /* ---- what the user says ---- */
 
+/* Whether the value at v->n is among those before it: said twice, it is one. */
+static bool is_said(const struct fr__axis_values *v)
+{
+    size_t i = 0;
+
+    while (i < v->n && (v->text[v->n] ? strcmp(v->text[i], v->text[v->n]) != 0
+                                      : v->number[i] != v->number[v->n]))
+        i++;
+    return i < v->n;
+}
+
 static enum fr_status add_value(struct fr_search *s, enum fr__axis a, const char *text,
                                 struct fr_error *err)
 {
@@ -48,7 +59,8 @@ static enum fr_status add_value(struct fr_search *s, enum fr__axis a, const char
     if (a == FR__AXIS_SCHEDULE && !fr_schedule_kind_find(text))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "schedule=%.40s is none that `forerun schedule list` shows", text);
-    v->number[v->n++] = (uint32_t)n;
+    v->number[v->n] = (uint32_t)n;
+    v->n += !is_said(v);
     return FR_OK;
 }
 

@@ -7,6 +7,7 @@
  *     mesh.c      what stages exchange and keep, from a probe
  *     pair.c      a forward and a backward pass beside each other, from a block's tasks
  *     coarse.c    a layout's time from its block and mesh, coarse_bytes.c: its memory
+ *     job.c       what all layouts share
  *     run.c       the search: from all layouts to the best
  *     referee.c   the best op by op, and their store
  *     frontier.c  ranking
@@ -79,6 +80,10 @@ struct fr_search {
 
 /* Lists the rows. FR_ERANGE: too many. */
 enum fr_status fr__space_list(struct fr_search *s, struct fr_error *err);
+
+/* s->job of the question: its graph, cluster and counts. FR_ENOENT, FR_EUSAGE, FR_EPARSE...: what
+ * every layout would be refused for; FR_ENOMEM. */
+enum fr_status fr__job_make(struct fr_search *s, const struct fr_question *q, struct fr_error *err);
 /* FR_EUSAGE: it has no rows, and which value is why, where one is by itself. */
 enum fr_status fr__space_fail_empty(const struct fr_search *s, struct fr_error *err);
 /* Stages that a rank runs one after the other divide layers evenly, with or without the model's

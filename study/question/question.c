@@ -69,7 +69,6 @@ OPTIONAL_NAME_SETTING(devices, devices)
 OPTIONAL_NAME_SETTING(slow, slow)
 OPTIONAL_NAME_SETTING(degrade, degrade)
 OPTIONAL_NAME_SETTING(profile_device, profile_device)
-OPTIONAL_NAME_SETTING(recipe, recipe)
 OPTIONAL_NAME_SETTING(measured_text, measured)
 #undef OPTIONAL_NAME_SETTING
 
@@ -449,7 +448,7 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(protocol, "protocol", true)                                                                  \
     X(nccl_channels, "nccl-channels", true)                                                        \
     X(nccl_version, "nccl-version", true)                                                          \
-    LATE(recipe, "recipe", true)                                                                   \
+    SOFTWARE(recipe, "recipe", true)                                                               \
     X(measured, "measured", true)                                                                  \
     SOFTWARE(fuse, "fuse", true)                                                                   \
     SOFTWARE(input_rate, "input-rate", true)                                                       \

@@ -7,10 +7,34 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "study/recipes/recipe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- the recipe ---- */
+
+/* A sweep would call each of its points impossible, and a search each of its layouts. */
+enum fr_status fr__set_recipe(struct fr_question *q, const char *text, const char *what,
+                              struct fr_error *err)
+{
+    bool is_none = strcmp(text, "none") == 0;
+    struct fr_recipe *r = NULL;
+
+    (void)what;
+    if (!is_none && strcmp(text, "usual") != 0)
+        FR_TRY(fr_recipe_load(&r, text, err));
+    fr_recipe_free(r);
+    q->recipe = is_none ? NULL : text;
+    return FR_OK;
+}
+
+const char *fr__text_recipe(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    (void)buf;
+    return q->recipe ? q->recipe : "none";
+}
 
 /* ---- the graph ---- */
 
@@ -186,6 +210,9 @@ enum fr_status fr__set_host_step(struct fr_question *q, const char *text, const 
 
     if (strcmp(text, "default") != 0) {
         FR_TRY(fr__parse_time(text, what, FR_NOWHERE, &s, err));
+        if (s > 3600) /* beyond: a misprint */
+            return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s is \"%.40s\", expected at most 1h",
+                            what, text);
         s = s > 0 ? s : -1;
     }
     q->host_step_s = s;

@@ -11,7 +11,9 @@
 
 enum { FR__SETTING_VALUE = 192 }; /* room for a setting as text */
 
+/* A recipe that nobody knows, or that cannot be read, is refused before anything runs. */
 #define FR__SOFTWARE_SETTINGS(X)                                                                   \
+    X(recipe)                                                                                      \
     X(fuse)                                                                                        \
     X(input_rate)                                                                                  \
     X(host_op) X(host_sync) X(host_step) X(host_speed) X(decode_rate) X(host_cores) X(layout)

@@ -507,6 +507,15 @@ struct fr_workload_options fr_question_workload(const struct fr_question *q)
                                         .layout = form.layout};
 }
 
+enum fr_status fr__recipe_check(const struct fr_question *q, struct fr_error *err)
+{
+    if (!name_of(q) || strcmp(name_of(q), "usual") != 0)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "no recipe is usual for workload '%.100s' ('forerun recipe list')",
+                    q->workload ? q->workload : "none");
+}
+
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err)
 {
@@ -516,10 +525,7 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
 
     if (!name_of(q))
         return FR_OK;
-    if (strcmp(name_of(q), "usual") == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "no recipe is usual for workload '%.100s' ('forerun recipe list')",
-                        q->workload ? q->workload : "none");
+    FR_TRY(fr__recipe_check(q, err));
     FR_TRY(fr_recipe_load(&r, name_of(q), err));
     if (q->recipe)
         q->recipe = is_path(q->recipe) ? q->recipe : name_of(q);

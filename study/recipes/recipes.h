@@ -5,6 +5,9 @@
 
 #include "study/recipes/recipe.h"
 
+/* FR_EUSAGE: the question asks for the usual recipe, and its workload has none. */
+enum fr_status fr__recipe_check(const struct fr_question *q, struct fr_error *err);
+
 /* Gives a question and the options of its strategy what its recipe says, where neither was given;
  * nothing without a recipe. Under
  * FR_MEMORY_TF1 the recipe is tf1 unless another was given. Errors as fr_recipe_load. */

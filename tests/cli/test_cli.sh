@@ -116,6 +116,13 @@ check "strategies_are_compared_in_an_order_of_one_kind" says "order control"
 run simulate -w gpt:layers=2,hidden=64,heads=4,seq=16,vocab=100 -t dgx1-v100 -g 2 -b 2 --order control \
     -s dp:copies-in=1
 check "a_copy_of_shared_gradients_comes_after_their_sum" says "iteration time"
+for schedule in dualpipe chimera chimera-released; do
+    for order in control strict; do
+        run simulate -w gpt:layers=2,hidden=64,heads=4,seq=16,vocab=100 -t dgx1-v100 -g 2 -b 4 \
+            --order $order -s pp:schedule=$schedule
+        check "two_copies_of_a_stage_sum_in_one_order_$schedule,$order" says "iteration time"
+    done
+done
 run simulate $vgg -s dp
 check "simulate_prints_a_table" succeeds
 check "the_table_echoes_the_question" says "vgg19 on 4 of 8 GPUs of dgx1-v100, strategy dp"

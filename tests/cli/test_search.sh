@@ -78,6 +78,16 @@ run search $small --price z100=2
 check "a_price_is_of_a_gpu_that_exists" fails 2 "no type of GPU, machine or topology is called 'z100'"
 run search -w gpt3-175b -t dgx1-v100 -b 8 -p fp16 -O adam -q -o none.svg
 check "reasons_are_shown_where_nothing_can_be_drawn" says "weights and optimizer do not fit"
+run search $small --recipe pytorch-dpp
+check "an_unknown_recipe_is_refused" fails 2 "no recipe 'pytorch-dpp', did you mean 'pytorch-ddp'"
+run search $small --slow n9.gpu9=2
+check "a_device_that_is_not_there_is_refused" fails 2 "has no device 'n9.gpu9'"
+run search $small --measured nothere.csv
+check "a_table_that_is_not_there_is_refused" fails 2 "nothere.csv: cannot open"
+run search $small --fix tp=2,2 --fix tp=2 --fix schedule=1f1b,1f1b --vary micro=1
+cp out twice.txt
+run search $small --fix tp=2 --fix schedule=1f1b --vary micro=1
+check "a_value_said_twice_is_one" cmp -s out twice.txt
 run search $small --within much
 check "a_wrong_margin_is_refused" fails 2 "'--within'"
 run search $small --print-flags jax

@@ -65,6 +65,8 @@ run sweep -w gpt3-175b -t dgx1-v100 -s single -b 1,2 --no-advice
 check "a_sweep_where_nothing_fits_ends_with_3" exits 3
 run sweep -w lenet -t dgx1-v100 -g 16,32 -s single
 check "a_sweep_of_impossible_points_ends_with_2" exits 2
+run sweep -w lenet -t dgx1-v100 -s dp -B 4 --recipe pytorch-ddp,pytorch-dpp
+check "an_unknown_recipe_is_no_impossible_point" fails 2 "no recipe 'pytorch-dpp', did you mean 'pytorch-ddp'"
 
 # ---- usage ----
 run sweep -t dgx1-v100

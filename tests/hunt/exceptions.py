@@ -25,6 +25,12 @@ def pipelined(q):
     return q.strategy.name in ("pp", "mp") or int(q.strategy.get("pp", 1)) > 1
 
 
+def shares_a_table(q):
+    """Embedding and output weights are one table, on the first stage and the last."""
+    return pipelined(q) and q.strategy.get("tie") != 0 and \
+        q.workload.name in ("gpt", "bert", "t5", "transformer", "transformer-base")
+
+
 def has_replicas(q):
     stages = q.strategy.get("stages") or q.strategy.get("pp")
     return bool(stages) and q.gpus() > int(stages)
@@ -52,6 +58,9 @@ EXCEPTIONS = (
     Exception_(BETTER, pipelined, 0.02,
                "stages are cut by a replay that leaves out shared links and interference (\"not "
                "planned\" in the answer): doc/manual.md, section 8"),
+    Exception_(BETTER, shares_a_table, 0.1,
+               "the replay that cuts stages also leaves out the sum of a table that both ends share, "
+               "and its copy back: on slow networks these are half of the step"),
     Exception_(BETTER, lambda q: q.option("--channels"), math.inf,
                "NCCL chooses rings or trees by its own model, which knows no --channels"),
     Exception_(("twice-the-batch-takes-as-much-memory",), believes, math.inf,

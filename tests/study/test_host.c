@@ -182,6 +182,7 @@ START_TEST(what_is_none_is_refused_and_changes_nothing)
                                          {"host-sync", "none+norm"},
                                          {"host-step", "-1ms"},
                                          {"host-step", "5"},
+                                         {"host-step", "1000000days"},
                                          {"host-speed", "0"},
                                          {"host-speed", "nan"},
                                          {"decode-rate", "0"},
