@@ -44,6 +44,7 @@ unit_tests += tests/workloads/test_native_export
 unit_tests += tests/workloads/test_pipedream
 unit_tests += tests/workloads/test_recompute
 unit_tests += tests/workloads/test_recurrent
+unit_tests += tests/workloads/test_rewriter
 unit_tests += tests/workloads/test_shapes
 unit_tests += tests/workloads/test_shard
 unit_tests += tests/workloads/test_shard_context

@@ -7,7 +7,8 @@ libworkloads_la_SOURCES = \
 	workloads/graph/kinds.h workloads/graph/kinds.c workloads/graph/native.h \
 	workloads/graph/native_edges.c workloads/graph/native_items.c workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
-	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
+	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c \
+	workloads/graph/rewriter.h workloads/graph/rewriter.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.h \
 	workloads/graph/totals.c \
 	workloads/import/dax.c workloads/import/hf_config.c workloads/import/import.h \
