@@ -25,7 +25,8 @@ libworkloads_la_SOURCES = \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
 	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
-	workloads/passes/shard.h workloads/passes/training.h workloads/passes/training.c \
+	workloads/passes/shard.h workloads/passes/sharded.h workloads/passes/sharded.c \
+	workloads/passes/training.h workloads/passes/training.c \
 	workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
 	workloads/passes/units.c workloads/passes/untie.h workloads/passes/untie.c \
