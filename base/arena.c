@@ -126,6 +126,15 @@ char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n)
     return copy_text(a, s, strnlen(s, n));
 }
 
+uint32_t *fr__arena_nones(struct fr__arena *a, size_t n)
+{
+    uint32_t *ids = fr__arena_take(a, n, sizeof(*ids));
+
+    if (ids)
+        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
+    return ids;
+}
+
 char *fr__arena_strdup(struct fr__arena *a, const char *s)
 {
     return copy_text(a, s, strlen(s));

@@ -59,6 +59,23 @@ static enum fr_status fail_unrecognised(const char *path, struct fr_error *err)
                     known);
 }
 
+static enum fr_status import(struct fr_graph **out, const struct fr__importer *importer,
+                             const char *path, const struct fr_workload_options *opt,
+                             struct fr_error *err)
+{
+    enum fr_status st;
+    char *text;
+    size_t len;
+
+    FR_TRY(fr__read_file(path, importer->max_bytes, &text, &len, err));
+    if (importer->load_model_text)
+        st = importer->load_model_text(out, text, len, path, opt, err);
+    else
+        st = importer->load_text(out, text, len, path, err);
+    free(text);
+    return st;
+}
+
 /* *is_model: the options have shaped it. */
 static enum fr_status load_file(struct fr_graph **out, const char *path,
                                 const struct fr_workload_options *opt, bool *is_model,
@@ -77,10 +94,10 @@ static enum fr_status load_file(struct fr_graph **out, const char *path,
             importer = importers[i];
     free(head);
     FR_TRY(st);
-    *is_model = importer && importer->load_model;
-    if (*is_model)
-        return importer->load_model(out, path, opt, err);
-    return importer ? importer->load(out, path, err) : fail_unrecognised(path, err);
+    if (!importer)
+        return fail_unrecognised(path, err);
+    *is_model = importer->load_model_text;
+    return import(out, importer, path, opt, err);
 }
 
 static bool is_forward_only(const struct fr_graph *g)

@@ -7,7 +7,8 @@ libworkloads_la_SOURCES = \
 	workloads/graph/kinds.h workloads/graph/kinds.c workloads/graph/native.h \
 	workloads/graph/native_edges.c workloads/graph/native_items.c workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
-	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
+	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c \
+	workloads/graph/rewriter.h workloads/graph/rewriter.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.h \
 	workloads/graph/totals.c \
 	workloads/import/dax.c workloads/import/hf_config.c workloads/import/import.h \
@@ -24,7 +25,8 @@ libworkloads_la_SOURCES = \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
 	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
-	workloads/passes/shard.h workloads/passes/training.h workloads/passes/training.c \
+	workloads/passes/shard.h workloads/passes/sharded.h workloads/passes/sharded.c \
+	workloads/passes/training.h workloads/passes/training.c \
 	workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
 	workloads/passes/units.c workloads/passes/untie.h workloads/passes/untie.c \

@@ -39,6 +39,17 @@ START_TEST(memory_is_zeroed_aligned_and_apart)
 }
 END_TEST
 
+START_TEST(ids_that_are_not_given_yet_are_none)
+{
+    uint32_t *ids = fr__arena_nones(arena, 3);
+
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(ids[i], FR_NONE);
+    ck_assert_ptr_nonnull(fr__arena_nones(arena, 0));
+    ck_assert_ptr_null(fr__arena_nones(arena, SIZE_MAX / 2));
+}
+END_TEST
+
 START_TEST(nothing_of_nothing_is_a_valid_pointer)
 {
     ck_assert_ptr_nonnull(fr__arena_alloc(arena, 0, 8));
@@ -137,6 +148,7 @@ int main(void)
 
     tcase_add_checked_fixture(tc, make_arena, free_arena);
     tcase_add_test(tc, memory_is_zeroed_aligned_and_apart);
+    tcase_add_test(tc, ids_that_are_not_given_yet_are_none);
     tcase_add_test(tc, nothing_of_nothing_is_a_valid_pointer);
     tcase_add_test(tc, an_overflow_is_no_allocation);
     tcase_add_test(tc, a_rewound_arena_gives_the_same_memory_zeroed);

@@ -18,13 +18,11 @@
 #include "workloads/import/import.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/xml.h"
 #include "workloads/graph/builder.h"
 #include "workloads/import/task_files.h"
 #include "workloads/import/task_list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE_BYTES ((size_t)16 << 20)
@@ -139,21 +137,10 @@ static bool recognises(const char *head, size_t len)
     return strstr(head, "<adag") != NULL;
 }
 
-static enum fr_status load(struct fr_graph **out, const char *path, struct fr_error *err)
-{
-    enum fr_status st;
-    char *text;
-    size_t len;
-
-    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
-    st = fr__dax_load_text(out, text, len, path, err);
-    free(text);
-    return st;
-}
-
 const struct fr__importer fr__importer_dax = {
     .name = "dax",
     .summary = "Pegasus workflow (DAX)",
     .recognises = recognises,
-    .load = load,
+    .max_bytes = MAX_FILE_BYTES,
+    .load_text = fr__dax_load_text,
 };

@@ -14,7 +14,6 @@
 #include "base/arena.h"
 #include "base/dtype.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "workloads/zoo/zoo.h"
@@ -495,22 +494,10 @@ static bool recognises(const char *head, size_t len)
     return *head == '{' && (strstr(head, "\"model_type\"") || strstr(head, "\"architectures\""));
 }
 
-static enum fr_status load_model(struct fr_graph **out, const char *path,
-                                 const struct fr_workload_options *opt, struct fr_error *err)
-{
-    enum fr_status st;
-    char *text;
-    size_t len;
-
-    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
-    st = fr__hf_config_load_text(out, text, len, path, opt, err);
-    free(text);
-    return st;
-}
-
 const struct fr__importer fr__importer_hf_config = {
     .name = "hf-config",
     .summary = "Hugging Face config.json",
     .recognises = recognises,
-    .load_model = load_model,
+    .max_bytes = MAX_FILE_BYTES,
+    .load_model_text = fr__hf_config_load_text,
 };

@@ -9,10 +9,14 @@ struct fr__importer {
     const char *name, *summary; /* token; one line for messages and help */
     /* Whether the first len bytes of a file (NUL-terminated) look like this format. */
     bool (*recognises)(const char *head, size_t len);
-    /* One of the two: a recorded workload, which is as it is, or a model, which options shape. */
-    enum fr_status (*load)(struct fr_graph **out, const char *path, struct fr_error *err);
-    enum fr_status (*load_model)(struct fr_graph **out, const char *path,
-                                 const struct fr_workload_options *opt, struct fr_error *err);
+    size_t max_bytes; /* of a file */
+    /* One of the two: a recorded workload, which is as it is, or a model, which options shape
+     * (they may be NULL). Both take len bytes and a NUL after them; name stands for the path. */
+    enum fr_status (*load_text)(struct fr_graph **out, const char *text, size_t len,
+                                const char *name, struct fr_error *err);
+    enum fr_status (*load_model_text)(struct fr_graph **out, const char *text, size_t len,
+                                      const char *name, const struct fr_workload_options *opt,
+                                      struct fr_error *err);
 };
 
 #define FR__IMPORTERS(X) X(pipedream) X(tasks) X(stg) X(dax) X(wfcommons) X(hf_config)

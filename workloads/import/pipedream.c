@@ -4,10 +4,8 @@
 #include "workloads/import/import.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "workloads/import/pipedream.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)
@@ -34,21 +32,10 @@ enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, 
     return st;
 }
 
-static enum fr_status load(struct fr_graph **out, const char *path, struct fr_error *err)
-{
-    enum fr_status st;
-    char *text;
-    size_t len;
-
-    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
-    st = fr__pipedream_load_text(out, text, len, path, err);
-    free(text);
-    return st;
-}
-
 const struct fr__importer fr__importer_pipedream = {
     .name = "pipedream",
     .summary = "PipeDream profile (graph.txt)",
     .recognises = recognises,
-    .load = load,
+    .max_bytes = MAX_FILE_BYTES,
+    .load_text = fr__pipedream_load_text,
 };

@@ -17,12 +17,10 @@
 #include "workloads/import/import.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/units.h"
 #include "workloads/import/task_list.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE_BYTES ((size_t)1 << 28)
@@ -162,21 +160,10 @@ static bool recognises(const char *head, size_t len)
     return next && numbers_of(next + strspn(next, " \t\r\n")) >= 3;
 }
 
-static enum fr_status load(struct fr_graph **out, const char *path, struct fr_error *err)
-{
-    enum fr_status st;
-    char *text;
-    size_t len;
-
-    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
-    st = fr__stg_load_text(out, text, len, path, err);
-    free(text);
-    return st;
-}
-
 const struct fr__importer fr__importer_stg = {
     .name = "stg",
     .summary = "standard task graph (.stg)",
     .recognises = recognises,
-    .load = load,
+    .max_bytes = MAX_FILE_BYTES,
+    .load_text = fr__stg_load_text,
 };

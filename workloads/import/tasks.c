@@ -17,7 +17,6 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/units.h"
 #include "workloads/graph/builder.h"
@@ -366,21 +365,10 @@ static bool recognises(const char *head, size_t len)
     }
 }
 
-static enum fr_status load(struct fr_graph **out, const char *path, struct fr_error *err)
-{
-    enum fr_status st;
-    char *text;
-    size_t len;
-
-    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
-    st = fr__tasks_load_text(out, text, len, path, err);
-    free(text);
-    return st;
-}
-
 const struct fr__importer fr__importer_tasks = {
     .name = "tasks",
     .summary = "task graph (CSV with task,time,after)",
     .recognises = recognises,
-    .load = load,
+    .max_bytes = MAX_FILE_BYTES,
+    .load_text = fr__tasks_load_text,
 };

@@ -12,7 +12,6 @@
 #include "workloads/import/import.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "workloads/graph/builder.h"
@@ -284,21 +283,10 @@ static bool recognises(const char *head, size_t len)
     return *head == '{' && (strstr(head, "\"workflow\"") || strstr(head, "\"schemaVersion\""));
 }
 
-static enum fr_status load(struct fr_graph **out, const char *path, struct fr_error *err)
-{
-    enum fr_status st;
-    char *text;
-    size_t len;
-
-    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
-    st = fr__wfcommons_load_text(out, text, len, path, err);
-    free(text);
-    return st;
-}
-
 const struct fr__importer fr__importer_wfcommons = {
     .name = "wfcommons",
     .summary = "WfCommons workflow (JSON)",
     .recognises = recognises,
-    .load = load,
+    .max_bytes = MAX_FILE_BYTES,
+    .load_text = fr__wfcommons_load_text,
 };

@@ -3,38 +3,24 @@
 
 #include "workloads/passes/autocast.h"
 
-#include "base/arena.h"
 #include "base/error.h"
+#include "workloads/graph/rewriter.h"
 #include "workloads/graph/shape.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { HALF_BYTES = 2, FULL_BYTES = 4 };
 
 enum policy { FOLLOW, HALF, FULL };
 
-/* A tensor of the graph being made. */
-struct made {
-    uint32_t op, tensor;
-    uint64_t bytes;
-};
-
 struct casting {
     const struct fr_graph *f;
-    struct fr_graph_builder *b;
-    struct fr__arena *arena;
-    struct made *tensors;      /* [f->n_tensors] what became of each */
+    struct fr__rewriter w;
     uint8_t *elem_bytes;       /* [f->n_tensors] 0: not floating-point */
-    uint32_t *op_of;           /* [f->n_ops] */
     uint32_t *keeper_of;       /* [f->n_ops] who owns its parameters now: itself or its cast */
-    struct made *weights;      /* [f->n_ops] fp16 copy of its parameters; op FR_NONE: none yet */
+    uint32_t *weights;         /* [f->n_ops] fp16 copy of its parameters, a new tensor; FR_NONE */
     uint32_t *owner_of;        /* [f->n_ops] whose parameters it uses, FR_NONE */
     struct fr_tensor *outputs; /* [most outputs of an op] */
-    struct made *inputs;       /* [most inputs of an op] */
+    uint32_t *inputs;          /* [most inputs of an op] new tensors */
     uint32_t n_inputs;
-    uint32_t n_ops, n_tensors; /* made so far */
-    bool is_out_of_memory;
 };
 
 static enum policy policy_of(enum fr_op_kind kind)
@@ -72,91 +58,71 @@ static bool is_float(const struct fr_tensor *t)
 
 /* ---- making ops ---- */
 
-static uint32_t add_op(struct casting *c, uint32_t from, const struct fr_op *op,
-                       const struct fr_tensor outputs[], size_t n_outputs)
+static uint64_t bytes_of(const struct casting *c, uint32_t made)
 {
-    const struct fr_graph *f = c->f;
-
-    if (fr_graph_builder_op(c->b, op, f->layer_names[f->ops[from].layer], outputs, n_outputs) ==
-        FR_NONE)
-        c->is_out_of_memory = true;
-    c->n_tensors += (uint32_t)n_outputs;
-    return c->n_ops++;
+    return fr__rewriter_tensor(&c->w, made)->bytes;
 }
 
-/* NAME.SUFFIX, alive until the builder has copied it. */
-static const char *suffixed(struct casting *c, const char *name, const char *suffix)
-{
-    int n = snprintf(NULL, 0, "%s.%s", name, suffix);
-    char *text = n < 0 ? NULL : fr__arena_alloc(c->arena, (size_t)n + 1, 1);
-
-    if (!text) {
-        c->is_out_of_memory = true;
-        return "";
-    }
-    snprintf(text, (size_t)n + 1, "%s.%s", name, suffix);
-    return text;
-}
-
-/* A copy of tensor t, made of `from`, with other elements; one for each op that wants it. */
-static struct made cast_activation(struct casting *c, uint32_t o, uint32_t t, unsigned elem_bytes,
-                                   unsigned number)
+/* A copy of tensor t with other elements, for op o; one for each op that wants it. Returns the new
+ * tensor. */
+static uint32_t cast_activation(struct casting *c, uint32_t o, uint32_t t, unsigned elem_bytes,
+                                unsigned number)
 {
     const struct fr_tensor *old = &c->f->tensors[t];
-    struct made from = c->tensors[t];
+    uint32_t from = c->w.now.tensor[t], cast;
     struct fr_tensor copy = *old;
-    char suffix[32];
-    struct fr_op op = {.kind = FR_OP_CAST, .phase = FR_PHASE_FORWARD, .scales = old->scales};
+    struct fr_op op = {.kind = FR_OP_CAST,
+                       .phase = FR_PHASE_FORWARD,
+                       .layer = c->f->ops[o].layer,
+                       .scales = old->scales};
 
     copy.alias = FR_NONE;
     copy.bytes = n_elements(old) * elem_bytes;
-    snprintf(suffix, sizeof(suffix), number ? "cast%u" : "cast", number);
-    op.name = suffixed(c, c->f->ops[o].name, suffix);
+    op.name = fr__rewriter_name(&c->w, c->f->ops[o].name, "cast", number ? number : FR_NONE);
     op.flops = (double)n_elements(old);
-    op.bytes = (double)from.bytes + (double)copy.bytes;
+    op.bytes = (double)bytes_of(c, from) + (double)copy.bytes;
     op.shape = fr__shape_of_output(FR_OP_CAST, &copy);
-    op.forward = c->n_ops;
-    add_op(c, o, &op, &copy, 1);
-    fr_graph_builder_edge(c->b, from.op, c->n_ops - 1, from.tensor, from.bytes);
-    return (struct made){c->n_ops - 1, c->n_tensors - 1, copy.bytes};
+    cast = fr__rewriter_add(&c->w, o, &op, &copy, 1);
+    fr__rewriter_read(&c->w, cast, from);
+    return fr__rewriter_n_tensors(&c->w) - 1;
 }
 
 /* The fp16 copy of the parameters that op o uses. Where o owns them, the cast becomes their owner;
  * where another op does, the cast is tied to that op. It runs when o's first input is there, not
  * before. */
-static struct made cast_weights(struct casting *c, uint32_t o)
+static uint32_t cast_weights(struct casting *c, uint32_t o)
 {
     const struct fr_op *old = &c->f->ops[o];
-    uint32_t owner = c->owner_of[o];
+    uint32_t owner = c->owner_of[o], cast, before;
     const struct fr_op *owning = &c->f->ops[owner];
     struct fr_tensor copy = {.alias = FR_NONE, .n_dims = 1};
-    struct fr_op op = {.kind = FR_OP_CAST, .phase = FR_PHASE_FORWARD};
+    struct fr_op op = {.kind = FR_OP_CAST, .phase = FR_PHASE_FORWARD, .layer = old->layer};
     uint64_t n = owning->param_bytes / FULL_BYTES;
 
-    if (c->weights[owner].op != FR_NONE)
+    if (c->weights[owner] != FR_NONE)
         return c->weights[owner];
     copy.bytes = n * HALF_BYTES;
     copy.dims[0] = n > UINT32_MAX ? 0 : (uint32_t)n;
     copy.n_dims = n <= UINT32_MAX;
-    op.name = suffixed(c, old->name, "weight_cast");
+    op.name = fr__rewriter_name(&c->w, old->name, "weight_cast", FR_NONE);
     op.flops = (double)n;
     op.bytes = (double)copy.bytes;
     op.shape = fr__shape_of_parameters((double)n);
-    op.forward = c->n_ops;
     if (owner == o) {
         op.param_bytes = old->param_bytes;
         op.n_params = old->n_params;
     } else {
         op.bytes += (double)owning->param_bytes;
     }
-    add_op(c, o, &op, &copy, 1);
+    cast = fr__rewriter_add(&c->w, o, &op, &copy, 1);
     if (owner == o)
-        c->keeper_of[o] = c->n_ops - 1;
+        c->keeper_of[o] = cast;
     else
-        fr_graph_builder_tie(c->b, c->keeper_of[owner], c->n_ops - 1);
-    if (c->n_inputs > 0 && c->inputs[0].op != c->keeper_of[owner])
-        fr_graph_builder_edge(c->b, c->inputs[0].op, c->n_ops - 1, FR_NONE, 0);
-    c->weights[owner] = (struct made){c->n_ops - 1, c->n_tensors - 1, copy.bytes};
+        fr__rewriter_tie(&c->w, c->keeper_of[owner], cast);
+    before = c->n_inputs > 0 ? fr__rewriter_tensor(&c->w, c->inputs[0])->op : FR_NONE;
+    if (before != c->keeper_of[owner])
+        fr__rewriter_order(&c->w, before, cast);
+    c->weights[owner] = fr__rewriter_n_tensors(&c->w) - 1;
     return c->weights[owner];
 }
 
@@ -195,15 +161,15 @@ static double gather_inputs(struct casting *c, uint32_t o)
     c->n_inputs = 0;
     for (uint32_t i = f->in_first[o]; i < f->in_first[o + 1]; i++) {
         uint32_t t = f->edges[f->in_edges[i]].tensor;
-        struct made in;
+        uint32_t in;
 
         if (t == FR_NONE)
             continue;
-        in = c->tensors[t];
+        in = c->w.now.tensor[t];
         if (policy != FOLLOW && c->elem_bytes[t] && c->elem_bytes[t] != want)
             in = cast_activation(c, o, t, want, n_casts++);
         if (f->tensors[t].scales == f->ops[o].scales)
-            more_bytes += (double)in.bytes - (double)f->tensors[t].bytes;
+            more_bytes += (double)bytes_of(c, in) - (double)f->tensors[t].bytes;
         c->inputs[c->n_inputs++] = in;
     }
     return more_bytes;
@@ -220,9 +186,7 @@ static double set_outputs(struct casting *c, uint32_t o, unsigned width)
         uint32_t t = op->first_tensor + k;
         const struct fr_tensor *old = &c->f->tensors[t];
 
-        c->outputs[k] = *old;
-        if (old->alias != FR_NONE)
-            c->outputs[k].alias = c->tensors[old->alias].tensor;
+        c->outputs[k] = fr__rewriter_output(&c->w, t);
         c->elem_bytes[t] = is_float(old) ? FULL_BYTES : 0;
         if (c->elem_bytes[t] && op->phase == FR_PHASE_FORWARD && (k == 0 || is_each)) {
             c->elem_bytes[t] = (uint8_t)width;
@@ -237,31 +201,29 @@ static double set_outputs(struct casting *c, uint32_t o, unsigned width)
 static void add_edges(struct casting *c, uint32_t o)
 {
     const struct fr_graph *f = c->f;
+    uint32_t made = c->w.now.op[o];
 
     for (uint32_t i = 0; i < c->n_inputs; i++)
-        fr_graph_builder_edge(c->b, c->inputs[i].op, c->op_of[o], c->inputs[i].tensor,
-                              c->inputs[i].bytes);
+        fr__rewriter_read(&c->w, made, c->inputs[i]);
     for (uint32_t i = f->in_first[o]; i < f->in_first[o + 1]; i++) {
         const struct fr_edge *e = &f->edges[f->in_edges[i]];
-        bool is_tied = e->tensor == FR_NONE && e->bytes > 0;
 
-        if (is_tied && policy_of(f->ops[o].kind) != HALF)
-            fr_graph_builder_tie(c->b, c->keeper_of[e->src], c->op_of[o]);
-        else if (e->tensor == FR_NONE && !is_tied)
-            fr_graph_builder_edge(c->b, c->op_of[e->src], c->op_of[o], FR_NONE, 0);
+        if (!fr__edge_is_tie(e) && e->tensor == FR_NONE)
+            fr__rewriter_keep_edge(&c->w, e);
+        else if (fr__edge_is_tie(e) && policy_of(f->ops[o].kind) != HALF)
+            fr__rewriter_tie(&c->w, c->keeper_of[e->src], made);
     }
 }
 
 static void convert(struct casting *c, uint32_t o)
 {
     const struct fr_op *old = &c->f->ops[o];
-    struct fr__mark mark = fr__arena_mark(c->arena);
     unsigned width = output_width(c, o);
     double more_bytes = gather_inputs(c, o);
     struct fr_op op = *old;
 
     if (policy_of(old->kind) == HALF && c->owner_of[o] != FR_NONE) {
-        struct made weights = cast_weights(c, o);
+        uint32_t weights = cast_weights(c, o);
 
         c->inputs[c->n_inputs++] = weights;
         op.param_bytes = 0;
@@ -270,15 +232,10 @@ static void convert(struct casting *c, uint32_t o)
     more_bytes += set_outputs(c, o, width);
     if (op.bytes > 0)
         op.bytes = op.bytes + more_bytes > 0 ? op.bytes + more_bytes : 0;
-    op.forward = c->n_ops;
-    for (uint32_t k = 0; k < old->n_tensors; k++)
-        c->tensors[old->first_tensor + k] =
-            (struct made){c->n_ops, c->n_tensors + k, c->outputs[k].bytes};
-    c->op_of[o] = add_op(c, o, &op, c->outputs, old->n_tensors);
+    fr__rewriter_put(&c->w, &c->w.now, o, &op, c->outputs);
     if (c->keeper_of[o] == FR_NONE)
-        c->keeper_of[o] = c->op_of[o];
+        c->keeper_of[o] = c->w.now.op[o];
     add_edges(c, o);
-    fr__arena_rewind(c->arena, mark);
 }
 
 /* ---- the whole ---- */
@@ -289,7 +246,6 @@ static void find_owners(struct casting *c)
 
     for (uint32_t o = 0; o < f->n_ops; o++) {
         c->owner_of[o] = f->ops[o].param_bytes ? o : FR_NONE;
-        c->weights[o].op = c->keeper_of[o] = FR_NONE;
         for (uint32_t i = f->in_first[o]; i < f->in_first[o + 1]; i++) {
             const struct fr_edge *e = &f->edges[f->in_edges[i]];
 
@@ -302,6 +258,7 @@ static void find_owners(struct casting *c)
 static bool allocate(struct casting *c)
 {
     const struct fr_graph *f = c->f;
+    struct fr__arena *arena = c->w.scratch;
     size_t most_outputs = 1, most_inputs = 0;
 
     for (size_t o = 0; o < f->n_ops; o++) {
@@ -310,20 +267,13 @@ static bool allocate(struct casting *c)
         most_outputs = f->ops[o].n_tensors > most_outputs ? f->ops[o].n_tensors : most_outputs;
         most_inputs = n_inputs > most_inputs ? n_inputs : most_inputs;
     }
-    c->b = fr_graph_builder_new();
-    c->arena = fr__arena_new();
-    if (!c->b || !c->arena)
-        return false;
-    c->tensors = fr__arena_alloc(c->arena, f->n_tensors, sizeof(*c->tensors));
-    c->elem_bytes = fr__arena_alloc(c->arena, f->n_tensors, sizeof(*c->elem_bytes));
-    c->op_of = fr__arena_alloc(c->arena, f->n_ops, sizeof(*c->op_of));
-    c->keeper_of = fr__arena_alloc(c->arena, f->n_ops, sizeof(*c->keeper_of));
-    c->weights = fr__arena_alloc(c->arena, f->n_ops, sizeof(*c->weights));
-    c->owner_of = fr__arena_alloc(c->arena, f->n_ops, sizeof(*c->owner_of));
-    c->outputs = fr__arena_alloc(c->arena, most_outputs, sizeof(*c->outputs));
-    c->inputs = fr__arena_alloc(c->arena, most_inputs + 1, sizeof(*c->inputs));
-    return c->tensors && c->elem_bytes && c->op_of && c->keeper_of && c->weights && c->owner_of &&
-           c->outputs && c->inputs;
+    c->elem_bytes = fr__arena_alloc(arena, f->n_tensors, sizeof(*c->elem_bytes));
+    c->keeper_of = fr__arena_nones(arena, f->n_ops);
+    c->weights = fr__arena_nones(arena, f->n_ops);
+    c->owner_of = fr__arena_nones(arena, f->n_ops);
+    c->outputs = fr__arena_alloc(arena, most_outputs, sizeof(*c->outputs));
+    c->inputs = fr__arena_nones(arena, most_inputs + 1);
+    return c->elem_bytes && c->keeper_of && c->weights && c->owner_of && c->outputs && c->inputs;
 }
 
 enum fr_status fr__autocast(const struct fr_graph *forward, struct fr_graph **out,
@@ -333,18 +283,18 @@ enum fr_status fr__autocast(const struct fr_graph *forward, struct fr_graph **ou
     struct fr_graph info = *forward;
     enum fr_status st;
 
+    FR_TRY(fr__rewriter_init(&c.w, forward, err));
     if (!allocate(&c)) {
         st = fr__fail_nomem(err);
         goto done;
     }
     find_owners(&c);
-    for (uint32_t o = 0; o < forward->n_ops && !c.is_out_of_memory; o++)
+    for (uint32_t o = 0; o < forward->n_ops && !fr__rewriter_has_failed(&c.w); o++)
         convert(&c, o);
     info.dtype = FR_AMP;
     info.param_elem_bytes = FULL_BYTES;
-    st = c.is_out_of_memory ? fr__fail_nomem(err) : fr_graph_builder_finish(c.b, &info, out, err);
+    st = fr__rewriter_finish(&c.w, &info, out, err);
 done:
-    fr_graph_builder_free(c.b);
-    fr__arena_free(c.arena);
+    fr__rewriter_fini(&c.w);
     return st;
 }

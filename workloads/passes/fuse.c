@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "workloads/graph/builder.h"
 #include "workloads/graph/infer_shape.h"
+#include "workloads/graph/rewriter.h"
 #include "workloads/passes/small_ops.h"
 
 #include <stdlib.h>
@@ -50,22 +51,15 @@ struct fr_fusion_effect fr_graph_fusion_effect(const struct fr_graph *g, enum fr
 
 struct writing {
     struct fr__fusing f;
-    struct fr_graph_builder *b;
-    uint32_t *new_op;     /* [n_ops] */
-    uint32_t *new_tensor; /* [n_tensors] FR_NONE: internal */
-    uint32_t *first;      /* [n_ops + 1] of groups in order of new ops: first of members */
-    uint32_t *members;    /* [n_ops] */
-    double *bytes;        /* [new ops] traffic */
+    struct fr__rewriter r; /* counterparts are numbered before an op is added; of an internal
+                              tensor there is none */
+    uint32_t *first;       /* [n_ops + 1] of groups in order of new ops: first of members */
+    uint32_t *members;     /* [n_ops] */
+    double *bytes;         /* [new ops] traffic */
     struct fr_edge *edges;
     size_t n_edges, cap_edges, n_new;
     uint32_t made_for; /* new op that an internal tensor is made again for */
-    bool is_out_of_memory;
 };
-
-static bool is_tie(const struct fr_edge *e)
-{
-    return e->tensor == FR_NONE && e->bytes > 0;
-}
 
 /* ---- numbers of new ops and tensors ---- */
 
@@ -77,10 +71,9 @@ static bool number_ops(struct writing *w)
     uint32_t *left = fr__arena_take(a, g->n_ops, sizeof(*left));
     uint32_t *at = fr__arena_take(a, g->n_ops, sizeof(*at));
 
-    w->new_op = fr__arena_take(a, g->n_ops, sizeof(*w->new_op));
     w->first = fr__arena_alloc(a, g->n_ops + 1, sizeof(*w->first));
     w->members = fr__arena_take(a, g->n_ops, sizeof(*w->members));
-    if (!left || !at || !w->new_op || !w->first || !w->members)
+    if (!left || !at || !w->first || !w->members)
         return false;
     memcpy(left, w->f.size, g->n_ops * sizeof(*left));
     for (uint32_t o = 0; o < g->n_ops; o++) {
@@ -90,11 +83,11 @@ static bool number_ops(struct writing *w)
             continue;
         at[w->n_new] = w->first[w->n_new];
         w->first[w->n_new + 1] = w->first[w->n_new] + w->f.size[group];
-        w->new_op[group] = (uint32_t)w->n_new++;
+        w->r.now.op[group] = (uint32_t)w->n_new++;
     }
     for (uint32_t o = 0; o < g->n_ops; o++) {
-        w->new_op[o] = w->new_op[fr__fusing_group(&w->f, o)];
-        w->members[at[w->new_op[o]]++] = o;
+        w->r.now.op[o] = w->r.now.op[fr__fusing_group(&w->f, o)];
+        w->members[at[w->r.now.op[o]]++] = o;
     }
     return true;
 }
@@ -135,21 +128,15 @@ static void number_tensor(struct writing *w, uint32_t tensor, void *user)
 {
     uint32_t *n = user;
 
-    w->new_tensor[tensor] = (*n)++;
+    w->r.now.tensor[tensor] = (*n)++;
 }
 
-static bool number_tensors(struct writing *w)
+static void number_tensors(struct writing *w)
 {
-    size_t n_tensors = w->f.g->n_tensors;
     uint32_t n = 0;
 
-    w->new_tensor = fr__arena_take(w->f.scratch, n_tensors, sizeof(*w->new_tensor));
-    if (!w->new_tensor)
-        return false;
-    memset(w->new_tensor, 0xff, n_tensors * sizeof(*w->new_tensor)); /* FR_NONE each */
     for (size_t k = 0; k < w->n_new; k++)
         for_outputs(w, k, number_tensor, &n);
-    return true;
 }
 
 /* ---- edges ---- */
@@ -159,7 +146,7 @@ static void add_edge(struct writing *w, struct fr_edge e)
     if (fr__grow(&w->edges, &w->cap_edges, w->n_edges + 1, sizeof(*w->edges)))
         w->edges[w->n_edges++] = e;
     else
-        w->is_out_of_memory = true;
+        fr__rewriter_fail(&w->r);
 }
 
 /* Edges of the given graph's tensors, between new ops. */
@@ -168,7 +155,7 @@ static void read_instead(void *user, uint32_t tensor)
     struct writing *w = user;
     const struct fr_tensor *t = &w->f.g->tensors[tensor];
 
-    add_edge(w, (struct fr_edge){w->new_op[t->op], w->made_for, tensor, t->bytes});
+    add_edge(w, (struct fr_edge){w->r.now.op[t->op], w->made_for, tensor, t->bytes});
 }
 
 static int compare_edges(const void *x, const void *y)
@@ -191,9 +178,9 @@ static void collect_edges(struct writing *w)
 
     for (size_t i = 0; i < g->n_edges; i++) {
         const struct fr_edge *e = &g->edges[i];
-        uint32_t src = w->new_op[e->src], dst = w->new_op[e->dst];
+        uint32_t src = w->r.now.op[e->src], dst = w->r.now.op[e->dst];
 
-        if (src == dst || is_tie(e))
+        if (src == dst || fr__edge_is_tie(e))
             continue;
         w->made_for = dst;
         if (e->tensor != FR_NONE && w->f.is_internal[e->tensor])
@@ -388,13 +375,13 @@ static void copy_output(struct writing *w, uint32_t tensor, void *user)
 {
     struct outputs *out = user;
     struct fr_tensor t = w->f.g->tensors[tensor];
-    uint32_t own = w->new_tensor[tensor];
+    uint32_t own = w->r.now.tensor[tensor];
 
     /* the storage of an internal tensor is none, but what that one shared may be there */
     while (t.alias != FR_NONE && w->f.is_internal[t.alias])
         t.alias = w->f.g->tensors[t.alias].alias;
     if (t.alias != FR_NONE)
-        t.alias = w->new_tensor[t.alias];
+        t.alias = w->r.now.tensor[t.alias];
     if (t.alias != FR_NONE && t.alias >= own)
         t.alias = FR_NONE;
     out->t[out->n++] = t;
@@ -433,19 +420,19 @@ static void take_shape(const struct fr_graph *g, uint32_t leader, struct fr_op *
         op->shape = shape;
 }
 
-static enum fr_status write_op(struct writing *w, size_t k, struct fr_error *err)
+static void write_op(struct writing *w, size_t k)
 {
     const struct fr_graph *g = w->f.g;
     uint32_t leader = leader_of(w, k), n_outputs = 0;
-    struct fr_op op = g->ops[leader];
+    struct fr_op op = fr__rewriter_op(&w->r, leader);
     struct fr__mark mark = fr__arena_mark(w->f.scratch);
     struct outputs out = {.n = 0};
 
     for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++)
         n_outputs += g->ops[w->members[i]].n_tensors;
-    out.t = fr__arena_take(w->f.scratch, n_outputs, sizeof(*out.t));
+    out.t = fr__rewriter_take(&w->r, n_outputs);
     if (!out.t)
-        return fr__fail_nomem(err);
+        return;
     for_outputs(w, k, copy_output, &out);
     if (w->first[k + 1] - w->first[k] > 1) {
         take_shape(g, leader, &op);
@@ -457,11 +444,8 @@ static enum fr_status write_op(struct writing *w, size_t k, struct fr_error *err
             op.shape.product.epilogue += (uint64_t)(w->bytes[k] - g->ops[leader].bytes);
     }
     op.bytes = w->bytes[k];
-    if (op.forward != FR_NONE)
-        op.forward = w->new_op[op.forward];
-    fr_graph_builder_op(w->b, &op, g->layer_names[op.layer], out.t, out.n);
+    fr__rewriter_add(&w->r, leader, &op, out.t, out.n);
     fr__arena_rewind(w->f.scratch, mark);
-    return FR_OK;
 }
 
 static void write_edges(struct writing *w)
@@ -471,12 +455,12 @@ static void write_edges(struct writing *w)
     for (size_t i = 0; i < w->n_edges; i++) {
         const struct fr_edge *e = &w->edges[i];
 
-        fr_graph_builder_edge(w->b, e->src, e->dst,
-                              e->tensor == FR_NONE ? FR_NONE : w->new_tensor[e->tensor], e->bytes);
+        fr__rewriter_edge(&w->r, e->src, e->dst,
+                          e->tensor == FR_NONE ? FR_NONE : w->r.now.tensor[e->tensor], e->bytes);
     }
     for (size_t i = 0; i < g->n_edges; i++)
-        if (is_tie(&g->edges[i]))
-            fr_graph_builder_tie(w->b, w->new_op[g->edges[i].src], w->new_op[g->edges[i].dst]);
+        if (fr__edge_is_tie(&g->edges[i]))
+            fr__rewriter_keep_edge(&w->r, &g->edges[i]);
 }
 
 static void note_small_ops(const struct writing *w, size_t k, struct fr_fusion_effect *x)
@@ -516,21 +500,17 @@ static void note_effects(const struct writing *w, struct fr_graph *made)
 
 static enum fr_status rewrite(struct writing *w, struct fr_graph **out, struct fr_error *err)
 {
-    const struct fr_graph *g = w->f.g;
-
-    if (!fr__fusing_find(&w->f) || !fr__fusing_look_inside(&w->f) || !number_ops(w) ||
-        !number_tensors(w))
+    if (!fr__fusing_find(&w->f) || !fr__fusing_look_inside(&w->f) || !number_ops(w))
         return fr__fail_nomem(err);
+    number_tensors(w);
     collect_edges(w);
-    if (w->is_out_of_memory || !count_bytes(w))
+    if (!count_bytes(w))
         return fr__fail_nomem(err);
     for (size_t k = 0; k < w->n_new; k++)
-        FR_TRY(write_op(w, k, err));
+        write_op(w, k);
     write_edges(w);
-    for (size_t i = 0; i < g->n_samples; i++)
-        fr_graph_builder_sample(w->b, w->new_op[g->samples[i].op], g->samples[i].device,
-                                g->samples[i].batch, g->samples[i].time_s);
-    FR_TRY(fr_graph_builder_finish(w->b, g, out, err));
+    fr__rewriter_keep_samples(&w->r);
+    FR_TRY(fr__rewriter_finish(&w->r, w->f.g, out, err));
     note_effects(w, *out);
     return FR_OK;
 }
@@ -541,11 +521,10 @@ enum fr_status fr__fuse(const struct fr_graph *g, unsigned wanted, struct fr_gra
     struct writing w = {.f = {.g = g, .fusions = g->n_samples > 0 ? 0 : wanted}};
     enum fr_status st;
 
-    w.f.scratch = fr__arena_new();
-    w.b = fr_graph_builder_new();
-    st = w.f.scratch && w.b ? rewrite(&w, out, err) : fr__fail_nomem(err);
-    fr_graph_builder_free(w.b);
-    fr__arena_free(w.f.scratch);
+    FR_TRY(fr__rewriter_init(&w.r, g, err));
+    w.f.scratch = w.r.scratch;
+    st = rewrite(&w, out, err);
+    fr__rewriter_fini(&w.r);
     free(w.edges);
     return st;
 }

@@ -7,16 +7,6 @@
 #include "base/error.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static uint32_t *nones(struct fr__arena *arena, size_t n)
-{
-    uint32_t *ids = fr__arena_take(arena, n, sizeof(*ids));
-
-    if (ids)
-        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
-    return ids;
-}
 
 /* ---- what belongs to a unit ---- */
 
@@ -38,7 +28,7 @@ static bool is_first_foreign(const struct fr__gathering *x, uint32_t tie)
     if (unit == fr__gather_unit_of(x, e->src))
         return false;
     for (uint32_t k = x->g->out_first[e->src]; k < tie; k++)
-        if (fr__gather_is_tie(&x->g->edges[k]) &&
+        if (fr__edge_is_tie(&x->g->edges[k]) &&
             fr__gather_unit_for(x, e->src, x->g->edges[k].dst) == unit)
             return false;
     return true;
@@ -55,7 +45,7 @@ static void add_parameters(struct fr__gathering *x)
         if (x->in->keeps_parameters)
             continue;
         for (uint32_t i = x->g->out_first[o]; i < x->g->out_first[o + 1]; i++)
-            if (fr__gather_is_tie(&x->g->edges[i]) && is_first_foreign(x, i))
+            if (fr__edge_is_tie(&x->g->edges[i]) && is_first_foreign(x, i))
                 add_owner(x, o, fr__gather_unit_for(x, o, x->g->edges[i].dst));
     }
 }
@@ -218,35 +208,24 @@ static size_t count_units(const struct fr__gathering *x)
 
 static bool allocate(struct fr__gathering *x)
 {
-    const struct fr_graph *g = x->g;
-    size_t n_old = x->in->sharded ? x->in->sharded->n_comms : 0, n_new;
+    size_t n_ops = x->g->n_ops;
 
-    x->keep = fr__arena_new();
-    x->scratch = fr__arena_new();
-    x->b = fr_graph_builder_new();
-    if (!x->keep || !x->scratch || !x->b)
-        return false;
     x->n_units = count_units(x);
-    n_new = (4 + 3) * FR__N_GATHER_SETS * x->n_units; /* messages, copies */
-    x->units = fr__arena_take(x->scratch, x->n_units, sizeof(*x->units));
-    x->new_op = nones(x->scratch, g->n_ops);
-    x->new_tensor = nones(x->scratch, g->n_tensors);
-    x->scatter_at = nones(x->scratch, g->n_ops);
+    x->units = fr__arena_take(x->w.scratch, x->n_units, sizeof(*x->units));
+    x->scatter_at = fr__arena_nones(x->w.scratch, n_ops);
     for (unsigned side = 0; side < FR__N_SIDES; side++) {
-        x->order[side] = nones(x->scratch, x->n_units);
-        x->gather_at[side] = nones(x->scratch, g->n_ops);
+        x->order[side] = fr__arena_nones(x->w.scratch, x->n_units);
+        x->gather_at[side] = fr__arena_nones(x->w.scratch, n_ops);
         if (!x->order[side] || !x->gather_at[side])
             return false;
     }
-    x->from = nones(x->keep, g->n_ops + n_new);
-    x->comms = fr__arena_alloc(x->keep, n_old + n_new, sizeof(*x->comms));
-    return x->units && x->new_op && x->new_tensor && x->scatter_at && x->from && x->comms;
+    return x->units && x->scatter_at;
 }
 
 static enum fr_status find(struct fr__gathering *x, struct fr_error *err)
 {
-    bool *is_trained = fr__arena_alloc(x->scratch, x->g->n_ops, sizeof(*is_trained));
-    struct place *places = fr__arena_alloc(x->scratch, x->n_units, sizeof(*places));
+    bool *is_trained = fr__arena_alloc(x->w.scratch, x->g->n_ops, sizeof(*is_trained));
+    struct place *places = fr__arena_alloc(x->w.scratch, x->n_units, sizeof(*places));
     uint64_t trained = 0;
 
     if (!is_trained || !places)
@@ -271,81 +250,41 @@ static enum fr_status find(struct fr__gathering *x, struct fr_error *err)
     return FR_OK;
 }
 
-/* What is told of an op of the given graph, for the new one. given: NULL: 0. */
-static bool carry(const struct fr__gathering *x, const uint32_t *given, const uint32_t **out)
-{
-    uint32_t *of = fr__arena_alloc(x->keep, x->n_ops, sizeof(*of));
-
-    for (uint32_t o = 0; of && given && o < x->g->n_ops; o++)
-        of[x->new_op[o]] = given[o];
-    *out = of;
-    return of;
-}
-
-static bool carry_splits(const struct fr__gathering *x, const uint8_t **out)
+/* The messages of the given graph stay. */
+static void keep_messages(struct fr__gathering *x)
 {
     const struct fr__sharded *s = x->in->sharded;
-    uint8_t *split = fr__arena_alloc(x->keep, x->in->n_axes * x->n_ops + 1, 1);
 
-    for (size_t a = 0; split && s && s->split && a < x->in->n_axes; a++)
-        for (uint32_t o = 0; o < x->g->n_ops; o++)
-            split[a * x->n_ops + x->new_op[o]] = s->split[a * x->g->n_ops + o];
-    *out = split;
-    return split;
-}
-
-static int by_op(const void *a, const void *b)
-{
-    const struct fr__comm *x = a, *y = b;
-
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static enum fr_status publish(struct fr__gathering *x, struct fr__sharded *out,
-                              struct fr_error *err)
-{
-    const struct fr__sharded *s = x->in->sharded;
-    uint32_t *comm_of = nones(x->keep, x->n_ops);
-
-    if (!comm_of || !carry(x, s ? s->partial : NULL, &out->partial) ||
-        !carry(x, s ? s->divided : NULL, &out->divided) ||
-        !carry(x, s ? s->replicas : NULL, &out->replicas) || !carry_splits(x, &out->split))
-        return fr__fail_nomem(err);
     for (size_t k = 0; s && k < s->n_comms; k++) {
-        x->comms[x->n_comms] = s->comms[k];
-        x->comms[x->n_comms++].op = x->new_op[s->comms[k].op];
+        struct fr__comm comm = s->comms[k];
+
+        comm.op = x->w.now.op[comm.op];
+        fr__messages_add(&x->messages, &x->w, comm);
     }
-    qsort(x->comms, x->n_comms, sizeof(*x->comms), by_op);
-    for (size_t k = 0; k < x->n_comms; k++)
-        comm_of[x->comms[k].op] = (uint32_t)k;
-    for (uint32_t o = 0; s && o < x->n_ops; o++)
-        x->from[o] = s->from[x->from[o]];
-    out->from = x->from;
-    out->n_comms = x->n_comms;
-    out->comms = x->comms;
-    out->comm_of = comm_of;
-    out->priv = x->keep;
-    return FR_OK;
+}
+
+static enum fr_status gather(struct fr__gathering *x, struct fr__sharded *out, struct fr_error *err)
+{
+    const struct fr__sharded_end end = {
+        .given = x->in->sharded, .n_axes = x->in->n_axes, .messages = &x->messages};
+
+    if (!allocate(x))
+        return fr__fail_nomem(err);
+    FR_TRY(find(x, err));
+    fr__gather_emit(x);
+    keep_messages(x);
+    return fr__sharded_finish(out, &x->w, &end, err);
 }
 
 enum fr_status fr__gather(struct fr__sharded *out, const struct fr__gather_problem *in,
                           struct fr_error *err)
 {
-    struct fr__gathering x = {.in = in, .g = in->graph, .last_scatter = FR_NONE};
-    struct fr__sharded made = {.graph = NULL};
-    enum fr_status st = allocate(&x) ? find(&x, err) : fr__fail_nomem(err);
+    struct fr__gathering x = {.in = in, .g = in->graph};
+    enum fr_status st;
 
-    if (st == FR_OK)
-        st = fr__gather_emit(&x, &made.graph, err);
-    if (st == FR_OK)
-        st = publish(&x, &made, err);
-    fr_graph_builder_free(x.b);
-    fr__arena_free(x.scratch);
-    if (st == FR_OK) {
-        *out = made;
-        return FR_OK;
-    }
-    fr_graph_free(made.graph);
-    fr__arena_free(x.keep);
+    FR_TRY(fr__rewriter_init(&x.w, in->graph, err));
+    st = gather(&x, out, err);
+    fr__rewriter_fini(&x.w);
+    free(x.messages.comms);
     return st;
 }

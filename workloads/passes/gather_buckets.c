@@ -5,7 +5,6 @@
 #include "workloads/passes/gather_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* An owner, and the first and last op that write a gradient of it. */
 struct gradient {
@@ -74,14 +73,12 @@ static void fill(struct fr__gathering *x, const struct gradient list[], size_t n
 bool fr__gather_fill_buckets(struct fr__gathering *x)
 {
     size_t n_ops = x->g->n_ops;
-    struct gradient *list = fr__arena_alloc(x->scratch, n_ops, sizeof(*list));
-    uint32_t *index_of = fr__arena_take(x->scratch, n_ops, sizeof(*index_of));
+    struct gradient *list = fr__arena_alloc(x->w.scratch, n_ops, sizeof(*list));
+    uint32_t *index_of = fr__arena_nones(x->w.scratch, n_ops);
 
-    x->bucket_of = fr__arena_take(x->scratch, n_ops, sizeof(*x->bucket_of));
+    x->bucket_of = fr__arena_nones(x->w.scratch, n_ops);
     if (!list || !index_of || !x->bucket_of)
         return false;
-    memset(index_of, 0xff, n_ops * sizeof(*index_of)); /* FR_NONE each */
-    memset(x->bucket_of, 0xff, n_ops * sizeof(*x->bucket_of));
     fill(x, list, list_gradients(x, list, index_of));
     return true;
 }

@@ -5,11 +5,9 @@
 #include "workloads/passes/gather_parts.h"
 
 #include "base/bytes.h"
-#include "base/error.h"
 #include "workloads/graph/shape.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- messages ---- */
 
@@ -34,112 +32,97 @@ static uint32_t axis_of(const struct message *m)
     return m->set == FR__GATHER_EXPERTS ? FR__AXIS_EXPERT_REPLICAS : FR__AXIS_REPLICAS;
 }
 
-static enum fr_status add_message(struct fr__gathering *x, const struct message *m,
-                                  struct fr__gather_message *out, struct fr_error *err)
+static const char *name_of(struct fr__gathering *x, const struct message *m, const char *prefix)
+{
+    char what[64];
+
+    snprintf(what, sizeof(what), "%s%s", m->what, set_names[m->set]);
+    return fr__rewriter_name(&x->w, prefix, what, m->number);
+}
+
+/* Where no op brings its parameters before, it derives from itself. */
+static uint32_t forward_of(const struct fr__gathering *x, const struct message *m)
+{
+    return m->forward == FR_NONE ? fr__rewriter_n_ops(&x->w) : m->forward;
+}
+
+static void add_message(struct fr__gathering *x, const struct message *m,
+                        struct fr__gather_message *out)
 {
     const struct fr_graph *g = x->g;
-    const char *layer = g->layer_names[g->ops[m->near].layer];
     struct fr_tensor output = {.bytes = fr__to_bytes(m->bytes), .alias = FR_NONE};
+    struct fr_op op = {.kind = m->kind,
+                       .phase = m->phase,
+                       .forward = forward_of(x, m),
+                       .layer = g->ops[m->near].layer};
     /* a layer has several modules */
-    const char *prefix = x->in->are_modules ? g->ops[m->owner].name : layer;
-    struct fr__mark mark = fr__arena_mark(x->scratch);
-    size_t len = strlen(prefix) + strlen(m->what) + 28;
-    char *name = fr__arena_take(x->scratch, len, 1);
+    const char *prefix = x->in->are_modules ? g->ops[m->owner].name : g->layer_names[op.layer];
 
-    if (!name)
-        return fr__fail_nomem(err);
-    snprintf(name, len, "%s.%s%s", prefix, m->what, set_names[m->set]);
-    if (m->number != FR_NONE)
-        snprintf(name + strlen(name), len - strlen(name), "%u", m->number);
-    *out = (struct fr__gather_message){x->n_ops++, x->n_tensors++};
-    x->from[out->op] = m->owner;
-    x->comms[x->n_comms++] = (struct fr__comm){
-        .op = out->op,
-        .axis = axis_of(m),
-        .bytes = m->message_bytes,
-    };
-    fr_graph_builder_op(x->b,
-                        &(struct fr_op){.name = name,
-                                        .kind = m->kind,
-                                        .phase = m->phase,
-                                        .forward = m->forward == FR_NONE ? out->op : m->forward},
-                        layer, &output, 1);
-    fr__arena_rewind(x->scratch, mark);
-    return FR_OK;
+    op.name = name_of(x, m, prefix);
+    out->tensor = fr__rewriter_n_tensors(&x->w);
+    out->op = fr__rewriter_add(&x->w, m->owner, &op, &output, 1);
+    fr__messages_add(
+        &x->messages, &x->w,
+        (struct fr__comm){.op = out->op, .axis = axis_of(m), .bytes = m->message_bytes});
 }
 
 /* A copy out of or into a message. bytes: that it reads and writes; message_bytes: of the
- * parameters in the given graph. */
-static enum fr_status add_copy(struct fr__gathering *x, const struct message *m, uint32_t *out,
-                               struct fr_error *err)
+ * parameters in the given graph. Returns the op. */
+static uint32_t add_copy(struct fr__gathering *x, const struct message *m)
 {
     const struct fr_graph *g = x->g;
-    const char *layer = g->layer_names[g->ops[m->near].layer];
-    struct fr__mark mark = fr__arena_mark(x->scratch);
-    size_t len = strlen(g->ops[m->owner].name) + strlen(m->what) + 16;
-    char *name = fr__arena_take(x->scratch, len, 1);
 
-    if (!name)
-        return fr__fail_nomem(err);
-    snprintf(name, len, "%s.%s%s", g->ops[m->owner].name, m->what, set_names[m->set]);
-    *out = x->n_ops++;
-    x->from[*out] = m->owner;
-    fr_graph_builder_op(x->b,
-                        &(struct fr_op){.name = name,
-                                        .kind = FR_OP_CAST,
-                                        .phase = m->phase,
-                                        .forward = m->forward == FR_NONE ? *out : m->forward,
-                                        .bytes = m->bytes,
-                                        .shape = fr__shape_of_parameters(
-                                            m->message_bytes / (double)g->param_elem_bytes)},
-                        layer, NULL, 0);
-    fr__arena_rewind(x->scratch, mark);
-    return FR_OK;
+    return fr__rewriter_add(&x->w, m->owner,
+                            &(struct fr_op){.name = name_of(x, m, g->ops[m->owner].name),
+                                            .kind = FR_OP_CAST,
+                                            .phase = m->phase,
+                                            .layer = g->ops[m->near].layer,
+                                            .forward = forward_of(x, m),
+                                            .bytes = m->bytes,
+                                            .shape = fr__shape_of_parameters(
+                                                m->message_bytes / (double)g->param_elem_bytes)},
+                            NULL, 0);
 }
 
 /* Out of what was gathered: a read and a write of all of it. */
-static enum fr_status add_unpack(struct fr__gathering *x, const struct fr__gather_unit *u,
-                                 struct fr__gather_set *s, uint32_t set, unsigned side,
-                                 struct fr_error *err)
+static void add_unpack(struct fr__gathering *x, const struct fr__gather_unit *u,
+                       struct fr__gather_set *s, uint32_t set, unsigned side)
 {
     static const char *const what[] = {"copy_parameters", "copy_parameters_again"};
     static const enum fr_phase phases[] = {FR_PHASE_FORWARD, FR_PHASE_BACKWARD_DATA};
 
     if (!x->in->packs)
-        return FR_OK;
-    return add_copy(x,
-                    &(struct message){.what = what[side],
-                                      .phase = phases[side],
-                                      .near = u->first[side],
-                                      .set = set,
-                                      .owner = s->owner,
-                                      .forward = s->unpack[FR__SIDE_FORWARD],
-                                      .bytes = 2 * (double)s->bytes * x->in->sent,
-                                      .message_bytes = (double)s->bytes},
-                    &s->unpack[side], err);
+        return;
+    s->unpack[side] = add_copy(x, &(struct message){.what = what[side],
+                                                    .number = FR_NONE,
+                                                    .phase = phases[side],
+                                                    .near = u->first[side],
+                                                    .set = set,
+                                                    .owner = s->owner,
+                                                    .forward = s->unpack[FR__SIDE_FORWARD],
+                                                    .bytes = 2 * (double)s->bytes * x->in->sent,
+                                                    .message_bytes = (double)s->bytes});
 }
 
 /* Into what will be scattered: gradients are read as the backward pass makes them, as wide as
  * parameters, and written as they travel. */
-static enum fr_status add_pack(struct fr__gathering *x, struct fr__gather_set *s, uint32_t set,
-                               struct fr_error *err)
+static void add_pack(struct fr__gathering *x, struct fr__gather_set *s, uint32_t set)
 {
     if (!x->in->packs)
-        return FR_OK;
-    return add_copy(x,
-                    &(struct message){.what = "copy_gradients",
+        return;
+    s->pack =
+        add_copy(x, &(struct message){.what = "copy_gradients",
+                                      .number = FR_NONE,
                                       .phase = FR_PHASE_BACKWARD_WEIGHT,
                                       .near = s->ready,
                                       .set = set,
                                       .owner = s->owner,
                                       .forward = s->unpack[FR__SIDE_FORWARD],
                                       .bytes = (double)s->trained_bytes * (1 + x->in->gradient),
-                                      .message_bytes = (double)s->trained_bytes},
-                    &s->pack, err);
+                                      .message_bytes = (double)s->trained_bytes});
 }
 
-static enum fr_status add_gathers(struct fr__gathering *x, uint32_t unit, unsigned side,
-                                  struct fr_error *err)
+static void add_gathers(struct fr__gathering *x, uint32_t unit, unsigned side)
 {
     static const char *const what[] = {"gather_parameters", "gather_parameters_again"};
     static const enum fr_phase phases[] = {FR_PHASE_FORWARD, FR_PHASE_BACKWARD_DATA};
@@ -150,26 +133,25 @@ static enum fr_status add_gathers(struct fr__gathering *x, uint32_t unit, unsign
 
         if (s->bytes == 0)
             continue;
-        FR_TRY(add_message(x,
-                           &(struct message){.what = what[side],
-                                             .kind = FR_OP_ALL_GATHER,
-                                             .phase = phases[side],
-                                             .near = u->first[side],
-                                             .set = k,
-                                             .owner = s->owner,
-                                             .forward = s->gather[FR__SIDE_FORWARD].op,
-                                             .number = FR_NONE,
-                                             .bytes = (double)s->bytes * x->in->kept,
-                                             .message_bytes = (double)s->bytes * x->in->sent},
-                           &s->gather[side], err));
-        FR_TRY(add_unpack(x, u, s, k, side, err));
+        add_message(x,
+                    &(struct message){.what = what[side],
+                                      .kind = FR_OP_ALL_GATHER,
+                                      .phase = phases[side],
+                                      .near = u->first[side],
+                                      .set = k,
+                                      .owner = s->owner,
+                                      .forward = s->gather[FR__SIDE_FORWARD].op,
+                                      .number = FR_NONE,
+                                      .bytes = (double)s->bytes * x->in->kept,
+                                      .message_bytes = (double)s->bytes * x->in->sent},
+                    &s->gather[side]);
+        add_unpack(x, u, s, k, side);
     }
-    return FR_OK;
 }
 
 /* A set's gradients leave, and where groups share alike their parts are summed. */
-static enum fr_status add_scatter(struct fr__gathering *x, struct fr__gather_set *s, uint32_t set,
-                                  uint32_t number, struct fr_error *err)
+static void add_scatter(struct fr__gathering *x, struct fr__gather_set *s, uint32_t set,
+                        uint32_t number)
 {
     uint32_t gather = s->gather[FR__SIDE_FORWARD].op;
     double bytes = (double)s->trained_bytes * x->in->gradient;
@@ -179,20 +161,20 @@ static enum fr_status add_scatter(struct fr__gathering *x, struct fr__gather_set
                         .near = s->ready,
                         .set = set,
                         .owner = s->owner,
-                        .forward = gather == FR_NONE ? x->new_op[s->owner] : gather,
+                        .forward = gather == FR_NONE ? x->w.now.op[s->owner] : gather,
                         .number = number,
                         .bytes = bytes / x->in->ranks[set],
                         .message_bytes = bytes};
 
-    FR_TRY(add_pack(x, s, set, err));
-    FR_TRY(add_message(x, &m, &s->scatter, err));
+    add_pack(x, s, set);
+    add_message(x, &m, &s->scatter);
     s->sum = s->scatter;
     if (x->in->copies < 2)
-        return FR_OK;
+        return;
     m.what = "sum_gradients";
     m.kind = FR_OP_ALL_REDUCE;
     m.message_bytes = m.bytes;
-    return add_message(x, &m, &s->sum, err);
+    add_message(x, &m, &s->sum);
 }
 
 /* Whether another unit's last gradient is made in the same layer, as where a fusion took a bias to
@@ -211,7 +193,7 @@ static bool shares_layer(const struct fr__gathering *x, uint32_t unit, uint32_t 
     return false;
 }
 
-static enum fr_status add_scatters(struct fr__gathering *x, uint32_t unit, struct fr_error *err)
+static void add_scatters(struct fr__gathering *x, uint32_t unit)
 {
     for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
         struct fr__gather_set *s = &x->units[unit].sets[k];
@@ -221,9 +203,8 @@ static enum fr_status add_scatters(struct fr__gathering *x, uint32_t unit, struc
             continue;
         if (number == FR_NONE && shares_layer(x, unit, k))
             number = unit;
-        FR_TRY(add_scatter(x, s, k, number, err));
+        add_scatter(x, s, k, number);
     }
-    return FR_OK;
 }
 
 /* ---- ops ---- */
@@ -252,38 +233,23 @@ static bool feeds_scatter(const struct fr__gathering *x, uint32_t op)
     return false;
 }
 
-static enum fr_status keep_op(struct fr__gathering *x, uint32_t o, struct fr_error *err)
+static void keep_op(struct fr__gathering *x, uint32_t o)
 {
-    const struct fr_graph *g = x->g;
-    struct fr_op op = g->ops[o];
-    struct fr__mark mark = fr__arena_mark(x->scratch);
-    struct fr_tensor *outputs = fr__arena_take(x->scratch, op.n_tensors, sizeof(*outputs));
+    struct fr__mark mark = fr__arena_mark(x->w.scratch);
+    struct fr_op op = fr__rewriter_op(&x->w, o);
+    struct fr_tensor *outputs = fr__rewriter_outputs(&x->w, o);
 
-    if (!outputs)
-        return fr__fail_nomem(err);
-    x->new_op[o] = x->n_ops;
-    x->from[x->n_ops++] = o;
-    if (op.forward != FR_NONE)
-        op.forward = x->new_op[op.forward];
     if (is_sum(&op) && feeds_scatter(x, o))
         op.kind = FR_OP_ADD; /* an op of each micro-batch */
-    for (uint32_t k = 0; k < op.n_tensors; k++) {
-        uint32_t t = op.first_tensor + k;
-
-        outputs[k] = g->tensors[t];
-        if (outputs[k].alias != FR_NONE)
-            outputs[k].alias = x->new_tensor[outputs[k].alias];
-        if (is_scattered(x, t))
+    for (uint32_t k = 0; outputs && k < op.n_tensors; k++)
+        if (is_scattered(x, op.first_tensor + k))
             outputs[k].bytes = fr__to_bytes((double)outputs[k].bytes * x->in->gradient);
-        x->new_tensor[t] = x->n_tensors++;
-    }
-    fr_graph_builder_op(x->b, &op, g->layer_names[op.layer], outputs, op.n_tensors);
-    fr__arena_rewind(x->scratch, mark);
-    return FR_OK;
+    fr__rewriter_put(&x->w, &x->w.now, o, &op, outputs);
+    fr__arena_rewind(x->w.scratch, mark);
 }
 
 /* The body with its messages, then the updates. */
-static enum fr_status add_ops(struct fr__gathering *x, struct fr_error *err)
+static void add_ops(struct fr__gathering *x)
 {
     const struct fr_graph *g = x->g;
 
@@ -292,23 +258,22 @@ static enum fr_status add_ops(struct fr__gathering *x, struct fr_error *err)
             continue;
         for (unsigned side = 0; side < FR__N_SIDES; side++)
             for (uint32_t u = x->gather_at[side][o]; u != FR_NONE; u = x->units[u].next_at[side])
-                FR_TRY(add_gathers(x, u, side, err));
-        FR_TRY(keep_op(x, o, err));
+                add_gathers(x, u, side);
+        keep_op(x, o);
         for (uint32_t u = x->scatter_at[o]; u != FR_NONE; u = x->units[u].next_scatter)
-            FR_TRY(add_scatters(x, u, err));
+            add_scatters(x, u);
     }
     for (uint32_t o = 0; o < g->n_ops; o++)
         if (g->ops[o].phase == FR_PHASE_UPDATE)
-            FR_TRY(keep_op(x, o, err));
-    return FR_OK;
+            keep_op(x, o);
 }
 
 /* ---- edges ---- */
 
 static void edge(struct fr__gathering *x, uint32_t src, uint32_t dst)
 {
-    if (src != FR_NONE && dst != FR_NONE && src < dst)
-        fr_graph_builder_edge(x->b, src, dst, FR_NONE, 0);
+    if (src < dst) /* FR_NONE is the largest */
+        fr__rewriter_order(&x->w, src, dst);
 }
 
 /* Whether an edge before i brings the same gradient to the same set. */
@@ -346,15 +311,15 @@ static void lead_over_scatter(struct fr__gathering *x, uint32_t i, const struct 
 
     if (!is_sent(x, i)) {
         if (e->tensor == FR_NONE)
-            edge(x, x->new_op[e->src], s->scatter.op);
+            edge(x, x->w.now.op[e->src], s->scatter.op);
         else
-            fr_graph_builder_edge(x->b, x->new_op[e->src], s->scatter.op, x->new_tensor[e->tensor],
-                                  fr__to_bytes((double)whole * x->in->gradient));
-        edge(x, x->new_op[e->src], s->pack);
+            fr__rewriter_edge(&x->w, x->w.now.op[e->src], s->scatter.op, x->w.now.tensor[e->tensor],
+                              fr__to_bytes((double)whole * x->in->gradient));
+        edge(x, x->w.now.op[e->src], s->pack);
     }
     bytes = (uint64_t)((double)x->g->ops[e->dst].param_bytes * x->in->gradient / x->in->ranks[set]);
     if (!is_received(x, i))
-        fr_graph_builder_edge(x->b, s->sum.op, x->new_op[e->dst], s->sum.tensor, bytes);
+        fr__rewriter_edge(&x->w, s->sum.op, x->w.now.op[e->dst], s->sum.tensor, bytes);
 }
 
 /* Messages and their copies; what is scattered is summed over the groups. */
@@ -368,12 +333,12 @@ static void lead_through_sets(struct fr__gathering *x)
             edge(x, s->pack, s->scatter.op);
             for (unsigned side = 0; side < FR__N_SIDES; side++)
                 if (s->unpack[side] != FR_NONE)
-                    fr_graph_builder_edge(x->b, s->gather[side].op, s->unpack[side],
-                                          s->gather[side].tensor,
-                                          fr__to_bytes((double)s->bytes * x->in->kept));
+                    fr__rewriter_edge(&x->w, s->gather[side].op, s->unpack[side],
+                                      s->gather[side].tensor,
+                                      fr__to_bytes((double)s->bytes * x->in->kept));
             if (s->sum.op != s->scatter.op)
-                fr_graph_builder_edge(x->b, s->scatter.op, s->sum.op, s->scatter.tensor,
-                                      fr__to_bytes(bytes));
+                fr__rewriter_edge(&x->w, s->scatter.op, s->sum.op, s->scatter.tensor,
+                                  fr__to_bytes(bytes));
         }
 }
 
@@ -382,20 +347,13 @@ static void keep_edges(struct fr__gathering *x)
     for (uint32_t i = 0; i < x->g->n_edges; i++) {
         const struct fr_edge *e = &x->g->edges[i];
         const struct fr__gather_set *s = fr__gather_of_update(x, i);
-        uint32_t src = x->new_op[e->src], dst = x->new_op[e->dst];
 
         if (s)
             lead_over_scatter(x, i, s);
-        else if (e->tensor == FR_NONE && e->bytes > 0)
-            fr_graph_builder_tie(x->b, src, dst);
-        else if (e->tensor == FR_NONE)
-            fr_graph_builder_edge(x->b, src, dst, FR_NONE, 0);
+        else if (e->tensor != FR_NONE && e->bytes == x->g->tensors[e->tensor].bytes)
+            fr__rewriter_read(&x->w, x->w.now.op[e->dst], x->w.now.tensor[e->tensor]);
         else
-            fr_graph_builder_edge(x->b, src, dst, x->new_tensor[e->tensor],
-                                  x->g->edges[i].bytes == x->g->tensors[e->tensor].bytes &&
-                                          is_scattered(x, e->tensor)
-                                      ? fr__to_bytes((double)e->bytes * x->in->gradient)
-                                      : e->bytes);
+            fr__rewriter_keep_edge(&x->w, e);
     }
 }
 
@@ -411,10 +369,10 @@ static void read_set(struct fr__gathering *x, uint32_t op, uint32_t unit, uint32
         side = FR__SIDE_FORWARD;
     m = &s->gather[side];
     if (s->reader != op)
-        edge(x, s->unpack[side], x->new_op[op]);
+        edge(x, s->unpack[side], x->w.now.op[op]);
     if (m->op != FR_NONE && s->reader != op)
-        fr_graph_builder_edge(x->b, m->op, x->new_op[op], m->tensor,
-                              fr__to_bytes((double)s->bytes * x->in->kept));
+        fr__rewriter_edge(&x->w, m->op, x->w.now.op[op], m->tensor,
+                          fr__to_bytes((double)s->bytes * x->in->kept));
     s->reader = op;
 }
 
@@ -452,7 +410,7 @@ static uint32_t last_forward(const struct fr__gathering *x)
 {
     for (uint32_t o = (uint32_t)x->g->n_ops; o-- > 0;)
         if (x->g->ops[o].phase == FR_PHASE_FORWARD)
-            return x->new_op[o];
+            return x->w.now.op[o];
     return FR_NONE;
 }
 
@@ -463,11 +421,11 @@ static uint32_t limit_of(const struct fr__gathering *x, const uint32_t *units, u
     uint32_t ahead = x->in->prefetch, first;
 
     if (!x->in->are_modules)
-        return n > ahead ? x->new_op[x->units[units[n - 1 - ahead]].last[side]] : FR_NONE;
+        return n > ahead ? x->w.now.op[x->units[units[n - 1 - ahead]].last[side]] : FR_NONE;
     if (n < ahead)
         return FR_NONE;
     first = x->units[ahead == 0 ? unit : units[n - ahead]].first[side];
-    return first == 0 ? FR_NONE : x->new_op[first - 1];
+    return first == 0 ? FR_NONE : x->w.now.op[first - 1];
 }
 
 /* One gather after the other; none further ahead than the limit. The root does not count. */
@@ -501,7 +459,7 @@ static void stop_after(struct fr__gathering *x, uint32_t o, uint32_t src)
 {
     for (uint32_t next = o + 1; next < x->g->n_ops; next++)
         if (fr__gather_is_backward(&x->g->ops[next])) {
-            edge(x, src, x->new_op[next]);
+            edge(x, src, x->w.now.op[next]);
             return;
         }
 }
@@ -519,7 +477,7 @@ static void order_scatters(struct fr__gathering *x)
                 before = FR_NONE;
             else if (recent[0] != FR_NONE && unit->first[FR__SIDE_BACKWARD] != FR_NONE &&
                      !unit->is_root)
-                edge(x, recent[0], x->new_op[unit->first[FR__SIDE_BACKWARD]]);
+                edge(x, recent[0], x->w.now.op[unit->first[FR__SIDE_BACKWARD]]);
             for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
                 uint32_t op = unit->sets[k].scatter.op;
 
@@ -535,18 +493,9 @@ static void order_scatters(struct fr__gathering *x)
         }
 }
 
-static void add_samples(struct fr__gathering *x)
+void fr__gather_emit(struct fr__gathering *x)
 {
-    for (size_t i = 0; i < x->g->n_samples; i++) {
-        const struct fr_sample *s = &x->g->samples[i];
-
-        fr_graph_builder_sample(x->b, x->new_op[s->op], s->device, s->batch, s->time_s);
-    }
-}
-
-enum fr_status fr__gather_emit(struct fr__gathering *x, struct fr_graph **out, struct fr_error *err)
-{
-    FR_TRY(add_ops(x, err));
+    add_ops(x);
     keep_edges(x);
     lead_through_sets(x);
     for (uint32_t o = 0; o < x->g->n_ops; o++)
@@ -556,6 +505,5 @@ enum fr_status fr__gather_emit(struct fr__gathering *x, struct fr_graph **out, s
     order_gathers(x, FR__SIDE_FORWARD);
     order_gathers(x, FR__SIDE_BACKWARD);
     order_scatters(x);
-    add_samples(x);
-    return fr_graph_builder_finish(x->b, x->g, out, err);
+    fr__rewriter_keep_samples(&x->w);
 }

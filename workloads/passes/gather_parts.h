@@ -4,8 +4,7 @@
 #define FR_WORKLOADS_PASSES_GATHER_PARTS_H
 
 #include "workloads/passes/gather.h"
-
-#include "base/arena.h"
+#include "workloads/passes/sharded.h"
 
 enum fr__gather_side { FR__SIDE_FORWARD, FR__SIDE_BACKWARD, FR__N_SIDES };
 
@@ -38,21 +37,15 @@ struct fr__gather_unit {
 struct fr__gathering {
     const struct fr__gather_problem *in;
     const struct fr_graph *g;
-    struct fr__arena *keep, *scratch;
-    struct fr_graph_builder *b;
+    struct fr__rewriter w;
     struct fr__gather_unit *units; /* [n_units] */
     size_t n_units;
     uint32_t *order[FR__N_SIDES]; /* [n_ordered] units in the order of their first ops */
     size_t n_ordered[FR__N_SIDES];
     uint32_t *gather_at[FR__N_SIDES]; /* [n_ops] first unit gathered before the op; FR_NONE */
     uint32_t *scatter_at;             /* [n_ops] first unit scattered after the op; FR_NONE */
-    uint32_t *bucket_of;  /* [n_ops] of owners, where parameters stay whole; NULL: units count */
-    uint32_t *new_op;     /* [n_ops] */
-    uint32_t *new_tensor; /* [n_tensors] */
-    uint32_t *from;       /* [new ops] op of the given graph */
-    struct fr__comm *comms;
-    size_t n_comms;
-    uint32_t n_ops, n_tensors, last_scatter;
+    uint32_t *bucket_of; /* [n_ops] of owners, where parameters stay whole; NULL: units count */
+    struct fr__messages messages;
 };
 
 static inline uint32_t fr__gather_unit_of(const struct fr__gathering *x, uint32_t op)
@@ -76,11 +69,6 @@ static inline uint32_t fr__gather_set_of(const struct fr__gathering *x, uint32_t
     const struct fr__sharded *s = x->in->sharded;
 
     return s && s->divided[owner] >> FR__AXIS_EXPERTS & 1 ? FR__GATHER_EXPERTS : FR__GATHER_DENSE;
-}
-
-static inline bool fr__gather_is_tie(const struct fr_edge *e)
-{
-    return e->tensor == FR_NONE && e->bytes > 0;
 }
 
 static inline bool fr__gather_owns(const struct fr_op *op)
@@ -123,8 +111,7 @@ void fr__gather_for_sets(struct fr__gathering *x, uint32_t op, fr__gather_reader
 
 /* ---- gather_emit.c ---- */
 
-/* Writes the new graph once units, order and places are known. */
-enum fr_status fr__gather_emit(struct fr__gathering *x, struct fr_graph **out,
-                               struct fr_error *err);
+/* Adds all of the new graph once units, order and places are known. */
+void fr__gather_emit(struct fr__gathering *x);
 
 #endif

@@ -18,7 +18,7 @@ void fr__gather_for_sets(struct fr__gathering *x, uint32_t op, fr__gather_reader
     for (uint32_t i = g->in_first[f]; i < g->in_first[f + 1]; i++) {
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
-        if (fr__gather_is_tie(e) && fr__gather_owns(&g->ops[e->src]) &&
+        if (fr__edge_is_tie(e) && fr__gather_owns(&g->ops[e->src]) &&
             fr__gather_is_shared(x, e->src))
             call(x, op, fr__gather_unit_for(x, e->src, f), fr__gather_set_of(x, e->src));
     }

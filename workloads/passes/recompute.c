@@ -6,26 +6,17 @@
 #include "workloads/passes/recompute_groups.h"
 
 #include "base/error.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "workloads/graph/rewriter.h"
 
 struct rewriting {
     const struct fr_graph *g;
+    struct fr__rewriter r;
+    struct fr__counterparts copy; /* what runs again */
     struct fr__groups groups;
-    struct fr__arena *keep, *scratch;
-    struct fr_graph_builder *b;
-    bool *is_copied;       /* [n_ops] of forward ops */
-    uint32_t *place;       /* [n_groups] the op before which its copies stand; FR_NONE: none */
-    uint32_t *group_at;    /* [n_ops] first group whose copies go before the op; FR_NONE */
-    uint32_t *next_group;  /* [n_groups] the next one there; FR_NONE */
-    uint32_t *new_op;      /* [n_ops] */
-    uint32_t *new_tensor;  /* [n_tensors] */
-    uint32_t *copy_op;     /* [n_ops] */
-    uint32_t *copy_tensor; /* [n_tensors] */
-    uint32_t *from;        /* [n_ops + copies] */
-    uint32_t n_ops, n_tensors;
+    bool *is_copied;      /* [n_ops] of forward ops */
+    uint32_t *place;      /* [n_groups] the op before which its copies stand; FR_NONE: none */
+    uint32_t *group_at;   /* [n_ops] first group whose copies go before the op; FR_NONE */
+    uint32_t *next_group; /* [n_groups] the next one there; FR_NONE */
     bool runs_all;
 };
 
@@ -52,11 +43,6 @@ static bool is_inside(const struct rewriting *w, const struct fr_edge *e)
     return group_of[e->src] != FR_NONE && group_of[e->src] == group_of[e->dst] &&
            w->g->ops[e->src].phase == FR_PHASE_FORWARD &&
            w->g->ops[e->dst].phase == FR_PHASE_FORWARD;
-}
-
-static bool is_tie(const struct fr_edge *e)
-{
-    return e->tensor == FR_NONE && e->bytes > 0;
 }
 
 /* ---- what runs again ---- */
@@ -129,98 +115,54 @@ static enum fr_status refuse_late_forward(const struct rewriting *w, struct fr_e
 
 /* ---- the new graph ---- */
 
-static enum fr_status copy_op(struct rewriting *w, uint32_t o, struct fr_error *err)
+/* Adds the copy of op o. Where its output shares the storage of a copy, it is that of the copy. */
+static void copy_op(struct rewriting *w, uint32_t o)
 {
     const struct fr_graph *g = w->g;
+    struct fr__mark mark = fr__arena_mark(w->r.scratch);
     struct fr_op op = g->ops[o];
-    struct fr__mark mark = fr__arena_mark(w->scratch);
-    size_t len = strlen(op.name) + sizeof(".again");
-    char *name = fr__arena_take(w->scratch, len, 1);
-    struct fr_tensor *outputs = fr__arena_take(w->scratch, op.n_tensors, sizeof(*outputs));
+    struct fr_tensor *outputs = fr__rewriter_outputs(&w->r, o);
 
-    if (!name || !outputs)
-        return fr__fail_nomem(err);
-    snprintf(name, len, "%s.again", op.name);
-    op.name = name;
+    op.name = fr__rewriter_name(&w->r, op.name, "again", FR_NONE);
     op.phase = FR_PHASE_BACKWARD_DATA;
     op.is_recomputed = true;
-    op.forward = w->new_op[o];
+    op.forward = w->r.now.op[o];
     op.n_params = 0;
     for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++)
-        if (is_tie(&g->edges[g->in_edges[i]]))
+        if (fr__edge_is_tie(&g->edges[g->in_edges[i]]))
             op.param_bytes += g->edges[g->in_edges[i]].bytes;
-    w->copy_op[o] = w->n_ops;
-    w->from[w->n_ops++] = o;
-    for (uint32_t k = 0; k < op.n_tensors; k++) {
-        outputs[k] = g->tensors[op.first_tensor + k];
-        if (outputs[k].alias != FR_NONE)
-            outputs[k].alias = w->copy_tensor[outputs[k].alias] != FR_NONE
-                                   ? w->copy_tensor[outputs[k].alias]
-                                   : w->new_tensor[outputs[k].alias];
-        w->copy_tensor[op.first_tensor + k] = w->n_tensors++;
-    }
-    fr_graph_builder_op(w->b, &op, g->layer_names[op.layer], outputs, op.n_tensors);
-    fr__arena_rewind(w->scratch, mark);
-    return FR_OK;
-}
+    for (uint32_t k = 0; outputs && k < op.n_tensors; k++) {
+        uint32_t alias = g->tensors[op.first_tensor + k].alias;
 
-/* An op of the given graph. What it derives from and aliases has come already: forward ops come
- * before what derives from them. */
-static enum fr_status keep_op(struct rewriting *w, uint32_t o, struct fr_error *err)
-{
-    const struct fr_graph *g = w->g;
-    struct fr_op op = g->ops[o];
-    struct fr__mark mark = fr__arena_mark(w->scratch);
-    struct fr_tensor *outputs = fr__arena_take(w->scratch, op.n_tensors, sizeof(*outputs));
-
-    if (!outputs)
-        return fr__fail_nomem(err);
-    w->new_op[o] = w->n_ops;
-    w->from[w->n_ops++] = o;
-    if (op.forward != FR_NONE)
-        op.forward = w->new_op[op.forward];
-    for (uint32_t k = 0; k < op.n_tensors; k++) {
-        outputs[k] = g->tensors[op.first_tensor + k];
-        if (outputs[k].alias != FR_NONE)
-            outputs[k].alias = w->new_tensor[outputs[k].alias];
-        w->new_tensor[op.first_tensor + k] = w->n_tensors++;
+        if (alias != FR_NONE && w->copy.tensor[alias] != FR_NONE)
+            outputs[k].alias = w->copy.tensor[alias];
     }
-    fr_graph_builder_op(w->b, &op, g->layer_names[op.layer], outputs, op.n_tensors);
-    fr__arena_rewind(w->scratch, mark);
-    return FR_OK;
+    fr__rewriter_put(&w->r, &w->copy, o, &op, outputs);
+    fr__arena_rewind(w->r.scratch, mark);
 }
 
 /* Adds all ops in the order in which they run: the copies of a group just before the first op that
  * reads one. */
-static enum fr_status add_ops(struct rewriting *w, struct fr_error *err)
+static void add_ops(struct rewriting *w)
 {
     for (uint32_t o = 0; o < w->g->n_ops; o++) {
         for (uint32_t group = w->group_at[o]; group != FR_NONE; group = w->next_group[group])
             for (uint32_t k = w->groups.first[group]; k < w->groups.first[group + 1]; k++)
                 if (w->is_copied[w->groups.ops[k]])
-                    FR_TRY(copy_op(w, w->groups.ops[k], err));
-        FR_TRY(keep_op(w, o, err));
+                    copy_op(w, w->groups.ops[k]);
+        fr__rewriter_keep(&w->r, o);
     }
-    return FR_OK;
 }
 
 static void keep_edges(struct rewriting *w)
 {
-    const struct fr_graph *g = w->g;
+    for (size_t i = 0; i < w->g->n_edges; i++) {
+        const struct fr_edge *e = &w->g->edges[i];
 
-    for (size_t i = 0; i < g->n_edges; i++) {
-        const struct fr_edge *e = &g->edges[i];
-        uint32_t dst = w->new_op[e->dst];
-
-        if (is_tie(e))
-            fr_graph_builder_tie(w->b, w->new_op[e->src], dst);
-        else if (e->tensor == FR_NONE)
-            fr_graph_builder_edge(w->b, w->new_op[e->src], dst, FR_NONE, 0);
-        else if (is_redirected(w, e))
-            fr_graph_builder_edge(w->b, w->copy_op[e->src], dst, w->copy_tensor[e->tensor],
-                                  e->bytes);
+        if (is_redirected(w, e))
+            fr__rewriter_lead(&w->r, &w->copy, e, w->r.now.op[e->dst]);
         else
-            fr_graph_builder_edge(w->b, w->new_op[e->src], dst, w->new_tensor[e->tensor], e->bytes);
+            fr__rewriter_keep_edge(&w->r, e);
     }
 }
 
@@ -234,17 +176,9 @@ static bool add_copy_edges(struct rewriting *w, uint32_t o)
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
         bool is_copy = is_inside(w, e) && w->is_copied[e->src];
 
-        if (is_tie(e))
+        if (fr__edge_is_tie(e))
             continue;
-        if (e->tensor == FR_NONE)
-            fr_graph_builder_edge(w->b, is_copy ? w->copy_op[e->src] : w->new_op[e->src],
-                                  w->copy_op[o], FR_NONE, 0);
-        else if (is_copy)
-            fr_graph_builder_edge(w->b, w->copy_op[e->src], w->copy_op[o],
-                                  w->copy_tensor[e->tensor], e->bytes);
-        else
-            fr_graph_builder_edge(w->b, w->new_op[e->src], w->copy_op[o], w->new_tensor[e->tensor],
-                                  e->bytes);
+        fr__rewriter_lead(&w->r, is_copy ? &w->copy : &w->r.now, e, w->copy.op[o]);
         has_copy = has_copy || is_copy;
     }
     return has_copy;
@@ -286,7 +220,7 @@ static bool is_summed_further(const struct rewriting *w, uint32_t o, uint32_t pl
 static bool leads_inside(const struct rewriting *w, uint32_t o)
 {
     for (uint32_t i = w->g->out_first[o]; i < w->g->out_first[o + 1]; i++)
-        if (!is_tie(&w->g->edges[i]) && is_inside(w, &w->g->edges[i]))
+        if (!fr__edge_is_tie(&w->g->edges[i]) && is_inside(w, &w->g->edges[i]))
             return true;
     return false;
 }
@@ -364,14 +298,14 @@ static void wait_for_end(struct rewriting *w, uint32_t group)
             continue;
         for (uint32_t i = w->groups.first[group]; i < end; i++)
             if (begins_backward(w, ops[i], w->place[group]))
-                fr_graph_builder_edge(w->b, w->copy_op[ops[k]], w->new_op[ops[i]], FR_NONE, 0);
+                fr__rewriter_order(&w->r, w->copy.op[ops[k]], w->r.now.op[ops[i]]);
     }
 }
 
 /* Adds what the copies of each group read; those that read no other copy wait. */
 static enum fr_status add_copies_edges(struct rewriting *w, struct fr_error *err)
 {
-    uint32_t *waits = fr__arena_take(w->scratch, w->g->n_ops, sizeof(*waits));
+    uint32_t *waits = fr__arena_take(w->r.scratch, w->g->n_ops, sizeof(*waits));
 
     if (!waits)
         return fr__fail_nomem(err);
@@ -384,7 +318,7 @@ static enum fr_status add_copies_edges(struct rewriting *w, struct fr_error *err
             if (!w->is_copied[o] || add_copy_edges(w, o))
                 continue;
             for (size_t i = 0; i < n; i++)
-                fr_graph_builder_edge(w->b, w->new_op[waits[i]], w->copy_op[o], FR_NONE, 0);
+                fr__rewriter_order(&w->r, w->r.now.op[waits[i]], w->copy.op[o]);
         }
         if (w->runs_all && n > 0)
             wait_for_end(w, group);
@@ -392,29 +326,15 @@ static enum fr_status add_copies_edges(struct rewriting *w, struct fr_error *err
     return FR_OK;
 }
 
-static void add_samples(struct rewriting *w)
-{
-    const struct fr_graph *g = w->g;
-
-    for (size_t i = 0; i < g->n_samples; i++) {
-        const struct fr_sample *s = &g->samples[i];
-
-        fr_graph_builder_sample(w->b, w->new_op[s->op], s->device, s->batch, s->time_s);
-        if (w->is_copied[s->op])
-            fr_graph_builder_sample(w->b, w->copy_op[s->op], s->device, s->batch, s->time_s);
-    }
-}
-
 /* ---- the whole ---- */
 
 /* Groups from last to first, so that those of one place stand in order. */
 static enum fr_status place_groups(struct rewriting *w, struct fr_error *err)
 {
-    w->place = fr__arena_take(w->scratch, w->groups.n_groups, sizeof(*w->place));
-    w->next_group = fr__arena_take(w->scratch, w->groups.n_groups, sizeof(*w->next_group));
+    w->place = fr__arena_nones(w->r.scratch, w->groups.n_groups);
+    w->next_group = fr__arena_nones(w->r.scratch, w->groups.n_groups);
     if (!w->place || !w->next_group)
         return fr__fail_nomem(err);
-    memset(w->place, 0xff, w->groups.n_groups * sizeof(*w->place)); /* FR_NONE each */
     copy_what_is_read(w);
     if (w->runs_all)
         copy_all(w);
@@ -429,60 +349,43 @@ static enum fr_status place_groups(struct rewriting *w, struct fr_error *err)
     return refuse_late_forward(w, err);
 }
 
-static uint32_t *nones(struct fr__arena *arena, size_t n)
-{
-    uint32_t *ids = fr__arena_take(arena, n, sizeof(*ids));
-
-    if (ids)
-        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
-    return ids;
-}
-
-static bool allocate(struct rewriting *w)
+static enum fr_status rewrite(struct rewriting *w, const struct fr__recompute_problem *in,
+                              struct fr__recomputed *out, struct fr_error *err)
 {
     const struct fr_graph *g = w->g;
 
-    w->keep = fr__arena_new();
-    w->scratch = fr__arena_new();
-    w->b = fr_graph_builder_new();
-    if (!w->keep || !w->scratch || !w->b)
-        return false;
-    w->is_copied = fr__arena_alloc(w->scratch, g->n_ops, sizeof(*w->is_copied));
-    w->group_at = nones(w->scratch, g->n_ops);
-    w->new_op = nones(w->scratch, g->n_ops);
-    w->copy_op = nones(w->scratch, g->n_ops);
-    w->new_tensor = nones(w->scratch, g->n_tensors);
-    w->copy_tensor = nones(w->scratch, g->n_tensors);
-    w->from = fr__arena_take(w->keep, 2 * g->n_ops, sizeof(*w->from));
-    return w->is_copied && w->group_at && w->new_op && w->copy_op && w->new_tensor &&
-           w->copy_tensor && w->from;
-}
-
-static enum fr_status rewrite(struct rewriting *w, const struct fr__recompute_problem *in,
-                              struct fr_graph **out, struct fr_error *err)
-{
-    FR_TRY(fr__groups_find(&w->groups, in, w->scratch, err));
+    w->is_copied = fr__arena_alloc(w->r.scratch, g->n_ops, sizeof(*w->is_copied));
+    w->group_at = fr__arena_nones(w->r.scratch, g->n_ops);
+    if (!fr__rewriter_add_counterparts(&w->r, &w->copy) || !w->is_copied || !w->group_at)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__groups_find(&w->groups, in, w->r.scratch, err));
     FR_TRY(place_groups(w, err));
-    FR_TRY(add_ops(w, err));
+    add_ops(w);
     keep_edges(w);
     FR_TRY(add_copies_edges(w, err));
-    add_samples(w);
-    return fr_graph_builder_finish(w->b, w->g, out, err);
+    fr__rewriter_keep_samples(&w->r);
+    for (size_t i = 0; i < g->n_samples; i++)
+        fr__rewriter_keep_sample(&w->r, &w->copy, &g->samples[i]);
+    FR_TRY(fr__rewriter_finish(&w->r, g, &out->graph, err));
+    out->priv = fr__arena_new();
+    out->from = out->priv ? fr__rewriter_from(&w->r, out->priv) : NULL;
+    return out->from ? FR_OK : fr__fail_nomem(err);
 }
 
 enum fr_status fr__recompute(struct fr__recomputed *out, const struct fr__recompute_problem *in,
                              struct fr_error *err)
 {
     struct rewriting w = {.g = in->graph, .runs_all = in->runs_all};
-    struct fr_graph *g = NULL;
-    enum fr_status st = allocate(&w) ? rewrite(&w, in, &g, err) : fr__fail_nomem(err);
+    struct fr__recomputed made = {.graph = NULL};
+    enum fr_status st;
 
+    FR_TRY(fr__rewriter_init(&w.r, in->graph, err));
+    st = rewrite(&w, in, &made, err);
+    fr__rewriter_fini(&w.r);
     if (st == FR_OK)
-        *out = (struct fr__recomputed){g, w.from, w.keep};
+        *out = made;
     else
-        fr__arena_free(w.keep);
-    fr_graph_builder_free(w.b);
-    fr__arena_free(w.scratch);
+        fr__recomputed_free(&made);
     return st;
 }
 
@@ -490,5 +393,5 @@ void fr__recomputed_free(struct fr__recomputed *r)
 {
     fr_graph_free(r->graph);
     fr__arena_free(r->priv);
-    *r = (struct fr__recomputed){0};
+    *r = (struct fr__recomputed){.graph = NULL};
 }

@@ -6,8 +6,6 @@
 
 #include "base/error.h"
 
-#include <string.h>
-
 void fr__recompute_groups(enum fr__recompute how, uint32_t n, size_t n_units,
                           const uint32_t stage_of[], uint32_t group_of[])
 {
@@ -173,10 +171,9 @@ enum fr_status fr__groups_find(struct fr__groups *out, const struct fr__recomput
     const struct fr_graph *g = in->graph;
 
     *out = (struct fr__groups){0};
-    out->group_of_op = fr__arena_take(arena, g->n_ops, sizeof(*out->group_of_op));
+    out->group_of_op = fr__arena_nones(arena, g->n_ops);
     if (!out->group_of_op)
         return fr__fail_nomem(err);
-    memset(out->group_of_op, 0xff, g->n_ops * sizeof(*out->group_of_op)); /* FR_NONE each */
     if (in->how == FR__RECOMPUTE_SELECTIVE)
         group_cores(out, in);
     else if (in->how != FR__RECOMPUTE_NONE && in->units->n_units == 0)

@@ -4,9 +4,6 @@
 
 #include "workloads/passes/ring_parts.h"
 
-#include "base/error.h"
-
-#include <stdio.h>
 #include <string.h>
 
 /* ---- ops ---- */
@@ -15,60 +12,19 @@
 static uint32_t add_op(struct fr__ring *r, uint32_t from, const char *what, unsigned number,
                        struct fr_op *op, const struct fr_tensor outputs[], size_t n_outputs)
 {
-    const struct fr_graph *g = r->g;
-    struct fr__mark mark = fr__arena_mark(r->scratch);
-    size_t len = strlen(op->name) + 32;
-    char *name = fr__arena_take(r->scratch, len, 1);
+    uint32_t id;
 
-    if (!name || !fr__grow(&r->from, &r->cap_from, r->n_ops + 1, sizeof(*r->from)) ||
-        !fr__grow(&r->is_main, &r->cap_main, r->n_ops + 1, sizeof(*r->is_main))) {
-        r->is_out_of_memory = true;
-        return 0;
-    }
-    snprintf(name, len, "%s.%s%u", op->name, what, number);
     if (number > 0)
-        op->name = name;
+        op->name = fr__rewriter_name(&r->w, op->name, what, number);
     if (op->forward == from) /* of a forward op, itself */
-        op->forward = r->n_ops;
+        op->forward = fr__rewriter_n_ops(&r->w);
     else if (op->forward != FR_NONE)
-        op->forward = r->first[op->forward];
-    r->is_out_of_memory |= fr_graph_builder_op(r->b, op, g->layer_names[g->ops[from].layer],
-                                               outputs, n_outputs) == FR_NONE;
-    r->from[r->n_ops] = from;
-    r->is_main[r->n_ops] = r->first[from] == FR_NONE;
-    if (r->first[from] == FR_NONE)
-        r->first[from] = r->n_ops;
-    r->last[from] = r->n_ops;
-    r->n_tensors += (uint32_t)n_outputs;
-    fr__arena_rewind(r->scratch, mark);
-    return r->n_ops++;
-}
-
-static void note(struct fr__ring *r, struct fr__comm m)
-{
-    if (!fr__grow(&r->comms, &r->cap_comms, r->n_comms + 1, sizeof(*r->comms))) {
-        r->is_out_of_memory = true;
-        return;
-    }
-    r->comms[r->n_comms++] = m;
-}
-
-static struct fr_tensor *take_tensors(struct fr__ring *r, size_t n)
-{
-    struct fr_tensor *t = fr__arena_alloc(r->scratch, n + 1, sizeof(*t));
-
-    if (!t)
-        r->is_out_of_memory = true;
-    return t;
-}
-
-static struct fr_tensor given_tensor(const struct fr__ring *r, uint32_t t)
-{
-    struct fr_tensor out = r->g->tensors[t];
-
-    if (out.alias != FR_NONE)
-        out.alias = r->tensor[out.alias];
-    return out;
+        op->forward = r->w.now.op[op->forward];
+    id = fr__rewriter_add(&r->w, from, op, outputs, n_outputs);
+    if (r->w.now.op[from] == FR_NONE)
+        r->w.now.op[from] = id;
+    r->last[from] = id;
+    return id;
 }
 
 /* A part of what a message moves: the n-th of its bytes. like: the tensor of one rank. */
@@ -88,25 +44,13 @@ static struct fr_tensor part_of(const struct fr__ring *r, uint32_t message, uint
 
 static void copy_op(struct fr__ring *r, uint32_t o)
 {
-    struct fr__mark mark = fr__arena_mark(r->scratch);
-    struct fr_op op = r->g->ops[o];
-    struct fr_tensor *out = take_tensors(r, op.n_tensors);
-    uint32_t base = r->n_tensors;
-
-    if (!out)
-        return;
-    for (uint32_t k = 0; k < op.n_tensors; k++) {
-        out[k] = given_tensor(r, op.first_tensor + k);
-        r->tensor[op.first_tensor + k] = base + k;
-    }
-    add_op(r, o, "", 0, &op, out, op.n_tensors);
+    r->last[o] = fr__rewriter_keep(&r->w, o);
     if (fr__ring_comm(r, o)) {
         struct fr__comm m = *fr__ring_comm(r, o);
 
-        m.op = r->first[o];
-        note(r, m);
+        m.op = r->last[o];
+        fr__messages_add(&r->messages, &r->w, m);
     }
-    fr__arena_rewind(r->scratch, mark);
 }
 
 /* ---- gathers ---- */
@@ -114,36 +58,36 @@ static void copy_op(struct fr__ring *r, uint32_t o)
 /* The steps of all gathers that travel with `lead`: each brings one part of each. */
 static void add_gather_steps(struct fr__ring *r, uint32_t lead)
 {
-    struct fr__mark mark = fr__arena_mark(r->scratch);
+    struct fr__mark mark = fr__arena_mark(r->w.scratch);
     uint32_t n = fr__ring_ranks(r, lead), k = 0, n_joined = 0;
     struct fr_tensor *out;
     struct fr__comm m = *fr__ring_comm(r, lead);
 
     for (uint32_t o = lead; o != FR_NONE; o = r->joined[o])
         n_joined++;
-    out = take_tensors(r, n_joined);
+    out = fr__rewriter_take(&r->w, n_joined);
     m.bytes = 0;
     m.is_step = true;
     for (uint32_t o = lead; out && o != FR_NONE; o = r->joined[o]) {
         out[k] = part_of(r, o, fr__ring_source(r, o));
-        r->part[o] = r->n_tensors + k++;
+        r->part[o] = fr__rewriter_n_tensors(&r->w) + k++;
         r->apart[o] = n_joined;
         m.bytes += fr__ring_comm(r, o)->bytes / n;
     }
     for (uint32_t i = 1; out && i < n; i++) {
         struct fr_op op = r->g->ops[lead];
-        uint32_t base = r->n_tensors;
+        uint32_t base = fr__rewriter_n_tensors(&r->w);
 
         m.op = add_op(r, lead, "step", i, &op, out, n_joined);
-        note(r, m);
+        fr__messages_add(&r->messages, &r->w, m);
         for (k = 0; i > 1 && k < n_joined; k++)
-            fr_graph_builder_edge(r->b, m.op - 1, m.op, base - n_joined + k, out[k].bytes);
+            fr__rewriter_edge(&r->w, m.op - 1, m.op, base - n_joined + k, out[k].bytes);
     }
     for (uint32_t o = lead; o != FR_NONE; o = r->joined[o]) {
-        r->first[o] = r->first[lead];
+        r->w.now.op[o] = r->w.now.op[lead];
         r->last[o] = r->last[lead];
     }
-    fr__arena_rewind(r->scratch, mark);
+    fr__arena_rewind(r->w.scratch, mark);
 }
 
 /* The tensor that part i of a gather is in: its own, or what step i has brought. *op: who wrote
@@ -154,9 +98,9 @@ static uint32_t gathered_part(const struct fr__ring *r, uint32_t gather, uint32_
 
     if (i == 0) {
         *op = r->last[r->g->tensors[source].op];
-        return r->tensor[source];
+        return r->w.now.tensor[source];
     }
-    *op = r->first[gather] + i - 1;
+    *op = r->w.now.op[gather] + i - 1;
     return r->part[gather] + (i - 1) * r->apart[gather];
 }
 
@@ -177,10 +121,10 @@ static void read_part(struct fr__ring *r, uint32_t gather, uint32_t i, uint32_t 
 {
     uint32_t src, tensor = gathered_part(r, gather, i, &src);
 
-    fr_graph_builder_edge(r->b, src, dst, tensor, part_bytes(r, gather, i));
+    fr__rewriter_edge(&r->w, src, dst, tensor, part_bytes(r, gather, i));
     if (i > 0 && part_bytes(r, gather, 0) != part_bytes(r, gather, i)) {
         tensor = gathered_part(r, gather, 0, &src);
-        fr_graph_builder_edge(r->b, src, dst, tensor, part_bytes(r, gather, 0));
+        fr__rewriter_edge(&r->w, src, dst, tensor, part_bytes(r, gather, 0));
     }
 }
 
@@ -190,7 +134,7 @@ static void read_all_parts(struct fr__ring *r, uint32_t gather, uint32_t dst)
     for (uint32_t i = 0; i < fr__ring_ranks(r, gather); i++) {
         uint32_t src, tensor = gathered_part(r, gather, i, &src);
 
-        fr_graph_builder_edge(r->b, src, dst, tensor, part_bytes(r, gather, i));
+        fr__rewriter_edge(&r->w, src, dst, tensor, part_bytes(r, gather, i));
     }
 }
 
@@ -226,12 +170,12 @@ static bool begin_cutting(struct fr__ring *r, struct cutting *c)
     c->n = fr__ring_ranks(r, c->op);
     c->own_is_first = fr__ring_own_is_first(r, c->op);
     c->step = FR_NONE;
-    c->sum = fr__arena_alloc(r->scratch, op->n_tensors + 1, sizeof(*c->sum));
-    c->kept = fr__arena_alloc(r->scratch, op->n_tensors + 1, sizeof(*c->kept));
-    c->base = fr__arena_alloc(r->scratch, c->n, sizeof(*c->base));
-    c->out = take_tensors(r, 2 * (size_t)op->n_tensors);
+    c->sum = fr__arena_alloc(r->w.scratch, op->n_tensors + 1, sizeof(*c->sum));
+    c->kept = fr__arena_alloc(r->w.scratch, op->n_tensors + 1, sizeof(*c->kept));
+    c->base = fr__arena_alloc(r->w.scratch, c->n, sizeof(*c->base));
+    c->out = fr__rewriter_take(&r->w, 2 * (size_t)op->n_tensors);
     if (!c->sum || !c->kept || !c->base || !c->out) {
-        r->is_out_of_memory = true;
+        fr__rewriter_fail(&r->w);
         return false;
     }
     for (uint32_t k = 0; k < op->n_tensors; k++) {
@@ -256,7 +200,7 @@ static void set_outputs(const struct fr__ring *r, struct cutting *c, uint32_t i)
     for (uint32_t k = 0; k < c->n_kept; k++) {
         struct fr_tensor *t = &c->out[c->n_sums + k];
 
-        *t = given_tensor(r, c->kept[k]);
+        *t = fr__rewriter_output(&r->w, c->kept[k]);
         if (rest_of(r, c->kept[k]) != t->bytes) {
             t->bytes = rest_of(r, c->kept[k]);
             t->n_dims = 0;
@@ -313,17 +257,17 @@ static void add_part_edges(struct fr__ring *r, const struct cutting *c, uint32_t
         const struct fr_edge *e = &g->edges[g->in_edges[k]];
 
         if (e->tensor == FR_NONE && e->bytes > 0) {
-            fr_graph_builder_tie(r->b, r->first[e->src], part);
+            fr__rewriter_tie(&r->w, r->w.now.op[e->src], part);
         } else if (e->tensor == FR_NONE) {
             if (i == 0)
-                fr_graph_builder_edge(r->b, r->last[e->src], part, FR_NONE, 0);
+                fr__rewriter_order(&r->w, r->last[e->src], part);
         } else if (is_cut_gather(r, e->src)) {
             if (r->axis[e->src] != r->axis[c->op])
                 read_all_parts(r, e->src, part);
             else
                 read_part(r, e->src, i, part);
         } else
-            fr_graph_builder_edge(r->b, r->last[e->src], part, r->tensor[e->tensor], e->bytes);
+            fr__rewriter_edge(&r->w, r->last[e->src], part, r->w.now.tensor[e->tensor], e->bytes);
     }
 }
 
@@ -334,12 +278,12 @@ static void follow_part(struct fr__ring *r, const struct cutting *c, uint32_t i,
     const struct fr_op *given = &r->g->ops[c->op];
 
     if (given->phase == FR_PHASE_FORWARD && given->param_bytes > 0)
-        fr_graph_builder_tie(r->b, c->first_part, part);
+        fr__rewriter_tie(&r->w, c->first_part, part);
     if (c->n_kept == 0)
-        fr_graph_builder_edge(r->b, before, part, FR_NONE, 0);
+        fr__rewriter_order(&r->w, before, part);
     for (uint32_t k = 0; k < c->n_kept; k++)
-        fr_graph_builder_edge(r->b, before, part, c->base[i - 1] + c->n_sums + k,
-                              c->out[c->n_sums + k].bytes);
+        fr__rewriter_edge(&r->w, before, part, c->base[i - 1] + c->n_sums + k,
+                          c->out[c->n_sums + k].bytes);
 }
 
 /* ---- sums around the ring ---- */
@@ -348,7 +292,7 @@ static void read_parts(struct fr__ring *r, const struct cutting *c, uint32_t i, 
                        uint32_t step)
 {
     for (uint32_t k = 0; k < c->n_sums; k++)
-        fr_graph_builder_edge(r->b, part_op, step, c->base[i] + k, c->out[k].bytes);
+        fr__rewriter_edge(&r->w, part_op, step, c->base[i] + k, c->out[k].bytes);
 }
 
 /* The last step of an op that has its own part first takes that too, and what did not travel. */
@@ -357,8 +301,8 @@ static void read_own(struct fr__ring *r, const struct cutting *c, uint32_t part_
     read_parts(r, c, 0, c->first_part, step);
     for (uint32_t k = 0; k < c->n_kept; k++)
         if (fr__ring_scatter_of(r, c->kept[k]) != FR_NONE)
-            fr_graph_builder_edge(r->b, part_op, step, c->base[c->n - 1] + c->n_sums + k,
-                                  c->out[c->n_sums + k].bytes);
+            fr__rewriter_edge(&r->w, part_op, step, c->base[c->n - 1] + c->n_sums + k,
+                              c->out[c->n_sums + k].bytes);
 }
 
 /* The sums are there. */
@@ -369,8 +313,8 @@ static void leave_sums(struct fr__ring *r, const struct cutting *c, uint32_t bas
     for (uint32_t k = 0; k < c->n_sums; k++) {
         uint32_t scatter = fr__ring_scatter_of(r, c->sum[k]);
 
-        r->tensor[r->g->ops[scatter].first_tensor] = base + k;
-        r->first[scatter] = r->first[lead];
+        r->w.now.tensor[r->g->ops[scatter].first_tensor] = base + k;
+        r->w.now.op[scatter] = r->w.now.op[lead];
         r->last[scatter] = r->last[lead];
     }
 }
@@ -380,27 +324,27 @@ static void add_sum_step(struct fr__ring *r, struct cutting *c, uint32_t i, uint
                          uint32_t part_op)
 {
     const struct fr_graph *g = r->g;
-    uint32_t lead = fr__ring_scatter_of(r, c->sum[0]), base = r->n_tensors, step;
+    uint32_t lead = fr__ring_scatter_of(r, c->sum[0]), base = fr__rewriter_n_tensors(&r->w), step;
     struct fr_op op = g->ops[lead];
     struct fr__comm m = *fr__ring_comm(r, lead);
-    struct fr_tensor *out = take_tensors(r, c->n_sums);
+    struct fr_tensor *out = fr__rewriter_take(&r->w, c->n_sums);
     bool is_last = i + 1 == c->n;
 
     m.bytes = 0;
     for (uint32_t k = 0; out && k < c->n_sums; k++) {
         uint32_t scatter = fr__ring_scatter_of(r, c->sum[k]);
 
-        out[k] = is_last ? given_tensor(r, g->ops[scatter].first_tensor) : c->out[k];
+        out[k] = is_last ? fr__rewriter_output(&r->w, g->ops[scatter].first_tensor) : c->out[k];
         m.bytes += fr__ring_comm(r, scatter)->bytes / c->n;
     }
     if (!out)
         return;
     m.op = step = add_op(r, lead, "step", i, &op, out, c->n_sums);
     m.is_step = true;
-    note(r, m);
+    fr__messages_add(&r->messages, &r->w, m);
     read_parts(r, c, of, part_op, step);
     for (uint32_t k = 0; c->step != FR_NONE && k < c->n_sums; k++)
-        fr_graph_builder_edge(r->b, c->step, step, c->step_tensor + k, c->out[k].bytes);
+        fr__rewriter_edge(&r->w, c->step, step, c->step_tensor + k, c->out[k].bytes);
     if (is_last && c->own_is_first)
         read_own(r, c, part_op, step);
     if (is_last)
@@ -412,18 +356,18 @@ static void add_sum_step(struct fr__ring *r, struct cutting *c, uint32_t i, uint
 /* The parts of an op, each with the step that takes what it made. */
 static void cut_op(struct fr__ring *r, uint32_t o)
 {
-    struct fr__mark mark = fr__arena_mark(r->scratch);
+    struct fr__mark mark = fr__arena_mark(r->w.scratch);
     struct cutting c = {.op = o};
 
     if (!begin_cutting(r, &c))
         return;
-    for (uint32_t i = 0; !r->is_out_of_memory && i < c.n; i++) {
+    for (uint32_t i = 0; !fr__rewriter_has_failed(&r->w) && i < c.n; i++) {
         struct fr_op op = r->g->ops[o];
         uint32_t before = r->last[o], part;
 
         divide(r, &c, i, &op);
         set_outputs(r, &c, i);
-        c.base[i] = r->n_tensors;
+        c.base[i] = fr__rewriter_n_tensors(&r->w);
         part = add_op(r, o, "part", i, &op, c.out, c.n_sums + c.n_kept);
         if (i == 0)
             c.first_part = part;
@@ -435,9 +379,9 @@ static void cut_op(struct fr__ring *r, uint32_t o)
         else if (c.n_sums > 0 && !c.own_is_first && i + 1 < c.n)
             add_sum_step(r, &c, i + 1, i, part);
     }
-    for (uint32_t k = 0; !r->is_out_of_memory && k < c.n_kept; k++)
-        r->tensor[c.kept[k]] = c.base[c.n - 1] + c.n_sums + k;
-    fr__arena_rewind(r->scratch, mark);
+    for (uint32_t k = 0; !fr__rewriter_has_failed(&r->w) && k < c.n_kept; k++)
+        r->w.now.tensor[c.kept[k]] = c.base[c.n - 1] + c.n_sums + k;
+    fr__arena_rewind(r->w.scratch, mark);
 }
 
 /* ---- edges ---- */
@@ -452,20 +396,20 @@ static bool ends_with_own_part(const struct fr__ring *r, uint32_t scatter)
 static void keep_edge(struct fr__ring *r, const struct fr_edge *e)
 {
     const struct fr_graph *g = r->g;
-    uint32_t src = r->last[e->src], dst = r->first[e->dst];
+    uint32_t src = r->last[e->src], dst = r->w.now.op[e->dst];
     bool is_read_from_cut = fr__ring_is_message(r, e->src);
 
     if (e->tensor == FR_NONE && e->bytes > 0)
-        fr_graph_builder_tie(r->b, r->first[e->src], dst);
+        fr__rewriter_tie(&r->w, r->w.now.op[e->src], dst);
     else if (e->tensor == FR_NONE)
-        fr_graph_builder_edge(r->b, src, dst, FR_NONE, 0);
+        fr__rewriter_order(&r->w, src, dst);
     else if (is_read_from_cut && g->ops[e->src].kind == FR_OP_ALL_GATHER)
         read_all_parts(r, e->src, dst);
     else
-        fr_graph_builder_edge(r->b, src, dst, r->tensor[e->tensor], e->bytes);
+        fr__rewriter_edge(&r->w, src, dst, r->w.now.tensor[e->tensor], e->bytes);
     if (is_read_from_cut && ends_with_own_part(r, e->src) &&
         g->ops[e->dst].phase == g->ops[e->src].phase)
-        fr_graph_builder_edge(r->b, r->last[r->lead[e->src]], dst, FR_NONE, 0);
+        fr__rewriter_order(&r->w, r->last[r->lead[e->src]], dst);
 }
 
 static void keep_edges(struct fr__ring *r)
@@ -486,29 +430,22 @@ static void keep_edges(struct fr__ring *r)
     }
 }
 
-static void add_samples(struct fr__ring *r)
+void fr__ring_emit(struct fr__ring *r)
 {
-    for (size_t i = 0; i < r->g->n_samples; i++) {
-        const struct fr_sample *s = &r->g->samples[i];
+    const struct fr_graph *g = r->g;
 
-        if (r->axis[s->op] == FR_NONE) /* a part was not measured */
-            fr_graph_builder_sample(r->b, r->first[s->op], s->device, s->batch, s->time_s);
-    }
-}
-
-enum fr_status fr__ring_emit(struct fr__ring *r, struct fr_graph **out, struct fr_error *err)
-{
-    for (uint32_t o = 0; o < r->g->n_ops && !r->is_out_of_memory; o++) {
+    for (uint32_t o = 0; o < g->n_ops && !fr__rewriter_has_failed(&r->w); o++) {
         if (r->axis[o] == FR_NONE)
             copy_op(r, o);
         else if (!fr__ring_comm(r, o))
             cut_op(r, o);
-        else if (r->g->ops[o].kind == FR_OP_ALL_GATHER && r->lead[o] == o)
+        else if (g->ops[o].kind == FR_OP_ALL_GATHER && r->lead[o] == o)
             add_gather_steps(r, o);
     }
-    if (r->is_out_of_memory)
-        return fr__fail_nomem(err);
+    if (fr__rewriter_has_failed(&r->w))
+        return;
     keep_edges(r);
-    add_samples(r);
-    return fr_graph_builder_finish(r->b, r->g, out, err);
+    for (size_t i = 0; i < g->n_samples; i++)
+        if (r->axis[g->samples[i].op] == FR_NONE) /* a part was not measured */
+            fr__rewriter_keep_sample(&r->w, &r->w.now, &g->samples[i]);
 }

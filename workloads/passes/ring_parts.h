@@ -2,15 +2,13 @@
 #ifndef FR_WORKLOADS_PASSES_RING_PARTS_H
 #define FR_WORKLOADS_PASSES_RING_PARTS_H
 
-#include "base/arena.h"
 #include "workloads/passes/ring.h"
+#include "workloads/passes/sharded.h"
 
 struct fr__ring {
     const struct fr__ring_problem *in;
     const struct fr__sharded *s;
     const struct fr_graph *g;
-    struct fr__arena *keep, *scratch;
-    struct fr_graph_builder *b;
     /* of the given graph */
     uint32_t *axis;    /* [n_ops] of an op or message that is cut; FR_NONE */
     uint32_t *lead;    /* [n_ops] of a gather that is cut: the last one of those that travel
@@ -20,16 +18,12 @@ struct fr__ring {
     bool *reads_parts; /* [n_ops] an op that is cut reads gathers */
     bool *sums_parts;  /* [n_ops] an op that is cut writes to reduce-scatters */
     /* of the new one */
-    uint32_t *first, *last; /* [n_ops] new ops of a given one */
-    uint32_t *tensor;       /* [n_tensors] a given tensor when it is complete */
+    struct fr__rewriter w;  /* the counterpart of an op is its first part or step, that of a tensor
+                               is it when it is complete */
+    uint32_t *last;         /* [n_ops] the last new op of a given one */
     uint32_t *part, *apart; /* [n_ops] of a gather that is cut: the tensor that its first step
                                  brings, and how far the next ones are apart */
-    uint32_t *from;         /* [new ops] given op */
-    bool *is_main;          /* [new ops] stands for its given op: parameters are its own */
-    struct fr__comm *comms;
-    size_t n_comms, cap_from, cap_main, cap_comms;
-    uint32_t n_ops, n_tensors;
-    bool is_out_of_memory;
+    struct fr__messages messages;
 };
 
 static inline uint32_t fr__ring_ranks(const struct fr__ring *r, uint32_t op)
@@ -67,6 +61,7 @@ uint32_t fr__ring_source(const struct fr__ring *r, uint32_t gather);
 
 /* ---- ring_emit.c ---- */
 
-enum fr_status fr__ring_emit(struct fr__ring *r, struct fr_graph **out, struct fr_error *err);
+/* Adds all of the new graph. */
+void fr__ring_emit(struct fr__ring *r);
 
 #endif

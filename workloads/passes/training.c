@@ -27,7 +27,6 @@
  */
 #include "config.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "workloads/graph/elements.h"
 #include "workloads/passes/training.h"
@@ -58,36 +57,17 @@ static bool allocate(struct fr__expansion *x)
 {
     size_t n_ops = x->f->n_ops, n_tensors = x->f->n_tensors;
 
-    x->b = fr_graph_builder_new();
-    x->scratch = fr__arena_new();
-    if (!x->b || !x->scratch)
-        return false;
-    x->is_needed = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->is_needed));
-    x->tied_to = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->tied_to));
-    x->weight_grads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->weight_grads));
-    x->step_reads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_reads));
-    x->step_flops = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_flops));
-    x->step_samples = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_samples));
-    x->cast_user = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->cast_user));
-    x->n_sums = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->n_sums));
-    x->grads = fr__arena_alloc(x->scratch, n_tensors, sizeof(*x->grads));
-    if (!x->is_needed || !x->tied_to || !x->weight_grads || !x->step_reads || !x->step_flops ||
-        !x->step_samples || !x->cast_user || !x->n_sums || !x->grads)
-        return false;
-    for (size_t i = 0; i < n_ops; i++)
-        x->weight_grads[i] = x->step_reads[i] = x->cast_user[i] = FR_NONE;
-    for (size_t i = 0; i < n_tensors; i++)
-        x->grads[i] = FR_NONE;
-    return true;
-}
-
-static void release(struct fr__expansion *x)
-{
-    fr_graph_builder_free(x->b);
-    fr__arena_free(x->scratch);
-    free(x->reads);
-    free(x->now);
-    free(x->name);
+    x->is_needed = fr__arena_alloc(x->w.scratch, n_ops, sizeof(*x->is_needed));
+    x->tied_to = fr__arena_alloc(x->w.scratch, n_ops, sizeof(*x->tied_to));
+    x->weight_grads = fr__arena_nones(x->w.scratch, n_ops);
+    x->step_reads = fr__arena_nones(x->w.scratch, n_ops);
+    x->step_flops = fr__arena_alloc(x->w.scratch, n_ops, sizeof(*x->step_flops));
+    x->step_samples = fr__arena_alloc(x->w.scratch, n_ops, sizeof(*x->step_samples));
+    x->cast_user = fr__arena_nones(x->w.scratch, n_ops);
+    x->n_sums = fr__arena_alloc(x->w.scratch, n_ops, sizeof(*x->n_sums));
+    x->grads = fr__arena_nones(x->w.scratch, n_tensors);
+    return x->is_needed && x->tied_to && x->weight_grads && x->step_reads && x->step_flops &&
+           x->step_samples && x->cast_user && x->n_sums && x->grads;
 }
 
 /* Fills tied_to and is_needed in one forward pass. */
@@ -115,33 +95,18 @@ static void copy_forward(struct fr__expansion *x)
 {
     const struct fr_graph *f = x->f;
 
-    for (size_t i = 0; i < f->n_ops; i++) {
-        const struct fr_op *op = &f->ops[i];
-
-        if (fr_graph_builder_op(x->b, op, f->layer_names[op->layer], &f->tensors[op->first_tensor],
-                                op->n_tensors) == FR_NONE)
-            x->is_out_of_memory = true;
-    }
-    for (size_t i = 0; i < f->n_edges; i++) {
-        const struct fr_edge *e = &f->edges[i];
-
-        if (e->tensor == FR_NONE && e->bytes > 0)
-            fr_graph_builder_tie(x->b, e->src, e->dst);
-        else
-            fr_graph_builder_edge(x->b, e->src, e->dst, e->tensor, e->bytes);
-    }
-    for (size_t i = 0; i < f->n_samples; i++)
-        fr_graph_builder_sample(x->b, f->samples[i].op, f->samples[i].device, f->samples[i].batch,
-                                f->samples[i].time_s);
-    x->n_ops = (uint32_t)f->n_ops;
-    x->n_tensors = (uint32_t)f->n_tensors;
+    for (uint32_t o = 0; o < f->n_ops; o++)
+        fr__rewriter_keep(&x->w, o);
+    for (size_t i = 0; i < f->n_edges; i++)
+        fr__rewriter_keep_edge(&x->w, &f->edges[i]);
+    fr__rewriter_keep_samples(&x->w);
 }
 
 /* Adds what o's backward needs. An op whose outputs have no gradient has no part in the loss: it
  * has only the gradients that others deferred to it. */
 static void add_backward(struct fr__expansion *x, uint32_t o)
 {
-    struct fr__mark mark = fr__arena_mark(x->scratch);
+    struct fr__mark mark = fr__arena_mark(x->w.scratch);
     struct fr__output_grads dy;
     bool has_part;
 
@@ -150,13 +115,13 @@ static void add_backward(struct fr__expansion *x, uint32_t o)
     fr__expansion_add_cast_weight_op(x, o);
     dy = fr__expansion_collect(x, o);
     has_part = dy.n > 0 || x->f->ops[o].kind == FR_OP_LOSS;
-    if (has_part && !x->is_out_of_memory)
+    if (has_part && !fr__rewriter_has_failed(&x->w))
         fr__expansion_add_data_ops(x, o, &dy);
-    if (!x->is_out_of_memory)
+    if (!fr__rewriter_has_failed(&x->w))
         fr__expansion_add_weight_op(x, o, &dy, has_part);
-    if (!x->is_out_of_memory)
+    if (!fr__rewriter_has_failed(&x->w))
         fr__expansion_sum_input_gradients(x, o);
-    fr__arena_rewind(x->scratch, mark);
+    fr__arena_rewind(x->w.scratch, mark);
 }
 
 enum fr_status fr_graph_expand_training(const struct fr_graph *forward, struct fr_graph **out,
@@ -166,18 +131,21 @@ enum fr_status fr_graph_expand_training(const struct fr_graph *forward, struct f
     enum fr_status st;
 
     FR_TRY(refuse_unfit(forward, err));
+    FR_TRY(fr__rewriter_init(&x.w, forward, err));
     if (!allocate(&x)) {
         st = fr__fail_nomem(err);
         goto done;
     }
     mark_needed(&x);
     copy_forward(&x);
-    for (uint32_t o = (uint32_t)forward->n_ops; o-- > 0 && !x.is_out_of_memory;)
+    for (uint32_t o = (uint32_t)forward->n_ops; o-- > 0 && !fr__rewriter_has_failed(&x.w);)
         add_backward(&x, o);
-    for (uint32_t o = 0; o < forward->n_ops && !x.is_out_of_memory; o++)
+    for (uint32_t o = 0; o < forward->n_ops && !fr__rewriter_has_failed(&x.w); o++)
         fr__expansion_add_update(&x, o);
-    st = x.is_out_of_memory ? fr__fail_nomem(err) : fr_graph_builder_finish(x.b, forward, out, err);
+    st = fr__rewriter_finish(&x.w, forward, out, err);
 done:
-    release(&x);
+    fr__rewriter_fini(&x.w);
+    free(x.reads);
+    free(x.now);
     return st;
 }

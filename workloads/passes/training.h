@@ -13,8 +13,7 @@
 #ifndef FR_WORKLOADS_PASSES_TRAINING_H
 #define FR_WORKLOADS_PASSES_TRAINING_H
 
-#include "base/arena.h"
-#include "workloads/workloads.h"
+#include "workloads/graph/rewriter.h"
 
 /* ---- rules ---- */
 
@@ -65,9 +64,7 @@ struct fr__read {
 
 struct fr__expansion {
     const struct fr_graph *f; /* the forward graph */
-    struct fr_graph_builder *b;
-    struct fr__arena *scratch;
-    uint32_t n_ops, n_tensors; /* made so far */
+    struct fr__rewriter w;
     unsigned elem_bytes;
     bool *is_needed;        /* [ops]: it uses parameters, or reads what comes from some */
     uint32_t *tied_to;      /* [ops]: whose parameters it uses: its own, another's or FR_NONE */
@@ -82,9 +79,6 @@ struct fr__expansion {
     size_t n_reads, cap_reads;
     struct fr__read *now; /* what the next op will read */
     size_t n_now, cap_now;
-    char *name; /* of the op being made */
-    size_t cap_name;
-    bool is_out_of_memory; /* once set, the graph is not finished */
 };
 
 /* The gradients of an op's outputs. */
@@ -117,7 +111,7 @@ void fr__expansion_read_grads(struct fr__expansion *x, const struct fr__output_g
 
 /* Appends to the ring whose last element is *last. */
 void fr__expansion_contribute(struct fr__expansion *x, uint32_t *last, struct fr__read grad);
-/* The gradients of o's outputs that have come, in x->scratch. */
+/* The gradients of o's outputs that have come, in x->w.scratch. */
 struct fr__output_grads fr__expansion_collect(struct fr__expansion *x, uint32_t o);
 /* A gradient shaped like forward tensor t, in a storage of its own. */
 struct fr_tensor fr__expansion_gradient_of(const struct fr_tensor *t);

@@ -73,10 +73,10 @@ static void add_data_op_all(struct fr__expansion *x, uint32_t o, const struct fr
 {
     const struct fr_graph *f = x->f;
     uint32_t first = f->in_first[o], end = f->in_first[o + 1], n = 0;
-    struct fr_tensor *dx = fr__arena_alloc(x->scratch, end - first, sizeof(*dx));
+    struct fr_tensor *dx = fr__arena_alloc(x->w.scratch, end - first, sizeof(*dx));
 
     if (!dx) {
-        x->is_out_of_memory = true;
+        fr__rewriter_fail(&x->w);
         return;
     }
     for (uint32_t i = first; i < end; i++)

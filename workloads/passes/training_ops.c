@@ -7,10 +7,7 @@
 
 #include "workloads/passes/training.h"
 
-#include "base/error.h"
 #include "workloads/graph/shape.h"
-
-#include <stdio.h>
 
 /* ---- what a rule says of an op ---- */
 
@@ -51,7 +48,7 @@ static void append_read(struct fr__expansion *x, struct fr__read **list, size_t 
                         struct fr__read r)
 {
     if (!fr__grow(list, cap, *n + 1, sizeof(**list))) {
-        x->is_out_of_memory = true;
+        fr__rewriter_fail(&x->w);
         return;
     }
     (*list)[(*n)++] = r;
@@ -64,7 +61,7 @@ void fr__expansion_contribute(struct fr__expansion *x, uint32_t *last, struct fr
     grad.is_held = false;
     grad.next = *last == FR_NONE ? at : x->reads[*last].next;
     append_read(x, &x->reads, &x->n_reads, &x->cap_reads, grad);
-    if (x->is_out_of_memory)
+    if (fr__rewriter_has_failed(&x->w))
         return;
     if (*last != FR_NONE)
         x->reads[*last].next = at;
@@ -120,10 +117,10 @@ struct fr__output_grads fr__expansion_collect(struct fr__expansion *x, uint32_t 
 {
     const struct fr_op *op = &x->f->ops[o];
     uint32_t n = n_gradient_outputs(x, o);
-    struct fr__output_grads dy = {.reads = fr__arena_alloc(x->scratch, n, sizeof(*dy.reads))};
+    struct fr__output_grads dy = {.reads = fr__arena_alloc(x->w.scratch, n, sizeof(*dy.reads))};
 
     if (!dy.reads) {
-        x->is_out_of_memory = true;
+        fr__rewriter_fail(&x->w);
         return dy;
     }
     for (uint32_t k = 0; k < n; k++) {
@@ -147,22 +144,6 @@ void fr__expansion_read_grads(struct fr__expansion *x, const struct fr__output_g
 
 /* ---- making ops ---- */
 
-static const char *derived_name(struct fr__expansion *x, const char *base, const char *suffix,
-                                unsigned number)
-{
-    int n = snprintf(NULL, 0, "%s.%s%u", base, suffix, number);
-
-    if (n < 0 || !fr__grow(&x->name, &x->cap_name, (size_t)n + 1, 1)) {
-        x->is_out_of_memory = true;
-        return "";
-    }
-    if (number == FR_NONE)
-        snprintf(x->name, x->cap_name, "%s.%s", base, suffix);
-    else
-        snprintf(x->name, x->cap_name, "%s.%s%u", base, suffix, number);
-    return x->name;
-}
-
 /* Bytes that the next op moves. Where the op scales with the batch, only what scales counts. */
 static double traffic(const struct fr__expansion *x, const struct fr_tensor outputs[],
                       size_t n_outputs, bool scales)
@@ -183,29 +164,32 @@ void fr__expansion_add_op(struct fr__expansion *x, uint32_t from, const char *su
                           size_t n_outputs)
 {
     const struct fr_op *f = &x->f->ops[from];
+    struct fr__mark mark = fr__arena_mark(x->w.scratch);
+    uint32_t made;
 
-    op.name = derived_name(x, f->name, suffix, number);
-    if (x->is_out_of_memory)
-        return;
+    op.name = fr__rewriter_name(&x->w, f->name, suffix, number);
     op.loc = f->loc;
+    op.layer = f->layer;
     op.forward = from;
     for (size_t i = 0; i < x->n_now; i++)
         op.scales = op.scales || x->now[i].scales;
     if (n_outputs == 0 || outputs[0].alias == FR_NONE) /* views move nothing */
         op.bytes = traffic(x, outputs, n_outputs, op.scales);
-    if (fr_graph_builder_op(x->b, &op, x->f->layer_names[f->layer], outputs, n_outputs) == FR_NONE)
-        x->is_out_of_memory = true;
+    made = fr__rewriter_add(&x->w, from, &op, outputs, n_outputs);
     for (size_t i = 0; i < x->n_now; i++)
-        fr_graph_builder_edge(x->b, x->now[i].op, x->n_ops, x->now[i].tensor, x->now[i].bytes);
+        fr__rewriter_edge(&x->w, x->now[i].op, made, x->now[i].tensor, x->now[i].bytes);
     x->n_now = 0;
-    x->n_ops++;
-    x->n_tensors += (uint32_t)n_outputs;
+    fr__arena_rewind(x->w.scratch, mark);
 }
 
 struct fr__read fr__expansion_made(const struct fr__expansion *x, uint32_t n_back,
                                    const struct fr_tensor *t)
 {
-    return (struct fr__read){x->n_ops - 1, x->n_tensors - n_back, t->bytes, t->scales, false,
+    return (struct fr__read){fr__rewriter_n_ops(&x->w) - 1,
+                             fr__rewriter_n_tensors(&x->w) - n_back,
+                             t->bytes,
+                             t->scales,
+                             false,
                              FR_NONE};
 }
 

@@ -3,11 +3,8 @@
 
 #include "workloads/passes/untie.h"
 
-#include "base/arena.h"
 #include "base/error.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "workloads/graph/rewriter.h"
 
 /* A tie that is parted: ops of the given graph. */
 struct parting {
@@ -20,21 +17,11 @@ struct parting {
 struct untying {
     const struct fr_graph *g;
     const struct fr__units *units;
-    struct fr__arena *keep, *scratch;
-    struct fr_graph_builder *b;
-    uint32_t *new_op, *new_tensor; /* [n_ops], [n_tensors] */
-    uint32_t *parting_of;          /* [n_ops] of user, sum and update: which one; FR_NONE */
+    struct fr__rewriter w;
+    uint32_t *parting_of; /* [n_ops] of user, sum and update: which one; FR_NONE */
     struct parting *partings;
     size_t n_partings;
-    uint32_t *from;
-    struct fr__untied_pair *pairs;
-    uint32_t n_ops, n_tensors;
 };
-
-static bool is_tie(const struct fr_edge *e)
-{
-    return e->tensor == FR_NONE && e->bytes > 0;
-}
 
 /* ---- what is parted ---- */
 
@@ -99,7 +86,7 @@ static void find(struct untying *u)
         const struct fr_edge *e = &u->g->edges[i];
         struct parting p = {.owner = e->src, .user = e->dst, .bytes = e->bytes};
 
-        if (!is_tie(e) || first == FR_NONE || e->src >= first || e->dst <= last ||
+        if (!fr__edge_is_tie(e) || first == FR_NONE || e->src >= first || e->dst <= last ||
             u->parting_of[e->src] != FR_NONE || !complete(u->g, &p))
             continue;
         u->parting_of[p.owner] = u->parting_of[p.user] = u->parting_of[p.sum] =
@@ -120,74 +107,51 @@ static bool is_sum(const struct untying *u, uint32_t o)
 
 /* ---- the new graph ---- */
 
-static enum fr_status copy_op(struct untying *u, uint32_t o, struct fr_error *err)
+/* What uses the owner's parameters owns some itself now. */
+static void keep_op(struct untying *u, uint32_t o)
 {
-    const struct fr_graph *g = u->g;
     const struct parting *p = parting_of(u, o);
-    struct fr_op op = g->ops[o];
-    struct fr__mark mark = fr__arena_mark(u->scratch);
-    struct fr_tensor *out = fr__arena_take(u->scratch, op.n_tensors + 1, sizeof(*out));
+    struct fr_op op;
+    struct fr_tensor *out;
 
-    if (!out)
-        return fr__fail_nomem(err);
-    u->new_op[o] = u->n_ops;
-    u->from[u->n_ops++] = o;
-    if (op.forward != FR_NONE)
-        op.forward = u->new_op[op.forward];
-    if (p && p->user == o) {
-        op.param_bytes += p->bytes;
-        op.n_params++;
+    if (!p || p->user != o) {
+        fr__rewriter_keep(&u->w, o);
+        return;
     }
-    for (uint32_t k = 0; k < op.n_tensors; k++) {
-        out[k] = g->tensors[op.first_tensor + k];
-        if (out[k].alias != FR_NONE)
-            out[k].alias = u->new_tensor[out[k].alias];
-        u->new_tensor[op.first_tensor + k] = u->n_tensors++;
-    }
-    fr_graph_builder_op(u->b, &op, g->layer_names[op.layer], out, op.n_tensors);
-    fr__arena_rewind(u->scratch, mark);
-    return FR_OK;
+    op = fr__rewriter_op(&u->w, o);
+    op.param_bytes += p->bytes;
+    op.n_params++;
+    out = fr__rewriter_outputs(&u->w, o);
+    fr__rewriter_put(&u->w, &u->w.now, o, &op, out);
 }
 
 /* The update of what the user owns now, like that of the owner. */
-static enum fr_status add_update(struct untying *u, const struct parting *p, struct fr_error *err)
+static void add_update(struct untying *u, const struct parting *p)
 {
-    const struct fr_graph *g = u->g;
-    struct fr_op op = g->ops[p->update];
-    const char *user = g->ops[p->user].name;
-    struct fr__mark mark = fr__arena_mark(u->scratch);
-    size_t len = strlen(user) + sizeof(".update");
-    char *name = fr__arena_take(u->scratch, len, 1);
-    uint32_t gradient = g->tensors[p->other].op;
+    const struct fr_op *user = &u->g->ops[p->user];
+    struct fr_op op = u->g->ops[p->update];
 
-    if (!name)
-        return fr__fail_nomem(err);
-    snprintf(name, len, "%s.update", user);
-    op.name = name;
-    op.forward = u->new_op[p->user];
-    fr_graph_builder_op(u->b, &op, g->layer_names[g->ops[p->user].layer], NULL, 0);
-    fr_graph_builder_edge(u->b, u->new_op[gradient], u->n_ops, u->new_tensor[p->other],
-                          g->tensors[p->other].bytes);
-    u->from[u->n_ops++] = p->update;
-    fr__arena_rewind(u->scratch, mark);
-    return FR_OK;
+    op.name = fr__rewriter_name(&u->w, user->name, "update", FR_NONE);
+    op.forward = u->w.now.op[p->user];
+    op.layer = user->layer;
+    fr__rewriter_read(&u->w, fr__rewriter_add(&u->w, p->update, &op, NULL, 0),
+                      u->w.now.tensor[p->other]);
 }
 
-static enum fr_status add_ops(struct untying *u, struct fr_error *err)
+static void add_ops(struct untying *u)
 {
     for (uint32_t o = 0; o < u->g->n_ops; o++) {
         const struct parting *p = parting_of(u, o);
 
         if (is_sum(u, o)) { /* the owner's gradient takes its place */
-            u->new_op[o] = u->new_op[u->g->tensors[p->own].op];
-            u->new_tensor[u->g->ops[o].first_tensor] = u->new_tensor[p->own];
+            u->w.now.op[o] = u->w.now.op[u->g->tensors[p->own].op];
+            u->w.now.tensor[u->g->ops[o].first_tensor] = u->w.now.tensor[p->own];
             continue;
         }
-        FR_TRY(copy_op(u, o, err));
+        keep_op(u, o);
         if (p && p->update == o)
-            FR_TRY(add_update(u, p, err));
+            add_update(u, p);
     }
-    return FR_OK;
 }
 
 static void keep_edges(struct untying *u)
@@ -195,59 +159,46 @@ static void keep_edges(struct untying *u)
     for (size_t i = 0; i < u->g->n_edges; i++) {
         const struct fr_edge *e = &u->g->edges[i];
         const struct parting *p = parting_of(u, e->dst);
-        uint32_t src = u->new_op[e->src], dst = u->new_op[e->dst];
+        bool is_parted = fr__edge_is_tie(e) && p && p->owner == e->src && p->user == e->dst;
 
-        if (is_sum(u, e->dst) || (is_tie(e) && p && p->owner == e->src && p->user == e->dst))
-            continue;
-        if (is_tie(e))
-            fr_graph_builder_tie(u->b, src, dst);
-        else if (e->tensor == FR_NONE)
-            fr_graph_builder_edge(u->b, src, dst, FR_NONE, 0);
-        else
-            fr_graph_builder_edge(u->b, src, dst, u->new_tensor[e->tensor], e->bytes);
+        if (!is_sum(u, e->dst) && !is_parted)
+            fr__rewriter_keep_edge(&u->w, e);
     }
-    for (size_t i = 0; i < u->g->n_samples; i++) {
-        const struct fr_sample *s = &u->g->samples[i];
-
-        if (!is_sum(u, s->op))
-            fr_graph_builder_sample(u->b, u->new_op[s->op], s->device, s->batch, s->time_s);
-    }
+    for (size_t i = 0; i < u->g->n_samples; i++)
+        if (!is_sum(u, u->g->samples[i].op))
+            fr__rewriter_keep_sample(&u->w, &u->w.now, &u->g->samples[i]);
 }
 
-static bool allocate(struct untying *u)
+/* What outlives the pass, beside the graph. */
+static enum fr_status publish(const struct untying *u, struct fr__untied *out, struct fr_error *err)
 {
-    size_t n = u->g->n_ops;
+    struct fr__untied_pair *pairs = fr__arena_take(out->priv, u->n_partings, sizeof(*pairs));
 
-    u->keep = fr__arena_new();
-    u->scratch = fr__arena_new();
-    u->b = fr_graph_builder_new();
-    if (!u->keep || !u->scratch || !u->b)
-        return false;
-    u->new_op = fr__arena_alloc(u->scratch, n + 1, sizeof(*u->new_op));
-    u->new_tensor = fr__arena_alloc(u->scratch, u->g->n_tensors + 1, sizeof(*u->new_tensor));
-    u->parting_of = fr__arena_alloc(u->scratch, n + 1, sizeof(*u->parting_of));
-    u->partings = fr__arena_alloc(u->scratch, n + 1, sizeof(*u->partings));
-    u->from = fr__arena_alloc(u->keep, 2 * n + 1, sizeof(*u->from));
-    if (!u->new_op || !u->new_tensor || !u->parting_of || !u->partings || !u->from)
-        return false;
-    memset(u->parting_of, 0xff, n * sizeof(*u->parting_of)); /* FR_NONE each */
-    return true;
+    out->from = fr__rewriter_from(&u->w, out->priv);
+    if (!pairs || !out->from)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < u->n_partings; k++)
+        pairs[k] = (struct fr__untied_pair){u->w.now.op[u->partings[k].owner],
+                                            u->w.now.op[u->partings[k].user]};
+    out->pairs = pairs;
+    out->n_pairs = u->n_partings;
+    return FR_OK;
 }
 
 static enum fr_status rewrite(struct untying *u, struct fr__untied *out, struct fr_error *err)
 {
+    u->parting_of = fr__arena_nones(u->w.scratch, u->g->n_ops);
+    u->partings = fr__arena_take(u->w.scratch, u->g->n_ops, sizeof(*u->partings));
+    if (!u->parting_of || !u->partings)
+        return fr__fail_nomem(err);
     find(u);
     if (u->n_partings == 0)
         return FR_OK;
-    u->pairs = fr__arena_alloc(u->keep, u->n_partings, sizeof(*u->pairs));
-    if (!u->pairs)
-        return fr__fail_nomem(err);
-    FR_TRY(add_ops(u, err));
+    add_ops(u);
     keep_edges(u);
-    for (size_t k = 0; k < u->n_partings; k++)
-        u->pairs[k] = (struct fr__untied_pair){u->new_op[u->partings[k].owner],
-                                               u->new_op[u->partings[k].user]};
-    return fr_graph_builder_finish(u->b, u->g, &out->graph, err);
+    FR_TRY(fr__rewriter_finish(&u->w, u->g, &out->graph, err));
+    out->priv = fr__arena_new();
+    return out->priv ? publish(u, out, err) : fr__fail_nomem(err);
 }
 
 enum fr_status fr__untie(struct fr__untied *out, const struct fr_graph *g,
@@ -255,24 +206,16 @@ enum fr_status fr__untie(struct fr__untied *out, const struct fr_graph *g,
 {
     struct untying u = {.g = g, .units = units};
     struct fr__untied made = {.graph = NULL};
-    enum fr_status st = allocate(&u) ? rewrite(&u, &made, err) : fr__fail_nomem(err);
+    enum fr_status st;
 
-    fr_graph_builder_free(u.b);
-    fr__arena_free(u.scratch);
-    if (st != FR_OK || !made.graph) {
-        fr__arena_free(u.keep);
-        u.keep = NULL;
-    }
-    if (st != FR_OK)
-        return st;
-    if (made.graph) {
-        made.from = u.from;
-        made.pairs = u.pairs;
-        made.n_pairs = u.n_partings;
-        made.priv = u.keep;
-    }
-    *out = made;
-    return FR_OK;
+    FR_TRY(fr__rewriter_init(&u.w, g, err));
+    st = rewrite(&u, &made, err);
+    fr__rewriter_fini(&u.w);
+    if (st == FR_OK)
+        *out = made;
+    else
+        fr__untied_free(&made);
+    return st;
 }
 
 void fr__untied_free(struct fr__untied *u)

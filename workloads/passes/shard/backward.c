@@ -186,8 +186,8 @@ static void pair_op(struct pairing *p, uint32_t o)
 enum fr_status fr__sharding_pair(struct fr__sharding *s, struct fr_error *err)
 {
     const struct fr_graph *g = s->g;
-    bool *is_needed = fr__arena_alloc(s->arena, g->n_ops, sizeof(*is_needed));
-    struct pairing p = {s, is_needed, fr__arena_alloc(s->arena, g->n_ops, sizeof(uint32_t))};
+    bool *is_needed = fr__arena_alloc(s->w.scratch, g->n_ops, sizeof(*is_needed));
+    struct pairing p = {s, is_needed, fr__arena_alloc(s->w.scratch, g->n_ops, sizeof(uint32_t))};
 
     if (!is_needed || !p.n_made)
         return fr__fail_nomem(err);

@@ -54,12 +54,8 @@ static void copy_order(struct fr__sharding *s, uint32_t o)
     for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
-        if (e->tensor != FR_NONE || s->new_op[e->src] == FR_NONE)
-            continue;
-        if (e->bytes)
-            fr_graph_builder_tie(s->b, s->new_op[e->src], s->new_op[o]);
-        else
-            fr_graph_builder_edge(s->b, s->new_op[e->src], s->new_op[o], FR_NONE, 0);
+        if (e->tensor == FR_NONE)
+            fr__rewriter_keep_edge(&s->w, e);
     }
 }
 
@@ -72,29 +68,6 @@ static uint64_t edge_bytes(const struct fr_graph *g, const struct fr__input *in)
     if (e->bytes == whole || whole == 0)
         return in->v.bytes;
     return (uint64_t)((double)e->bytes / (double)whole * (double)in->v.bytes);
-}
-
-static void copy_samples(struct fr__sharding *s, uint32_t o)
-{
-    const struct fr_graph *g = s->g;
-    uint32_t f = g->ops[o].forward;
-    size_t low = 0, high = g->n_samples;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (g->samples[mid].op < o)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    /* a part of an op was not measured */
-    for (size_t a = 0; f != FR_NONE && g->ops[f].phase <= FR_PHASE_FORWARD && a < s->n_axes; a++)
-        if (fr__sharding_split(s, f, a) > FR__SPLIT_NONE)
-            return;
-    for (; low < g->n_samples && g->samples[low].op == o; low++)
-        fr_graph_builder_sample(s->b, s->new_op[o], g->samples[low].device, g->samples[low].batch,
-                                g->samples[low].time_s);
 }
 
 /* What o writes on one rank. The gradient of parameters has no dimensions. */
@@ -125,29 +98,23 @@ void fr__sharding_emit(struct fr__sharding *s, uint32_t o, const struct fr__inpu
                        const int8_t *at)
 {
     const struct fr_graph *g = s->g;
-    struct fr__mark mark = fr__arena_mark(s->arena);
-    struct fr_op op = g->ops[o];
-    struct fr_tensor *out = fr__arena_alloc(s->arena, op.n_tensors, sizeof(*out));
+    struct fr__mark mark = fr__arena_mark(s->w.scratch);
+    struct fr_op op = fr__rewriter_op(&s->w, o);
+    struct fr_tensor *out = fr__rewriter_take(&s->w, op.n_tensors);
 
-    if (!out || s->is_out_of_memory) {
-        s->is_out_of_memory = true;
+    if (fr__rewriter_has_failed(&s->w))
         return;
-    }
     set_outputs(s, o, in, n_in, at, out);
     fr__sharding_local_op(s, o, op.n_tensors ? &out[0] : NULL, &op);
     op.bytes = local_traffic(s, o, in, n_in, out);
-    if (op.phase > FR_PHASE_FORWARD && op.forward != FR_NONE)
-        op.forward = s->new_op[op.forward];
-    s->new_op[o] = fr__sharding_add_op(s, o, o, &op, out, op.n_tensors);
+    s->w.now.op[o] = fr__rewriter_add(&s->w, o, &op, out, op.n_tensors);
     for (size_t i = 0; i < n_in; i++)
-        fr_graph_builder_edge(s->b, in[i].v.op, s->new_op[o], in[i].v.tensor,
-                              edge_bytes(g, &in[i]));
+        fr__rewriter_edge(&s->w, in[i].v.op, s->w.now.op[o], in[i].v.tensor, edge_bytes(g, &in[i]));
     copy_order(s, o);
-    copy_samples(s, o);
     if (fr__sharding_sends(s, o))
         fr__sharding_send(s, o, at);
     for (uint32_t k = 0; k < op.n_tensors && !fr__sharding_sends(s, o); k++)
         fr__sharding_add_version(s, g->ops[o].first_tensor + k, op.n_tensors - k, out[k].bytes,
                                  &at[k * s->n_axes], fr__sharding_pass(&g->ops[o]), false);
-    fr__arena_rewind(s->arena, mark);
+    fr__arena_rewind(s->w.scratch, mark);
 }

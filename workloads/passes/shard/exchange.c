@@ -60,12 +60,12 @@ struct load {
 
 static bool make_room(struct fr__sharding *s, struct load *l, size_t n)
 {
-    l->tensors = fr__arena_alloc(s->arena, n, sizeof(*l->tensors));
-    l->v = fr__arena_alloc(s->arena, n, sizeof(*l->v));
-    l->out = fr__arena_alloc(s->arena, n, sizeof(*l->out));
+    l->tensors = fr__arena_alloc(s->w.scratch, n, sizeof(*l->tensors));
+    l->v = fr__arena_alloc(s->w.scratch, n, sizeof(*l->v));
+    l->out = fr__arena_alloc(s->w.scratch, n, sizeof(*l->out));
     if (!l->tensors || !l->v || !l->out)
-        s->is_out_of_memory = true;
-    return !s->is_out_of_memory;
+        fr__rewriter_fail(&s->w);
+    return !fr__rewriter_has_failed(&s->w);
 }
 
 /* One message on behalf of op o takes `from` to `to`, tensors that are on `side` then. bytes: 0: of
@@ -84,9 +84,9 @@ static void move(struct fr__sharding *s, uint32_t o, enum fr_op_kind kind, uint3
     for (size_t k = 0; k < from->n; k++)
         bytes += (double)from->v[k].bytes;
     op.scales = to->n > 0 && to->out[0].scales;
-    id = fr__sharding_add_op(s, o, o, &op, to->out, to->n);
-    for (size_t k = 0; k < from->n && !s->is_out_of_memory; k++)
-        fr_graph_builder_edge(s->b, from->v[k].op, id, from->v[k].tensor, from->v[k].bytes);
+    id = fr__rewriter_add(&s->w, o, &op, to->out, to->n);
+    for (size_t k = 0; k < from->n && !fr__rewriter_has_failed(&s->w); k++)
+        fr__rewriter_edge(&s->w, from->v[k].op, id, from->v[k].tensor, from->v[k].bytes);
     if (kind == FR_OP_ALL_GATHER)
         bytes = sum_of(to->out, to->n);
     if (kind == FR_OP_ALL_TO_ALL)
@@ -97,7 +97,7 @@ static void move(struct fr__sharding *s, uint32_t o, enum fr_op_kind kind, uint3
     for (size_t k = 0; k < to->n; k++) {
         to->v[k] = from->v[0];
         to->v[k].op = id;
-        to->v[k].tensor = s->n_tensors - (uint32_t)(to->n - k);
+        to->v[k].tensor = fr__rewriter_n_tensors(&s->w) - (uint32_t)(to->n - k);
         to->v[k].bytes = to->out[k].bytes;
     }
 }
@@ -107,15 +107,17 @@ void fr__sharding_send(struct fr__sharding *s, uint32_t o, const int8_t *at)
     const struct fr_op *op = &s->g->ops[o];
     struct load home = {.n = op->n_tensors}, here = {.n = 0};
 
-    if (s->is_out_of_memory || !make_room(s, &home, home.n) || !make_room(s, &here, home.n))
+    if (fr__rewriter_has_failed(&s->w) || !make_room(s, &home, home.n) ||
+        !make_room(s, &here, home.n))
         return;
     for (uint32_t k = 0; k < op->n_tensors; k++) {
         uint32_t t = op->first_tensor + k;
 
         home.tensors[k] = t;
-        home.v[k] = (struct fr__version){.op = s->n_ops - 1,
-                                         .tensor = s->n_tensors - op->n_tensors + k,
-                                         .bytes = on_side(s, t, at, AT_HOME).bytes};
+        home.v[k] =
+            (struct fr__version){.op = fr__rewriter_n_ops(&s->w) - 1,
+                                 .tensor = fr__rewriter_n_tensors(&s->w) - op->n_tensors + k,
+                                 .bytes = on_side(s, t, at, AT_HOME).bytes};
         memcpy(home.v[k].at, &at[k * s->n_axes], s->n_axes);
         if (fr__sharding_is_here(s, t))
             here.tensors[here.n++] = t;
@@ -127,8 +129,9 @@ void fr__sharding_send(struct fr__sharding *s, uint32_t o, const int8_t *at)
     if (experts(s)->etp > 1)
         move(s, o, FR_OP_ALL_GATHER, (uint32_t)s->etp_axis, &here, &here, AT_EXPERT);
     for (size_t k = 0; k < here.n; k++)
-        fr__sharding_add_version(s, here.tensors[k], s->n_tensors - here.v[k].tensor,
-                                 here.v[k].bytes, home.v[k].at, fr__sharding_pass(op), false);
+        fr__sharding_add_version(s, here.tensors[k],
+                                 fr__rewriter_n_tensors(&s->w) - here.v[k].tensor, here.v[k].bytes,
+                                 home.v[k].at, fr__sharding_pass(op), false);
 }
 
 void fr__sharding_receive(struct fr__sharding *s, uint32_t o, struct fr__input in[], size_t n_in)
@@ -136,7 +139,7 @@ void fr__sharding_receive(struct fr__sharding *s, uint32_t o, struct fr__input i
     const struct fr_graph *g = s->g;
     struct load here = {.n = 0}, home = {.n = 0};
 
-    if (s->is_out_of_memory || !make_room(s, &here, n_in) || !make_room(s, &home, n_in))
+    if (fr__rewriter_has_failed(&s->w) || !make_room(s, &here, n_in) || !make_room(s, &home, n_in))
         return;
     for (size_t i = 0; i < n_in; i++) {
         uint32_t t = g->edges[in[i].edge].tensor;

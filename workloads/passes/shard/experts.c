@@ -243,8 +243,8 @@ enum fr_status fr__sharding_find_experts(struct fr__sharding *s, struct fr_error
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a skew of %g among %u groups of experts, not 1 to %u", x->skew,
                         (unsigned)x->ep, (unsigned)x->ep);
-    s->expert_of = fr__arena_alloc(s->arena, s->g->n_ops, sizeof(*s->expert_of));
-    s->dispatch_of = fr__arena_alloc(s->arena, s->g->n_ops, sizeof(*s->dispatch_of));
+    s->expert_of = fr__arena_alloc(s->w.scratch, s->g->n_ops, sizeof(*s->expert_of));
+    s->dispatch_of = fr__arena_alloc(s->w.scratch, s->g->n_ops, sizeof(*s->dispatch_of));
     if (!s->expert_of || !s->dispatch_of)
         return fr__fail_nomem(err);
     fr__shard_find_experts(s->g, s->expert_of);

@@ -65,15 +65,15 @@ size_t fr__sharding_order_before(struct fr__sharding *s, uint32_t o, uint32_t **
     uint32_t n_in = g->in_first[o + 1] - g->in_first[o];
     size_t n = 0;
 
-    *after = fr__arena_alloc(s->arena, n_in + 1, sizeof(**after));
+    *after = fr__arena_alloc(s->w.scratch, n_in + 1, sizeof(**after));
     for (uint32_t i = g->in_first[o]; *after && i < g->in_first[o + 1]; i++) {
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
-        if (e->tensor == FR_NONE && e->bytes == 0 && s->new_op[e->src] != FR_NONE)
-            (*after)[n++] = s->new_op[e->src];
+        if (e->tensor == FR_NONE && e->bytes == 0 && s->w.now.op[e->src] != FR_NONE)
+            (*after)[n++] = s->w.now.op[e->src];
     }
     if (!*after)
-        s->is_out_of_memory = true;
+        fr__rewriter_fail(&s->w);
     return n;
 }
 
@@ -90,7 +90,7 @@ void fr__sharding_make(struct fr__sharding *s, uint32_t o, struct fr__input in[]
         add_row_sums(s, o, &in[0].v, sums, &n_sums);
     fr__sharding_emit(s, o, in, n_in, at);
     for (size_t i = 0; i < n_sums; i++)
-        fr_graph_builder_edge(s->b, sums[i].op, s->new_op[o], sums[i].tensor, sums[i].bytes);
+        fr__rewriter_edge(&s->w, sums[i].op, s->w.now.op[o], sums[i].tensor, sums[i].bytes);
 }
 
 void fr__sharding_walk_forward(struct fr__sharding *s, uint32_t o)
@@ -99,7 +99,7 @@ void fr__sharding_walk_forward(struct fr__sharding *s, uint32_t o)
     const struct fr_op *op = &g->ops[o];
     uint32_t f = op->phase <= FR_PHASE_FORWARD ? o : op->forward;
     uint32_t n_edges = g->in_first[o + 1] - g->in_first[o];
-    struct fr__input *in = fr__arena_alloc(s->arena, n_edges, sizeof(*in));
+    struct fr__input *in = fr__arena_alloc(s->w.scratch, n_edges, sizeof(*in));
     struct fr__reader reader = {.op = o, .pass = fr__sharding_pass(op)};
     int8_t want[FR__MAX_AXES];
     size_t n_in = 0;
@@ -107,8 +107,8 @@ void fr__sharding_walk_forward(struct fr__sharding *s, uint32_t o)
 
     reader.n_after = fr__sharding_order_before(s, o, &after);
     reader.after = after;
-    if (!in || s->is_out_of_memory) {
-        s->is_out_of_memory = true;
+    if (!in || fr__rewriter_has_failed(&s->w)) {
+        fr__rewriter_fail(&s->w);
         return;
     }
     for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {

@@ -140,8 +140,8 @@ void fr__sharding_walk_backward(struct fr__sharding *s, uint32_t o)
     const struct fr_graph *g = s->g;
     const struct fr_op *op = &g->ops[o];
     uint32_t f = op->forward, n_edges = g->in_first[o + 1] - g->in_first[o];
-    struct fr__input *in = fr__arena_alloc(s->arena, n_edges, sizeof(*in));
-    int8_t *at = fr__arena_alloc(s->arena, op->n_tensors * s->n_axes, sizeof(*at));
+    struct fr__input *in = fr__arena_alloc(s->w.scratch, n_edges, sizeof(*in));
+    int8_t *at = fr__arena_alloc(s->w.scratch, op->n_tensors * s->n_axes, sizeof(*at));
     struct fr__reader reader = {.op = o, .pass = FR__PASS_BACKWARD};
     int8_t want[FR__MAX_AXES];
     uint32_t *after;
@@ -149,8 +149,8 @@ void fr__sharding_walk_backward(struct fr__sharding *s, uint32_t o)
 
     reader.n_after = fr__sharding_order_before(s, o, &after);
     reader.after = after;
-    if (!in || !at || s->is_out_of_memory) {
-        s->is_out_of_memory = true;
+    if (!in || !at || fr__rewriter_has_failed(&s->w)) {
+        fr__rewriter_fail(&s->w);
         return;
     }
     n_in = read_gradients(s, o, f, &reader, after, in);

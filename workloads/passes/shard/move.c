@@ -11,32 +11,14 @@
 
 #include "workloads/passes/shard/walk.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- ops and versions ---- */
 
-uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
-                             const struct fr_op *op, const struct fr_tensor outputs[],
-                             size_t n_outputs)
-{
-    const struct fr_graph *g = s->g;
-
-    if (s->is_out_of_memory || !fr__grow(&s->from, &s->cap_from, s->n_ops + 1, sizeof(*s->from)) ||
-        fr_graph_builder_op(s->b, op, g->layer_names[g->ops[beside].layer], outputs, n_outputs) ==
-            FR_NONE) {
-        s->is_out_of_memory = true;
-        return 0;
-    }
-    s->from[s->n_ops] = from;
-    s->n_tensors += (uint32_t)n_outputs;
-    return s->n_ops++;
-}
-
 static struct fr__version *new_version(struct fr__sharding *s)
 {
     if (!fr__grow(&s->versions, &s->cap_versions, s->n_versions + 1, sizeof(*s->versions))) {
-        s->is_out_of_memory = true;
+        fr__rewriter_fail(&s->w);
         return NULL;
     }
     s->versions[s->n_versions] = (struct fr__version){.next = FR_NONE};
@@ -46,13 +28,13 @@ static struct fr__version *new_version(struct fr__sharding *s)
 void fr__sharding_add_version(struct fr__sharding *s, uint32_t t, uint32_t n_back, uint64_t bytes,
                               const int8_t at[], enum fr__pass pass, bool is_gathered)
 {
-    struct fr__version *v = s->is_out_of_memory ? NULL : new_version(s);
+    struct fr__version *v = fr__rewriter_has_failed(&s->w) ? NULL : new_version(s);
     uint32_t *last = &s->first_version[t];
 
     if (!v)
         return;
-    v->op = s->n_ops - 1;
-    v->tensor = s->n_tensors - n_back;
+    v->op = fr__rewriter_n_ops(&s->w) - 1;
+    v->tensor = fr__rewriter_n_tensors(&s->w) - n_back;
     v->bytes = bytes;
     v->pass = pass;
     v->is_gathered = is_gathered;
@@ -124,18 +106,9 @@ static const char *name_move(struct fr__sharding *s, uint32_t from, const char *
                              const char *kind)
 {
     unsigned number = ++s->n_moves[from];
-    const char *name = s->g->ops[from].name;
-    int n = snprintf(NULL, 0, "%s.%s.%s%u", name, axis, kind, number);
+    const char *name = fr__rewriter_name(&s->w, s->g->ops[from].name, axis, FR_NONE);
 
-    if (n < 0 || !fr__grow(&s->name, &s->cap_name, (size_t)n + 1, 1)) {
-        s->is_out_of_memory = true;
-        return "";
-    }
-    if (number == 1)
-        snprintf(s->name, s->cap_name, "%s.%s.%s", name, axis, kind);
-    else
-        snprintf(s->name, s->cap_name, "%s.%s.%s%u", name, axis, kind, number);
-    return s->name;
+    return fr__rewriter_name(&s->w, name, kind, number == 1 ? FR_NONE : number);
 }
 
 struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
@@ -145,9 +118,10 @@ struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint3
     uint32_t f = g->ops[beside].forward;
     struct fr_op op = {.kind = kind,
                        .loc = g->ops[from].loc,
+                       .layer = g->ops[beside].layer,
                        .phase =
                            pass == FR__PASS_FORWARD ? FR_PHASE_FORWARD : FR_PHASE_BACKWARD_DATA,
-                       .forward = f == FR_NONE ? FR_NONE : s->new_op[f],
+                       .forward = f == FR_NONE ? FR_NONE : s->w.now.op[f],
                        .is_recomputed = pass == FR__PASS_AGAIN};
 
     op.name = name_move(s, from, axis, fr_op_kind_name(kind));
@@ -157,14 +131,10 @@ struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint3
 void fr__sharding_note_message(struct fr__sharding *s, uint32_t op, uint32_t axis, double bytes,
                                bool scales)
 {
-    if (!fr__grow(&s->comms, &s->cap_comms, s->n_comms + 1, sizeof(*s->comms))) {
-        s->is_out_of_memory = true;
-        return;
-    }
     if (s->etp_axis < s->n_axes && axis == s->etp_axis)
         axis = FR__AXIS_EXPERT_TENSOR;
-    s->comms[s->n_comms++] =
-        (struct fr__comm){.op = op, .axis = axis, .bytes = bytes, .scales = scales};
+    fr__messages_add(&s->messages, &s->w,
+                     (struct fr__comm){.op = op, .axis = axis, .bytes = bytes, .scales = scales});
 }
 
 struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from, uint32_t beside,
@@ -177,9 +147,9 @@ struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t fro
     struct fr__version v = {.bytes = out->bytes, .next = FR_NONE, .pass = pass};
 
     op.scales = out->scales;
-    v.op = fr__sharding_add_op(s, from, beside, &op, out, 1);
-    v.tensor = s->n_tensors - 1;
-    fr_graph_builder_edge(s->b, in->op, v.op, in->tensor, in->bytes);
+    v.op = fr__rewriter_add(&s->w, from, &op, out, 1);
+    v.tensor = fr__rewriter_n_tensors(&s->w) - 1;
+    fr__rewriter_edge(&s->w, in->op, v.op, in->tensor, in->bytes);
     fr__sharding_note_message(s, v.op, axis, bytes, out->scales);
     return v;
 }
@@ -211,13 +181,13 @@ static uint32_t take_step(struct fr__sharding *s, const struct step *st, uint32_
             out.alias = in.tensor;
         else
             op.bytes = 2 * (double)out.bytes;
-        v.op = fr__sharding_add_op(s, from, beside, &op, &out, 1);
-        fr_graph_builder_edge(s->b, in.op, v.op, in.tensor, in.bytes);
+        v.op = fr__rewriter_add(&s->w, from, &op, &out, 1);
+        fr__rewriter_edge(&s->w, in.op, v.op, in.tensor, in.bytes);
     } else
         v = fr__sharding_add_message(s, from, beside, kind, (uint32_t)st->axis, axis, &in, &out,
                                      message_bytes(s, st, &in, &out), pass);
     for (size_t i = 0; kind == FR_OP_ALL_GATHER && i < reader->n_after; i++)
-        fr_graph_builder_edge(s->b, reader->after[i], v.op, FR_NONE, 0);
+        fr__rewriter_order(&s->w, reader->after[i], v.op);
     fr__sharding_add_version(s, st->tensor, 1, out.bytes, in.at, pass, is_gathered);
     return (uint32_t)s->n_versions - 1;
 }
@@ -242,7 +212,7 @@ static uint32_t change(struct fr__sharding *s, uint32_t t, uint32_t at, size_t a
     int8_t after[FR__MAX_AXES];
     uint32_t found;
 
-    if (st.from == to || s->is_out_of_memory)
+    if (st.from == to || fr__rewriter_has_failed(&s->w))
         return at;
     memcpy(after, s->versions[at].at, sizeof(after));
     after[a] = to;
@@ -259,7 +229,7 @@ struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const in
     const struct fr__reader nobody = {.op = FR_NONE, .pass = own_pass(s->g, t)};
     uint32_t found;
 
-    if (at == FR_NONE || s->is_out_of_memory)
+    if (at == FR_NONE || fr__rewriter_has_failed(&s->w))
         return none;
     if (is_forward) /* a sum is resolved once, for all its readers in all passes */
         for (size_t a = 0; a < s->n_axes; a++)
@@ -274,5 +244,5 @@ struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const in
             at = change(s, t, at, a, want[a], reader->pass, reader);
     for (size_t a = 0; a < s->n_axes; a++)
         at = change(s, t, at, a, want[a], reader->pass, reader);
-    return s->is_out_of_memory ? none : s->versions[at];
+    return fr__rewriter_has_failed(&s->w) ? none : s->versions[at];
 }

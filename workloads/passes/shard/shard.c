@@ -16,8 +16,8 @@ static void walk(struct fr__sharding *s)
 {
     const struct fr_graph *g = s->g;
 
-    for (uint32_t o = 0; o < g->n_ops && !s->is_out_of_memory; o++) {
-        struct fr__mark mark = fr__arena_mark(s->arena);
+    for (uint32_t o = 0; o < g->n_ops && !fr__rewriter_has_failed(&s->w); o++) {
+        struct fr__mark mark = fr__arena_mark(s->w.scratch);
 
         if (fr__sharding_is_elsewhere(s, o))
             continue;
@@ -28,7 +28,7 @@ static void walk(struct fr__sharding *s)
             continue;
         } else
             fr__sharding_walk_backward(s, o);
-        fr__arena_rewind(s->arena, mark);
+        fr__arena_rewind(s->w.scratch, mark);
     }
 }
 
@@ -36,42 +36,22 @@ static bool allocate(struct fr__sharding *s)
 {
     size_t n_ops = s->g->n_ops, n_tensors = s->g->n_tensors;
 
-    s->b = fr_graph_builder_new();
-    s->arena = fr__arena_new();
-    if (!s->b || !s->arena)
-        return false;
-    s->split = fr__arena_alloc(s->arena, s->n_axes * n_ops, sizeof(*s->split));
-    s->tied_to = fr__arena_alloc(s->arena, n_ops, sizeof(*s->tied_to));
-    s->written = fr__arena_alloc(s->arena, s->n_axes * n_tensors + 1, sizeof(*s->written));
-    s->rest = fr__arena_alloc(s->arena, s->n_axes * n_tensors + 1, sizeof(*s->rest));
-    s->grains = fr__arena_alloc(s->arena, n_tensors, sizeof(*s->grains));
-    s->twin = fr__arena_alloc(s->arena, n_tensors, sizeof(*s->twin));
-    s->new_op = fr__arena_alloc(s->arena, n_ops, sizeof(*s->new_op));
-    s->first_version = fr__arena_alloc(s->arena, n_tensors, sizeof(*s->first_version));
-    s->n_moves = fr__arena_alloc(s->arena, n_ops, sizeof(*s->n_moves));
-    s->sums = fr__arena_alloc(s->arena, n_ops, sizeof(struct fr__sum *));
-    s->partial = fr__arena_alloc(s->arena, n_ops, sizeof(*s->partial));
-    s->divided = fr__arena_alloc(s->arena, n_ops, sizeof(*s->divided));
-    s->replicas = fr__arena_alloc(s->arena, n_ops, sizeof(*s->replicas));
-    if (!s->split || !s->tied_to || !s->written || !s->rest || !s->grains || !s->twin ||
-        !s->new_op || !s->first_version || !s->n_moves || !s->sums || !s->partial || !s->divided ||
-        !s->replicas)
-        return false;
-    for (size_t i = 0; i < n_ops; i++)
-        s->new_op[i] = FR_NONE;
-    for (size_t i = 0; i < n_tensors; i++)
-        s->first_version[i] = FR_NONE;
-    return true;
-}
-
-static void release(struct fr__sharding *s)
-{
-    fr_graph_builder_free(s->b);
-    fr__arena_free(s->arena);
-    free(s->versions);
-    free(s->from);
-    free(s->comms);
-    free(s->name);
+    s->split = fr__arena_alloc(s->w.scratch, s->n_axes * n_ops, sizeof(*s->split));
+    s->tied_to = fr__arena_alloc(s->w.scratch, n_ops, sizeof(*s->tied_to));
+    s->written = fr__arena_alloc(s->w.scratch, s->n_axes * n_tensors + 1, sizeof(*s->written));
+    s->rest = fr__arena_alloc(s->w.scratch, s->n_axes * n_tensors + 1, sizeof(*s->rest));
+    s->grains = fr__arena_alloc(s->w.scratch, n_tensors, sizeof(*s->grains));
+    s->twin = fr__arena_alloc(s->w.scratch, n_tensors, sizeof(*s->twin));
+    s->first_version = fr__arena_nones(s->w.scratch, n_tensors);
+    s->n_moves = fr__arena_alloc(s->w.scratch, n_ops, sizeof(*s->n_moves));
+    s->sums = fr__arena_alloc(s->w.scratch, n_ops, sizeof(struct fr__sum *));
+    s->partial = fr__arena_alloc(s->w.scratch, n_ops, sizeof(*s->partial));
+    s->divided = fr__arena_alloc(s->w.scratch, n_ops, sizeof(*s->divided));
+    s->replicas = fr__arena_alloc(s->w.scratch, n_ops, sizeof(*s->replicas));
+    for (size_t o = 0; s->replicas && o < n_ops; o++)
+        s->replicas[o] = 1;
+    return s->split && s->tied_to && s->written && s->rest && s->grains && s->twin &&
+           s->first_version && s->n_moves && s->sums && s->partial && s->divided && s->replicas;
 }
 
 static enum fr_status refuse_unfit(const struct fr__shard_problem *in, struct fr_error *err)
@@ -90,56 +70,12 @@ static enum fr_status refuse_unfit(const struct fr__shard_problem *in, struct fr
     return FR_OK;
 }
 
-/* Arrays that outlive the pass, by number of the new ops. */
-static enum fr_status keep(struct fr__sharded *out, const struct fr__sharding *s,
-                           struct fr__arena *arena, struct fr_error *err)
-{
-    size_t n = out->graph->n_ops;
-    uint32_t *from = fr__arena_alloc(arena, n, sizeof(*from));
-    uint32_t *comm_of = fr__arena_alloc(arena, n, sizeof(*comm_of));
-    uint32_t *partial = fr__arena_alloc(arena, n, sizeof(*partial));
-    uint32_t *divided = fr__arena_alloc(arena, n, sizeof(*divided));
-    uint32_t *replicas = fr__arena_alloc(arena, n, sizeof(*replicas));
-    uint8_t *split = fr__arena_alloc(arena, n * s->in->n_axes + 1, sizeof(*split));
-    struct fr__comm *comms = fr__arena_alloc(arena, s->n_comms, sizeof(*comms));
-
-    if (!from || !comm_of || !partial || !divided || !replicas || !split || !comms)
-        return fr__fail_nomem(err);
-    for (size_t o = 0; o < n; o++) {
-        uint32_t given = from[o] = s->from[o];
-        bool is_copy = s->new_op[given] == o;
-
-        comm_of[o] = FR_NONE;
-        partial[o] = is_copy ? s->partial[given] : 0;
-        divided[o] = is_copy ? s->divided[given] : 0;
-        replicas[o] = is_copy && s->replicas[given] ? s->replicas[given] : 1;
-        for (size_t a = 0; a < s->in->n_axes; a++)
-            split[a * n + o] = is_copy && s->g->ops[given].phase <= FR_PHASE_FORWARD
-                                   ? s->split[a * s->g->n_ops + given]
-                                   : FR__SPLIT_NONE;
-    }
-    for (size_t c = 0; c < s->n_comms; c++) {
-        comms[c] = s->comms[c];
-        comm_of[comms[c].op] = (uint32_t)c;
-    }
-    out->from = from;
-    out->comm_of = comm_of;
-    out->partial = partial;
-    out->divided = divided;
-    out->replicas = replicas;
-    out->split = split;
-    out->comms = comms;
-    out->n_comms = s->n_comms;
-    out->priv = arena;
-    return FR_OK;
-}
-
 /* Ranks that share each expert are one more axis: columns and depth of the experts' products. */
 static enum fr_status add_expert_axis(struct fr__sharding *s, struct fr_error *err)
 {
     size_t n = s->in->n_axes;
-    struct fr__shard_axis *axes = fr__arena_alloc(s->arena, n + 1, sizeof(*axes));
-    uint8_t *split = fr__arena_alloc(s->arena, s->g->n_ops, sizeof(*split));
+    struct fr__shard_axis *axes = fr__arena_alloc(s->w.scratch, n + 1, sizeof(*axes));
+    uint8_t *split = fr__arena_alloc(s->w.scratch, s->g->n_ops, sizeof(*split));
 
     if (!axes || !split)
         return fr__fail_nomem(err);
@@ -153,10 +89,29 @@ static enum fr_status add_expert_axis(struct fr__sharding *s, struct fr_error *e
     return fr__shard_annotate_experts(s->g, s->expert_of, split, err);
 }
 
+/* Samples stay where the op is whole: a part of an op was not measured. */
+static void keep_samples(struct fr__sharding *s)
+{
+    const struct fr_graph *g = s->g;
+
+    for (size_t i = 0; i < g->n_samples; i++) {
+        uint32_t f = g->ops[g->samples[i].op].forward;
+        bool is_whole = true;
+
+        for (size_t a = 0; f != FR_NONE && g->ops[f].phase <= FR_PHASE_FORWARD && a < s->n_axes;
+             a++)
+            is_whole = is_whole && fr__sharding_split(s, f, a) <= FR__SPLIT_NONE;
+        if (is_whole)
+            fr__rewriter_keep_sample(&s->w, &s->w.now, &g->samples[i]);
+    }
+}
+
 static enum fr_status shard(struct fr__sharding *s, struct fr__sharded *out, struct fr_error *err)
 {
-    struct fr__arena *arena;
-    enum fr_status st;
+    const struct fr__sharded given = {
+        .partial = s->partial, .divided = s->divided, .replicas = s->replicas, .split = s->split};
+    const struct fr__sharded_end end = {
+        .given = &given, .n_axes = s->in->n_axes, .messages = &s->messages};
 
     FR_TRY(fr__sharding_pair(s, err));
     FR_TRY(fr__sharding_find_experts(s, err));
@@ -165,16 +120,8 @@ static enum fr_status shard(struct fr__sharding *s, struct fr__sharded *out, str
     FR_TRY(fr__sharding_check_tokens(s, err));
     FR_TRY(fr__sharding_check_pairs(s, err));
     walk(s);
-    if (s->is_out_of_memory || !(arena = fr__arena_new()))
-        return fr__fail_nomem(err);
-    st = fr_graph_builder_finish(s->b, s->g, &out->graph, err);
-    if (st == FR_OK)
-        st = keep(out, s, arena, err);
-    if (st != FR_OK) {
-        fr_graph_free(out->graph);
-        fr__arena_free(arena);
-    }
-    return st;
+    keep_samples(s);
+    return fr__sharded_finish(out, &s->w, &end, err);
 }
 
 enum fr_status fr__shard(struct fr__sharded *out, const struct fr__shard_problem *in,
@@ -182,21 +129,14 @@ enum fr_status fr__shard(struct fr__sharded *out, const struct fr__shard_problem
 {
     bool has_etp = in->experts.etp > 1;
     struct fr__sharding s = {.in = in, .g = in->graph, .n_axes = in->n_axes + has_etp};
-    struct fr__sharded made = {.graph = NULL};
     enum fr_status st;
 
     FR_TRY(refuse_unfit(in, err));
+    FR_TRY(fr__rewriter_init(&s.w, in->graph, err));
     s.etp_axis = has_etp ? in->n_axes : s.n_axes;
-    st = allocate(&s) ? shard(&s, &made, err) : fr__fail_nomem(err);
-    release(&s);
-    if (st == FR_OK)
-        *out = made;
+    st = allocate(&s) ? shard(&s, out, err) : fr__fail_nomem(err);
+    fr__rewriter_fini(&s.w);
+    free(s.versions);
+    free(s.messages.comms);
     return st;
-}
-
-void fr__sharded_free(struct fr__sharded *s)
-{
-    fr_graph_free(s->graph);
-    fr__arena_free(s->priv);
-    *s = (struct fr__sharded){.graph = NULL};
 }

@@ -85,17 +85,17 @@ static void add(struct fr__sharding *s, uint32_t o, uint32_t x, uint32_t y)
 
 static struct fr__sum *start(struct fr__sharding *s, uint32_t o)
 {
-    struct fr__sum *sum = fr__arena_alloc(s->arena, 1, sizeof(*sum));
+    struct fr__sum *sum = fr__arena_alloc(s->w.scratch, 1, sizeof(*sum));
     size_t n = 2;
 
     for (uint32_t at = o; at != FR_NONE; at = next_sum(s->g, at))
         n++;
     if (sum) {
-        sum->leaves = fr__arena_alloc(s->arena, n, sizeof(*sum->leaves));
-        sum->ops = fr__arena_alloc(s->arena, n, sizeof(*sum->ops));
+        sum->leaves = fr__arena_alloc(s->w.scratch, n, sizeof(*sum->leaves));
+        sum->ops = fr__arena_alloc(s->w.scratch, n, sizeof(*sum->ops));
     }
     if (!sum || !sum->leaves || !sum->ops) {
-        s->is_out_of_memory = true;
+        fr__rewriter_fail(&s->w);
         return NULL;
     }
     return sum;
@@ -115,7 +115,7 @@ static void finish(struct fr__sharding *s, const struct fr__sum *sum)
                 continue;
             }
             add(s, sum->ops[n], so_far, sum->leaves[i]);
-            if (s->is_out_of_memory)
+            if (fr__rewriter_has_failed(&s->w))
                 return;
             so_far = s->g->ops[sum->ops[n++]].first_tensor;
         }

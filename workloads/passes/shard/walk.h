@@ -23,9 +23,8 @@
 #ifndef FR_WORKLOADS_PASSES_SHARD_WALK_H
 #define FR_WORKLOADS_PASSES_SHARD_WALK_H
 
-#include "base/arena.h"
-#include "workloads/passes/shard.h"
 #include "workloads/passes/shard/rules.h"
+#include "workloads/passes/sharded.h"
 
 enum {
     FR__WHOLE = -1, /* R */
@@ -75,8 +74,7 @@ struct fr__sharding {
     const struct fr_graph *g;
     size_t n_axes; /* those of the problem, and one more where ranks share each expert */
     const struct fr__shard_axis *axes;
-    size_t etp_axis;         /* that one; n_axes: there is none */
-    struct fr__arena *arena; /* scratch of the pass */
+    size_t etp_axis; /* that one; n_axes: there is none */
     /* forward ops */
     uint8_t *split;    /* [n_axes * n_ops] enum fr__split */
     uint32_t *tied_to; /* [n_ops] whose parameters it uses, FR_NONE */
@@ -91,22 +89,14 @@ struct fr__sharding {
     uint32_t *dispatch_of; /* [n_ops] the dispatch that its rows come from; FR_NONE */
     bool is_raw;           /* sizes are asked for on this side of the all-to-all */
     /* the walk */
-    struct fr_graph_builder *b;
-    uint32_t n_ops, n_tensors; /* made so far */
-    uint32_t *new_op;          /* [n_ops]; FR_NONE: not made */
-    uint32_t *first_version;   /* [n_tensors]; the base; FR_NONE */
-    unsigned *n_moves;         /* [n_ops] redistributions of its outputs so far */
-    struct fr__sum **sums;     /* [n_ops] of the op whose output's gradients wait; NULL */
+    struct fr__rewriter w;   /* of tensors the versions are kept instead of counterparts */
+    uint32_t *first_version; /* [n_tensors]; the base; FR_NONE */
+    unsigned *n_moves;       /* [n_ops] redistributions of its outputs so far */
+    struct fr__sum **sums;   /* [n_ops] of the op whose output's gradients wait; NULL */
     struct fr__version *versions;
     size_t n_versions, cap_versions;
-    uint32_t *from; /* [n_ops made] */
-    size_t cap_from;
-    struct fr__comm *comms;
-    size_t n_comms, cap_comms;
+    struct fr__messages messages;
     uint32_t *partial, *divided, *replicas; /* [n_ops] bits of given forward ops */
-    char *name;
-    size_t cap_name;
-    bool is_out_of_memory;
 };
 
 static inline enum fr__split fr__sharding_split(const struct fr__sharding *s, uint32_t op, size_t a)
@@ -208,13 +198,8 @@ uint64_t fr__sharding_local_params(const struct fr__sharding *s, uint32_t op, ui
 
 /* ---- move.c ---- */
 
-/* Adds an op of the new graph that comes from given op `from`, in the layer of given op `beside`;
- * returns its number. */
-uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
-                             const struct fr_op *op, const struct fr_tensor outputs[],
-                             size_t n_outputs);
-/* An op that moves what given op `from` writes, with its name; backward it derives from what
- * `beside` derives from. The note that it is a message. */
+/* An op that moves what given op `from` writes, with its name, in the layer of given op `beside`;
+ * backward it derives from what that derives from. The note that it is a message. */
 struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
                                     enum fr_op_kind kind, const char *axis, enum fr__pass pass);
 void fr__sharding_note_message(struct fr__sharding *s, uint32_t op, uint32_t axis, double bytes,
