@@ -12,7 +12,7 @@ libcli_la_SOURCES = cli/cli.h cli/main.c cli/options/answer.c cli/options/comm.c
 	cli/verbs/graph_draw.c cli/verbs/layers.c cli/verbs/learn.c cli/verbs/recipe.c \
 	cli/verbs/reproduce.c cli/verbs/schedule.c cli/verbs/search.c cli/verbs/simulate.c \
 	cli/verbs/stages.c cli/verbs/sweep.c cli/verbs/topo.c cli/verbs/topo_import.c \
-	cli/verbs/topo_time.c cli/verbs/validate.c
+	cli/verbs/validate.c
 libcli_la_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 # libbase: the command reads and prints quantities as the library does
 forerun_LDADD = libcli.la libforerun.la libbase.la $(LIB_DEPS) $(MPI_LIBS)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* has_links: with the busiest link of each size. */
+/* has_links: with the busiest link of each size. A table by models stands alone. */
 void fr_comm_print(FILE *f, struct fr_comm_table *const t[], size_t n, bool has_links);
 void fr_comm_print_json(FILE *f, struct fr_comm_table *const t[], size_t n);
 void fr_comm_print_csv(FILE *f, struct fr_comm_table *const t[], size_t n);

@@ -6,7 +6,6 @@
 #define FORERUN_RESULTS_H
 
 #include "base/base.h"
-#include "study/comm/collective_time.h"
 #include "study/difference/difference.h"
 #include "study/answer/learn.h"
 #include "lowering/stage_plan.h"
@@ -172,11 +171,6 @@ void fr_stages_print_json(FILE *f, const struct fr_stage_plan *p);
 enum fr_status fr_stages_write(const struct fr_stage_plan *p, const char *path,
                                const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr_stages_check_path(const char *path, struct fr_error *err);
-
-/* ---- times of collectives ---- */
-
-void fr_collective_times_print(FILE *f, const struct fr_collective_times *t);
-void fr_collective_times_print_json(FILE *f, const struct fr_collective_times *t);
 
 #ifdef __cplusplus
 }

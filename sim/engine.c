@@ -360,7 +360,7 @@ FR__INLINE void handle(struct engine *e, struct fr__event event, bool is_usual)
 /* Asks for what the next event will touch, so that it comes while the present one is handled. */
 static void fetch_next(const struct engine *e)
 {
-    const struct message *m;
+    const struct fr__message *m;
     struct fr__event next;
     uint32_t id;
 
@@ -374,9 +374,9 @@ static void fetch_next(const struct engine *e)
         break;
     case EVENT_MESSAGE:
         m = &e->network.messages[id];
-        if (e->network.model->is_end_known && m->owner_kind == MESSAGE_OF_TRANSFER) {
-            fetch_end(e, e->v->transfers[m->owner].send);
-            fetch_end(e, e->v->transfers[m->owner].recv);
+        if (e->network.model->is_end_known && m->owner == &fr__transfer_messages) {
+            fetch_end(e, e->v->transfers[m->of].send);
+            fetch_end(e, e->v->transfers[m->of].recv);
         }
         break;
     case EVENT_TASK_START:

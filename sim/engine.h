@@ -3,8 +3,9 @@
  *   simulation.c    a run from its start to its results; the object that is used again
  *   engine.c        the loop: events in order of time; which task starts next
  *   streams.c       tasks become ready, wait for their stream, start and end
- *   network/        network.c: transfers and messages; how fast a message goes is up to the network
- *                   model (network/model.h)
+ *   transfers.c     sends meet their receives, and a message goes
+ *   network/        network.c: messages; how fast one goes is up to the network model
+ *                   (network/model.h), what it is for to its owner (network/message.h)
  *   collectives/    collective.c: members arrive; then messages (steps.c) or a known time (cost.c)
  *   memory/         memory.c: buffers; requests.c and allocator.c give them addresses
  *   interference.c  rates of work that shares a device
@@ -15,19 +16,16 @@
  * The state is arrays of plain values, indexed by task, device or link. Nothing is allocated per
  * event. A simulation (struct fr_simulation) holds one engine and runs plan after plan with it.
  *
- * The calls between these files have one circle. A step of a collective sends messages (steps.c
- * calls network.c), and the end of a message starts the next step (network.c calls steps.c). A
- * collective of a known time goes in parts (collective.c calls flows.c, and that network.c), and
- * the end of the last part ends the collective (network.c calls flows.c, and that collective.c). A
- * message that shares links with folded rings unfolds them first (fold.c). The loop calls all of
- * them; streams.c and what it needs call none.
+ * The loop calls all of them; streams.c and what it needs call none. The network calls the owners
+ * of its messages by the functions that they give it: the end of a collective's message starts the
+ * next step, and a message that shares links with folded rings unfolds them first (fold.c).
  */
 #ifndef FR_SIM_ENGINE_H
 #define FR_SIM_ENGINE_H
 
 #include "plan/internal.h"
 #include "sim/network/channels.h"
-#include "sim/network/model.h"
+#include "sim/network/message.h"
 #include "sim/network/rings.h"
 #include "sim/network/routes.h"
 #include "sim/sim.h"
@@ -131,25 +129,6 @@ struct live {
     uint32_t of; /* device * FR_N_BUFFER_KINDS + kind */
 };
 
-enum message_owner {
-    MESSAGE_OF_TRANSFER,
-    MESSAGE_OF_RING,
-    MESSAGE_OF_STEP,
-    MESSAGE_OF_FOLD,      /* of a folded ring: stands for several */
-    MESSAGE_OF_COLLECTIVE /* all messages of a collective as one flow; it has no route */
-};
-
-/* A message that is under way or waits for its channels. */
-struct message {
-    double bytes;
-    uint32_t route;
-    uint32_t owner;     /* transfer, ring in progress, step's message of collectives/run.c, or flow
-                           of collectives/flows.c; of a free entry: the next free one */
-    uint32_t hop;       /* position in the ring */
-    uint8_t owner_kind; /* enum message_owner */
-    bool is_ahead;      /* of a step: its latency passes at its receiver, behind its bytes */
-};
-
 /* The members of a collective that have been dispatched. It starts when all have. */
 struct arrivals {
     double start_s;
@@ -232,13 +211,15 @@ struct network {
     void *states[FR_N_NETWORKS]; /* NULL: not asked for so far */
     struct fr__routes routes;
     struct fr__channels channels;
-    struct message *messages;
+    struct fr__message *messages;
     size_t n_messages, cap_messages;
     uint32_t first_free;
     double *link_bytes;   /* [n_links] result; NULL: not wanted */
     uint32_t n_under_way; /* messages that have started and not arrived */
     double next_s;        /* the model's own next event */
     bool is_next_known;   /* nothing has changed since next_s was asked for */
+    /* Called before a message of another owner uses links; NULL: none stands for several. */
+    void (*before_sharing)(struct engine *e);
 };
 
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
@@ -467,22 +448,15 @@ static inline struct fr__alone fr__transfer_alone(const struct engine *e,
 {
     return e->network.model->alone(&e->network.routes, route, e->o->messages, bytes);
 }
-/* Returns the message; FR_NONE with the failure kept. */
-uint32_t fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner, uint32_t hop,
-                           uint32_t route, double bytes);
-/* Makes a message of a folded ring n messages with the routes of positions hop, hop + step, ...,
- * which are as far as it is. woken_s: when its latency passes. */
-void fr__message_unfold(struct engine *e, uint32_t message, double woken_s, const uint32_t routes[],
-                        uint32_t step, uint32_t n);
-/* A message of a collective's flow leaves. */
-void fr__flow_message_start(struct engine *e, uint32_t flow);
-void fr__message_wake(struct engine *e, uint32_t message);
+/* Ends all messages whose time has come; the model's next event was not later than now. */
+void fr__network_advance(struct engine *e);
+
+/* ---- transfers.c ---- */
+extern const struct fr__message_owner fr__transfer_messages;
 void fr__transfer_start(struct engine *e, uint32_t transfer);
 void fr__transfer_launched(struct engine *e, uint32_t transfer); /* the same, after its hosts */
 /* Called when a send or receive has been dispatched. */
 void fr__transfer_arrive(struct engine *e, uint32_t task);
-/* Ends all messages whose time has come; the model's next event was not later than now. */
-void fr__network_advance(struct engine *e);
 
 /* ---- memory/memory.c ---- */
 /* Whether buffers are looked at, by what is wanted of the run. */

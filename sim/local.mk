@@ -2,7 +2,7 @@ noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
 	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/host.c sim/interference.c sim/names.c \
 	sim/order.c sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/spread.h \
-	sim/spread.c sim/story.h sim/streams.h sim/streams.c sim/turns.h \
+	sim/spread.c sim/story.h sim/streams.h sim/streams.c sim/transfers.c sim/turns.h \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/parts.h \
 	sim/analysis/selfcheck.h sim/analysis/selfcheck.c sim/analysis/sensitivity.c \
 	sim/analysis/totals.c \
@@ -18,7 +18,7 @@ libsim_la_SOURCES = \
 	sim/memory/requests.c \
 	sim/network/alone.h sim/network/alone.c sim/network/analytic.c sim/network/channels.h \
 	sim/network/channels.c sim/network/flow.c sim/network/maxmin.h sim/network/maxmin.c \
-	sim/network/maxmin_fill.c sim/network/maxmin_level.c sim/network/maxmin_state.h \
+	sim/network/maxmin_fill.c sim/network/maxmin_level.c sim/network/maxmin_state.h sim/network/message.h \
 	sim/network/model.h sim/network/models.c sim/network/network.c sim/network/ring_period.h \
 	sim/network/ring_period.c sim/network/rings.h sim/network/rings.c sim/network/routes.h \
 	sim/network/routes.c sim/network/tournament.h sim/network/tournament.c

@@ -8,7 +8,7 @@ libstudy_la_SOURCES = \
 	study/answer/record.c study/answer/recut.h study/answer/recut.c study/answer/seeds.c \
 	study/answer/sensitivity.c study/answer/staging.h study/answer/staging.c \
 	study/answer/uncertainty.c study/answer/warnings.c \
-	study/comm/collective_time.h study/comm/collective_time.c study/comm/comm.h \
+	study/comm/comm.h \
 	study/comm/comm.c study/comm/types.c \
 	study/difference/asked.c study/difference/difference.h study/difference/difference.c \
 	study/difference/parts.c \

@@ -1,10 +1,13 @@
-/* cli/verbs/comm.c - a collective over a range of sizes as nccl-tests prints it; how it goes. */
+/* cli/verbs/comm.c - a collective over a range of sizes as nccl-tests prints it, or by each of our
+ * models (`topo time`); how it goes. */
 #include "config.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "results/comm_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static enum fr_status list_algorithms(void)
@@ -104,4 +107,24 @@ enum fr_status cli_comm(struct session *s, struct fr_error *err)
                         "options '--stepfactor' and '--stepbytes' exclude each other");
     q.way.algorithm = o->comm_ways[0];
     return o->comm_explain ? explain(s, &q, err) : tables(s, q, err);
+}
+
+enum fr_status cli_topo_time(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_comm_question q = question_of(o);
+    uint64_t *sizes = malloc((o->n_arguments + 1) * sizeof(*sizes));
+    enum fr_status st = sizes ? FR_OK : fr__fail_nomem(err);
+
+    q.topology = o->arguments[0];
+    q.kind = o->arguments[1];
+    q.is_by_models = true;
+    q.sizes = sizes;
+    q.n_sizes = o->n_arguments - 2;
+    for (size_t i = 0; i < q.n_sizes && st == FR_OK; i++)
+        st = fr__parse_bytes(o->arguments[2 + i], "the size", FR_NOWHERE, &sizes[i], err);
+    if (st == FR_OK)
+        st = tables(s, q, err);
+    free(sizes);
+    return st;
 }

@@ -34,22 +34,65 @@ static void write_row(struct fr__json *j, const struct fr_comm_table *t,
     fr__json_close(j, '}');
 }
 
-static void write_question(struct fr__json *j, const struct fr_comm_table *t)
+static void write_group(struct fr__json *j, const struct fr_comm_table *t)
 {
     fr__json_string(j, "topology", t->topology);
     fr__json_string(j, "collective", fr_collective_kind_name(t->kind));
     fr__json_count(j, "gpus", t->n_gpus);
     fr__json_count(j, "machines", t->n_machines);
+}
+
+static void write_question(struct fr__json *j, const struct fr_comm_table *t)
+{
+    write_group(j, t);
     fr__nics_json(j, t->nics, t->n_nics);
     fr__json_string(j, "type", t->type->name);
     fr__json_string(j, "nccl_why", t->nccl_why);
     fr__json_string(j, "transferred_why", t->why_transferred);
 }
 
+/* Of a size by each model: a time that is not known (NaN) becomes null. */
+static void write_times(struct fr__json *j, const struct fr_comm_table *t, size_t i)
+{
+    const struct fr_comm_times *r = &t->times[i];
+
+    fr__json_open(j, NULL, '{', true);
+    fr__json_count(j, "bytes", t->rows[i].bytes);
+    fr__json_number(j, "expanded_s", r->expanded_s);
+    fr__json_number(j, "closed_s", r->closed_s);
+    fr__json_number(j, "fitted_s", r->fitted_s);
+    fr__json_number(j, "fitted_error", r->fitted_error);
+    fr__json_bool(j, "is_extrapolated", r->is_extrapolated);
+    fr__json_number(j, "expanded_bus_Bps", fr_comm_bus_Bps(t, i, r->expanded_s));
+    fr__json_number(j, "fitted_bus_Bps", fr_comm_bus_Bps(t, i, r->fitted_s));
+    fr__json_close(j, '}');
+}
+
+static void print_models(FILE *f, const struct fr_comm_table *t)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    fr__json_open(&j, NULL, '{', false);
+    write_group(&j, t);
+    fr__json_string(&j, "system", t->system);
+    fr__json_string(&j, "system_why", t->system_why);
+    fr__json_open(&j, "times", '[', false);
+    for (size_t i = 0; i < t->n_rows; i++)
+        write_times(&j, t, i);
+    fr__json_close(&j, ']');
+    fr__json_close(&j, '}');
+    putc('\n', f);
+}
+
 void fr_comm_print_json(FILE *f, struct fr_comm_table *const t[], size_t n)
 {
     struct fr__json j;
 
+    if (n > 0 && t[0]->times) {
+        print_models(f, t[0]);
+        return;
+    }
     fr__json_init(&j, f);
     fr__json_open(&j, NULL, '{', false);
     if (n > 0)

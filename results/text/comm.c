@@ -1,10 +1,13 @@
 /* results/text/comm.c - a collective over a range of sizes in nccl-tests' own layout (common.cu:
  * size, count, type, redop, root, then time, algbw, busbw, #wrong out of place and in place), with
- * what was chosen beside it. */
+ * what was chosen beside it; or by each of our models. */
 #include "config.h"
 
+#include "base/units.h"
 #include "results/comm_table.h"
 #include "results/parts/nics.h"
+#include "results/parts/number.h"
+#include "results/text/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -120,8 +123,110 @@ static void print_table(FILE *f, const struct fr_comm_table *t, bool has_links)
     print_sources(f, t);
 }
 
+/* ---- by each model: columns compare three of the same collective ---- */
+
+/* How it goes; sim/collectives/closed_form.c. */
+static const char *algorithm_of(enum fr_collective_kind kind)
+{
+    switch (kind) {
+    case FR_ALL_REDUCE:
+        return "rings: 2 (n - 1) rounds of S / n bytes";
+    case FR_ALL_TO_ALL:
+        return "shifts: n - 1 rounds of S / n bytes, to another rank in each";
+    case FR_BROADCAST:
+        return "chains: pieces of at most 512 KiB, passed on over n - 1 hops";
+    case FR_REDUCE:
+        return "chains: pieces of at most 512 KiB, summed over n - 1 hops";
+    default:
+        return "rings: n - 1 rounds of S / n bytes";
+    }
+}
+
+static void time_cell(char *cell, double s)
+{
+    if (isnan(s))
+        memcpy(cell, "-", 2);
+    else
+        fr__format_time(s, cell, FR__TABLE_CELL);
+}
+
+static void bus_cell(char *cell, double Bps)
+{
+    if (isnan(Bps))
+        memcpy(cell, "-", 2);
+    else
+        fr__format_rate(Bps, cell, FR__TABLE_CELL);
+}
+
+static void fill_models(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_comm_table *t = user;
+    const struct fr_comm_times *r = &t->times[i];
+
+    fr__format_bytes((double)t->rows[i].bytes, row->cell[0], FR__TABLE_CELL);
+    time_cell(row->cell[1], r->expanded_s);
+    time_cell(row->cell[2], r->closed_s);
+    time_cell(row->cell[3], r->fitted_s);
+    bus_cell(row->cell[4], fr_comm_bus_Bps(t, i, r->expanded_s));
+    bus_cell(row->cell[5], fr_comm_bus_Bps(t, i, r->fitted_s));
+}
+
+static void print_fit(FILE *f, const struct fr_comm_table *t)
+{
+    char text[FR__TABLE_CELL], number[32];
+
+    if (!t->system) {
+        fr__table_text(text, t->system_why);
+        fprintf(f, "fitted: none, %s\n", text);
+        return;
+    }
+    fr__table_text(text, t->system);
+    fprintf(f, "fitted: as %s", text);
+    if (t->n_rows > 0 && t->times[0].fitted_error > 0)
+        fprintf(f, ", true times within %s %% of it two times in three",
+                fr__fixed(100 * (exp(t->times[0].fitted_error) - 1), 1, number, sizeof(number)));
+    fputs(t->n_rows > 0 && t->times[0].is_extrapolated
+              ? "; on more machines or another GPU count than measured\n"
+              : "\n",
+          f);
+}
+
+static void print_models(FILE *f, const struct fr_comm_table *t)
+{
+    static const struct fr__table_column columns[] = {
+        {"bytes", true},  {"expanded", true},     {"closed", true},
+        {"fitted", true}, {"expanded bus", true}, {"fitted bus", true},
+    };
+    const struct fr__table table = {.columns = columns,
+                                    .n_columns = sizeof(columns) / sizeof(columns[0]),
+                                    .n_rows = t->n_rows,
+                                    .fill = fill_models,
+                                    .user = t};
+    char name[FR__TABLE_CELL];
+
+    fr__table_text(name, t->topology);
+    fprintf(f, "%s of S bytes on n = %zu of %zu GPUs of %s, %zu machine%s\n\n",
+            fr_collective_kind_name(t->kind), t->n_gpus, t->n_gpus_total, name, t->n_machines,
+            t->n_machines == 1 ? "" : "s");
+    fr__table_print(f, &table);
+    fprintf(f,
+            "\nexpanded: message by message, which share links; %s\n"
+            "closed: by formula, the slowest link alone\n",
+            algorithm_of(t->kind));
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (isnan(t->times[i].expanded_s)) {
+            fputs("-: more than five million messages\n", f);
+            break;
+        }
+    print_fit(f, t);
+}
+
 void fr_comm_print(FILE *f, struct fr_comm_table *const t[], size_t n, bool has_links)
 {
+    if (n > 0 && t[0]->times) {
+        print_models(f, t[0]);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         print_table(f, t[i], has_links);
         if (i + 1 < n)

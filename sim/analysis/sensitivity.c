@@ -186,15 +186,15 @@ void fr__parts_add_alone(struct engine *e, double parts_s[], const struct fr__ro
 static void add_message(struct engine *e, double parts_s[], uint32_t message, double bytes,
                         double total_s)
 {
-    const struct message *m = &e->network.messages[message];
+    const struct fr__message *m = &e->network.messages[message];
     const struct fr__route *r = fr__route_at(e, m->route);
     struct fr__alone a = {.is_fitted = false};
     double alone_s, bytes_s = bytes / r->bw_Bps;
 
-    if (m->owner_kind == MESSAGE_OF_TRANSFER)
+    if (m->owner->is_fitted)
         a = fr__transfer_alone(e, r, m->bytes);
     alone_s = a.latency_s + a.extra_s + bytes_s;
-    if (m->is_ahead) { /* bytes alone */
+    if (m->owner->is_latency_behind) { /* bytes alone */
         if (r->n_links > 0)
             parts_s[fr_link_resource((enum fr_link_kind)r->narrowest, FR_LINK_BANDWIDTH)] +=
                 total_s;
@@ -281,7 +281,7 @@ void fr__parts_rates_changed(struct engine *e)
         double *own_s, *held, lasted_s;
         struct fr__rate rate;
 
-        if (e->network.messages[changed[i]].owner_kind == MESSAGE_OF_COLLECTIVE)
+        if (e->network.messages[changed[i]].route == FR_NONE)
             continue; /* has its parts when it ends (collectives/shares.c) */
         m = &p->messages[changed[i]];
         own_s = of_message(p, changed[i]);

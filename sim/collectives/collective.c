@@ -93,42 +93,7 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
     fr__rerate(e, d);
 }
 
-/* ---- a known time ---- */
-
-double fr__collective_stretch(const struct engine *e, uint32_t collective)
-{
-    uint32_t first = e->v->member_first[collective], past = e->v->member_first[collective + 1];
-    double stretch = 1;
-
-    for (uint32_t i = first; fr__has_interference(e) && i < past; i++) {
-        uint32_t d = fr__device_of(e, e->v->members[i]);
-        double s = fr__comm_stretch(e, FR_WORK_COLLECTIVE, d, d);
-
-        stretch = s > stretch ? s : stretch;
-    }
-    return stretch;
-}
-
-static void start_known(struct engine *e, uint32_t collective)
-{
-    if (!fr__flow_start(e, collective) && e->status == FR_OK)
-        fr__push_event(
-            e, e->now_s + fr__collective_s(e, collective) * fr__collective_stretch(e, collective),
-            collective, EVENT_COLLECTIVE_DONE);
-}
-
-void fr__collective_done(struct engine *e, uint32_t collective)
-{
-    uint32_t first = e->v->member_first[collective];
-    uint32_t n = e->v->member_first[collective + 1] - first;
-
-    if (e->parts)
-        fr__parts_at_collective_done(e, collective);
-    if (e->network.link_bytes)
-        fr__count_known(e, collective, e->network.link_bytes);
-    for (uint32_t i = 0; i < n; i++)
-        fr__member_done(e, e->v->members[first + i]);
-}
+/* ---- they start ---- */
 
 void fr__collective_start(struct engine *e, uint32_t collective)
 {
@@ -142,13 +107,13 @@ void fr__collective_start(struct engine *e, uint32_t collective)
         member_start(e, e->v->members[first + i], cause);
     if (n < 2 || e->v->collectives[collective].is_formula ||
         fr__collective_has_cost(e, collective)) {
-        start_known(e, collective);
+        fr__known_start(e, collective);
         return;
     }
     has_way = fr__way_of(e, collective, &way);
     e->stats.by_way += has_way;
     if (e->o->closed_form_collectives)
-        start_known(e, collective);
+        fr__known_start(e, collective);
     else if (has_way)
         fr__way_start(e, collective, &way);
     else if (e->status == FR_OK)

@@ -13,11 +13,27 @@
  */
 #include "config.h"
 
+#include "sim/analysis/parts.h"
 #include "sim/collectives/load.h"
 
 #include <math.h>
 
 enum { MOST_PARTS = 16 };
+
+/* How much slower other work on its devices makes a collective now; >= 1. */
+static double stretch_of(const struct engine *e, uint32_t collective)
+{
+    uint32_t first = e->v->member_first[collective], past = e->v->member_first[collective + 1];
+    double stretch = 1;
+
+    for (uint32_t i = first; fr__has_interference(e) && i < past; i++) {
+        uint32_t d = fr__device_of(e, e->v->members[i]);
+        double s = fr__comm_stretch(e, FR_WORK_COLLECTIVE, d, d);
+
+        stretch = s > stretch ? s : stretch;
+    }
+    return stretch;
+}
 
 static uint32_t new_flow(struct engine *e)
 {
@@ -35,7 +51,16 @@ static uint32_t new_flow(struct engine *e)
     return (uint32_t)c->n_flows++;
 }
 
-bool fr__flow_start(struct engine *e, uint32_t collective)
+static const struct fr__message_owner part;
+
+static void start_part(struct engine *e, uint32_t flow)
+{
+    fr__message_start(
+        e, &(struct fr__message){.owner = &part, .of = flow, .route = FR_NONE, .times = 1});
+}
+
+/* false: it shares no links, and only its time passes. */
+static bool start_flow(struct engine *e, uint32_t collective)
 {
     struct fr__known known;
     struct fr__moved moved;
@@ -60,26 +85,42 @@ bool fr__flow_start(struct engine *e, uint32_t collective)
                                     .latency_s = known.latency_s / n_parts,
                                     .bytes = moved.held_bytes / n_parts,
                                     .most_Bps = moved.held_bytes / known.bytes_s,
-                                    .stretch = fr__collective_stretch(e, collective),
+                                    .stretch = stretch_of(e, collective),
                                     .kind = known.kind,
                                     .is_behind = known.is_behind};
     if (!flow.is_behind)
         flow.before_s += flow.latency_s;
     e->collectives.flows[id] = flow;
-    fr__flow_message_start(e, id);
+    start_part(e, id);
     return true;
 }
 
-void fr__flow_part_done(struct engine *e, uint32_t flow)
+void fr__collective_done(struct engine *e, uint32_t collective)
 {
+    uint32_t first = e->v->member_first[collective];
+    uint32_t n = e->v->member_first[collective + 1] - first;
+
+    if (e->parts)
+        fr__parts_at_collective_done(e, collective);
+    if (e->network.link_bytes)
+        fr__count_known(e, collective, e->network.link_bytes);
+    for (uint32_t i = 0; i < n; i++)
+        fr__member_done(e, e->v->members[first + i]);
+}
+
+static void part_arrives(struct engine *e, const struct fr__message *m,
+                         const struct fr__route *route)
+{
+    uint32_t flow = m->of;
     struct collective_flow *f = &e->collectives.flows[flow];
     uint32_t collective = f->collective;
     double behind_s = f->is_behind ? f->latency_s * f->stretch : 0;
 
+    (void)route;
     f->before_s = f->latency_s;
-    f->stretch = fr__collective_stretch(e, collective);
+    f->stretch = stretch_of(e, collective);
     if (--f->parts_left > 0) {
-        fr__flow_message_start(e, flow);
+        start_part(e, flow);
         return;
     }
     f->collective = e->collectives.free_flow;
@@ -88,4 +129,27 @@ void fr__flow_part_done(struct engine *e, uint32_t flow)
         fr__push_event(e, e->now_s + behind_s, collective, EVENT_COLLECTIVE_DONE);
     else
         fr__collective_done(e, collective);
+}
+
+static void depart(const struct engine *e, const struct fr__message *m, struct fr__departure *out)
+{
+    const struct collective_flow *f = &e->collectives.flows[m->of];
+
+    out->load = f->load;
+    out->bytes = f->bytes;
+    out->latency_s = f->before_s;
+    out->stretch = f->stretch;
+    out->most_Bps = f->most_Bps;
+    out->own = m->of;
+    out->kind = f->kind;
+}
+
+static const struct fr__message_owner part = {
+    .work = FR_WORK_COLLECTIVE, .depart = depart, .arrive = part_arrives};
+
+void fr__known_start(struct engine *e, uint32_t collective)
+{
+    if (!start_flow(e, collective) && e->status == FR_OK)
+        fr__push_event(e, e->now_s + fr__collective_s(e, collective) * stretch_of(e, collective),
+                       collective, EVENT_COLLECTIVE_DONE);
 }

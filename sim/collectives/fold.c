@@ -27,31 +27,6 @@ bool fr__rings_may_fold(const struct engine *e)
     return n->model->withdraw && n->n_under_way == 0 && e->collectives.n_folded == 0;
 }
 
-bool fr__ring_fold(struct engine *e, struct ring_state *r)
-{
-    struct ring *k = &r->ring;
-    const struct fr__ring_set *set;
-    uint32_t which;
-
-    if (k->algorithm != ALGORITHM_RING)
-        return true;
-    set = fr__group_rings(e, e->v->collectives[k->collective].group);
-    if (!set || !set->period_routes)
-        return set != NULL;
-    which = (uint32_t)((size_t)(k->routes - set->routes) / set->n);
-    r->under_way = malloc(set->period * sizeof(*r->under_way));
-    if (!r->under_way) {
-        fr__engine_fail_nomem(e);
-        return false;
-    }
-    k->all_routes = k->routes;
-    k->routes = set->period_routes + (size_t)which * set->period;
-    k->n = set->period;
-    k->times = set->n / set->period;
-    e->collectives.n_folded++;
-    return true;
-}
-
 /* What all hops of a class have sent, on their links. */
 static void add_bytes(struct engine *e, const struct ring_state *r)
 {
@@ -65,14 +40,6 @@ static void add_bytes(struct engine *e, const struct ring_state *r)
         for (uint32_t l = 0; l < route->n_links; l++)
             link_bytes[links[l]] += r->sent[i % k->n] * k->chunk_bytes;
     }
-}
-
-void fr__ring_fold_end(struct engine *e, struct ring_state *r)
-{
-    add_bytes(e, r);
-    free(r->under_way);
-    r->under_way = NULL;
-    e->collectives.n_folded--;
 }
 
 /* ---- unfolding ---- */
@@ -117,18 +84,60 @@ static void unfold(struct engine *e, struct ring_state *r)
         const struct fr__route *route = fr__route_at(e, r->ring.routes[i]);
 
         if (r->launched[i] > r->sent[i])
-            fr__message_unfold(e, under_way[i].message, under_way[i].left_s + route->latency_s,
-                               r->ring.routes, period, times);
+            fr__message_split(
+                e, under_way[i].message,
+                &(struct fr__message_split){.woken_s = under_way[i].left_s + route->latency_s,
+                                            .routes = r->ring.routes,
+                                            .step = period,
+                                            .n = times});
     }
     free(under_way);
 }
 
-void fr__rings_unfold(struct engine *e)
+static void unfold_all(struct engine *e)
 {
     struct collectives *c = &e->collectives;
 
-    c->n_folded = 0; /* the messages that unfolding starts are none that unfold */
+    c->n_folded = 0;
+    e->network.before_sharing = NULL; /* the messages that unfolding starts are none that unfold */
     for (size_t i = 0; i < c->n_rings && e->status == FR_OK; i++)
         if (c->rings[i].under_way)
             unfold(e, &c->rings[i]);
+}
+
+/* ---- folding ---- */
+
+bool fr__ring_fold(struct engine *e, struct ring_state *r)
+{
+    struct ring *k = &r->ring;
+    const struct fr__ring_set *set;
+    uint32_t which;
+
+    if (k->algorithm != ALGORITHM_RING)
+        return true;
+    set = fr__group_rings(e, e->v->collectives[k->collective].group);
+    if (!set || !set->period_routes)
+        return set != NULL;
+    which = (uint32_t)((size_t)(k->routes - set->routes) / set->n);
+    r->under_way = malloc(set->period * sizeof(*r->under_way));
+    if (!r->under_way) {
+        fr__engine_fail_nomem(e);
+        return false;
+    }
+    k->all_routes = k->routes;
+    k->routes = set->period_routes + (size_t)which * set->period;
+    k->n = set->period;
+    k->times = set->n / set->period;
+    e->collectives.n_folded++;
+    e->network.before_sharing = unfold_all;
+    return true;
+}
+
+void fr__ring_fold_end(struct engine *e, struct ring_state *r)
+{
+    add_bytes(e, r);
+    free(r->under_way);
+    r->under_way = NULL;
+    if (--e->collectives.n_folded == 0)
+        e->network.before_sharing = NULL;
 }

@@ -11,10 +11,6 @@ enum fr_status fr__collectives_reset(struct engine *e);
 void fr__collectives_fini(struct engine *e);
 void fr__collective_arrive(struct engine *e, uint32_t task);
 void fr__collective_start(struct engine *e, uint32_t collective);
-void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
-
-/* How much slower other work on its devices makes a collective now; >= 1. */
-double fr__collective_stretch(const struct engine *e, uint32_t collective);
 
 /* ---- group_rings.c ---- */
 /* The rings of a group; NULL with the failure kept. */
@@ -85,7 +81,6 @@ void fr__alike_table_free(struct fr__alike_table *t);
 void fr__collective_steps(struct engine *e, uint32_t collective);
 /* Ends the member that one rank is. */
 void fr__member_done(struct engine *e, uint32_t task);
-void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
 
 /* ---- fold.c ---- */
 /* Whether rings that start now may be folded: nothing else is on the way. */
@@ -95,8 +90,6 @@ bool fr__rings_may_fold(const struct engine *e);
 bool fr__ring_fold(struct engine *e, struct ring_state *r);
 /* A folded ring is over. */
 void fr__ring_fold_end(struct engine *e, struct ring_state *r);
-/* Unfolds all rings: other messages are about to use the links. */
-void fr__rings_unfold(struct engine *e);
 
 /* ---- cost.c ---- */
 /* A cost of its own: the time is made of the bandwidth and the latency of one kind of link. */
@@ -120,10 +113,9 @@ static inline double fr__collective_s(struct engine *e, uint32_t collective)
 bool fr__collective_is_known(const struct engine *e, uint32_t collective);
 
 /* ---- flows.c ---- */
-/* Starts a collective of a known time as a flow that shares its links. false: it shares none, and
- * only its time passes. */
-bool fr__flow_start(struct engine *e, uint32_t collective);
-/* A message of fr__flow_message_start has arrived. */
-void fr__flow_part_done(struct engine *e, uint32_t flow);
+/* Starts a collective of a known time, whose members have all started. */
+void fr__known_start(struct engine *e, uint32_t collective);
+/* The event EVENT_COLLECTIVE_DONE: its time has passed. */
+void fr__collective_done(struct engine *e, uint32_t collective);
 
 #endif

@@ -531,12 +531,6 @@ const struct fr__load *fr__load_of_pair(struct engine *e, uint32_t src, uint32_t
     return m && m->load.n > 0 ? &m->load : NULL;
 }
 
-void fr__load_count(const struct fr__load *load, double bytes, double link_bytes[])
-{
-    for (uint32_t i = 0; i < load->n; i++)
-        link_bytes[load->links[i]] += load->sums[i] * (bytes / load->unit_bytes);
-}
-
 void fr__count_known(struct engine *e, uint32_t collective, double link_bytes[])
 {
     struct fr__moved moved =

@@ -45,8 +45,6 @@ struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double byte
 const struct fr__load *fr__load_of_pair(struct engine *e, uint32_t src, uint32_t dst);
 /* Adds what a collective of a known time puts on links. link_bytes: [n_links]. */
 void fr__count_known(struct engine *e, uint32_t collective, double link_bytes[]);
-/* Adds to link_bytes, [n_links], what bytes at weight 1 put on each link. */
-void fr__load_count(const struct fr__load *load, double bytes, double link_bytes[]);
 /* Gives all links of a class the bytes of the one that stands for them. */
 void fr__loads_spread(const struct engine *e, double link_bytes[]);
 

@@ -191,6 +191,10 @@ static void keep_early(struct engine *e, struct slot *k, uint32_t step, uint32_t
         k->last_early = id;
 }
 
+/* Where messages may be ahead (n_ahead of a schedule), the latency of the links passes behind the
+ * bytes. */
+static const struct fr__message_owner in_step, ahead;
+
 static void leave(struct engine *e, uint32_t flight)
 {
     struct flight f = e->collectives.steps->flights[flight];
@@ -202,14 +206,11 @@ static void leave(struct engine *e, uint32_t flight)
     if (route == FR_NONE)
         return;
     e->stats.steps++;
-    fr__message_start(e, MESSAGE_OF_STEP, flight, 0, route, f.bytes * p->way.wire_factor);
-}
-
-double fr__step_slow_factor(const struct engine *e, uint32_t flight)
-{
-    const struct fr__step_work *w = e->collectives.steps;
-
-    return w->at[w->flights[flight].progress]->way.slow_factor;
+    fr__message_start(e, &(struct fr__message){.bytes = f.bytes * p->way.wire_factor,
+                                               .owner = s->n_ahead > 0 ? &ahead : &in_step,
+                                               .of = flight,
+                                               .route = route,
+                                               .times = 1});
 }
 
 /* ---- slots ---- */
@@ -374,22 +375,17 @@ void fr__step_taken(struct engine *e, uint32_t flight)
     finish_if_over(e, take(e, flight));
 }
 
-bool fr__step_is_ahead(const struct engine *e, uint32_t flight)
-{
-    const struct fr__step_work *w = e->collectives.steps;
-
-    return w->at[w->flights[flight].progress]->way.schedule.n_ahead > 0;
-}
-
-/* The sender goes on at once, so that what a protocol takes at the receiver delays no later chunk.
- * Where messages may be ahead, so does the latency of the links, which passes behind the bytes. */
-void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *route)
+/* A message has crossed its links. The sender goes on at once, so that what a protocol takes at the
+ * receiver delays no later chunk. */
+static void message_arrived(struct engine *e, const struct fr__message *m,
+                            const struct fr__route *route)
 {
     struct fr__step_work *w = e->collectives.steps;
+    uint32_t flight = m->of;
     struct flight f = w->flights[flight];
     enum fr_link_kind kind;
     double extra_s = fr__way_extra_s(e, &w->at[f.progress]->way, route, &kind);
-    double behind_s = fr__step_is_ahead(e, flight) ? route->latency_s : 0;
+    double behind_s = m->owner->is_latency_behind ? route->latency_s : 0;
 
     w->at[f.progress]->slots[f.from].sends_left--;
     if (extra_s + behind_s > 0) {
@@ -407,6 +403,21 @@ void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *ro
     go_on(e, f.progress, f.from);
     finish_if_over(e, f.progress);
 }
+
+/* Without what its links are held longer than its bytes on the wire need. */
+static double counted_bytes(const struct engine *e, const struct fr__message *m)
+{
+    const struct fr__step_work *w = e->collectives.steps;
+
+    return m->bytes / w->at[w->flights[m->of].progress]->way.slow_factor;
+}
+
+static const struct fr__message_owner in_step = {
+    .work = FR_WORK_COLLECTIVE, .counted_bytes = counted_bytes, .arrive = message_arrived};
+static const struct fr__message_owner ahead = {.work = FR_WORK_COLLECTIVE,
+                                               .is_latency_behind = true,
+                                               .counted_bytes = counted_bytes,
+                                               .arrive = message_arrived};
 
 void fr__steps_begin(struct engine *e, uint32_t progress)
 {

@@ -60,12 +60,13 @@ static void open_chain(struct ring_state *r)
     r->sent[last] = r->launched[last] = r->ring.n_rounds;
 }
 
+static const struct fr__message_owner ring_messages, fold_messages;
+
 /* Sends the next chunk of the rank at position i, if it may: its chunk of the round before has
  * gone, and one has come. In a chain the rank must have received what it passes on. */
 static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
 {
     struct ring_state *r = &e->collectives.rings[ring];
-    enum message_owner kind = r->under_way ? MESSAGE_OF_FOLD : MESSAGE_OF_RING;
     uint32_t round = r->launched[i], needed = round + (r->ring.algorithm == ALGORITHM_CHAIN), route;
     uint32_t message;
 
@@ -76,7 +77,13 @@ static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
         return;
     r->launched[i]++;
     e->stats.steps += r->ring.times;
-    message = fr__message_start(e, kind, ring, i, route, r->ring.chunk_bytes);
+    message = fr__message_start(
+        e, &(struct fr__message){.bytes = r->ring.chunk_bytes,
+                                 .owner = r->under_way ? &fold_messages : &ring_messages,
+                                 .of = ring,
+                                 .hop = i,
+                                 .route = route,
+                                 .times = 1});
     if (r->under_way) {
         e->stats.flows += r->ring.times - 1;
         r->under_way[i] = (struct fold_message){.message = message, .left_s = e->now_s};
@@ -107,13 +114,15 @@ static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
     }
 }
 
-void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t i)
+static void arrive(struct engine *e, const struct fr__message *m, const struct fr__route *route)
 {
+    uint32_t ring = m->of, i = m->hop;
     struct ring_state *r = &e->collectives.rings[ring];
     uint32_t next = fr__ring_next(&r->ring, i, r->sent[i]);
     bool is_last_sent = ++r->sent[i] == r->ring.n_rounds;
     bool is_last_received = ++r->received[next] == r->ring.n_rounds;
 
+    (void)route;
     if (is_last_sent)
         end_rank_if_done(e, ring, i);
     if (is_last_received)
@@ -121,6 +130,13 @@ void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t i)
     try_hop(e, ring, i);
     try_hop(e, ring, next);
 }
+
+static const struct fr__message_owner ring_messages = {.work = FR_WORK_COLLECTIVE,
+                                                       .arrive = arrive};
+
+/* Of a folded ring. */
+static const struct fr__message_owner fold_messages = {
+    .work = FR_WORK_COLLECTIVE, .split = &ring_messages, .arrive = arrive};
 
 void fr__collective_steps(struct engine *e, uint32_t collective)
 {

@@ -32,6 +32,13 @@ struct fr__load {
     double alone_Bps; /* the same, of the placed group without those that it stands for */
 };
 
+/* Adds to link_bytes, [n_links], what so many bytes at weight 1 put on each link. */
+static inline void fr__load_count(const struct fr__load *load, double bytes, double link_bytes[])
+{
+    for (uint32_t i = 0; i < load->n; i++)
+        link_bytes[load->links[i]] += load->sums[i] * (bytes / load->unit_bytes);
+}
+
 /* A message at start() or wake(). Messages are numbered densely from 0. A number is used again
  * after its message has arrived. */
 struct fr__departure {

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const double MOST_MESSAGES = 3e5; /* of a size, about half a second */
+static const double MOST_MESSAGES = 3e5;  /* of a size, about half a second */
+static const double MOST_BY_MODELS = 5e6; /* likewise, a few seconds */
 
 struct work {
     const struct fr_comm_question *q;
@@ -31,19 +32,18 @@ struct work {
     const struct fr_context *ctx;
 };
 
-const char *fr_comm_source_name(enum fr_comm_source s)
-{
-    static const char *const NAMES[] = {"fitted", "transferred", "steps", "formula"};
-
-    return NAMES[s];
-}
-
 static char *copy_text(const char *text)
 {
     size_t n = strlen(text) + 1;
     char *copy = malloc(n);
 
     return copy ? memcpy(copy, text, n) : NULL;
+}
+
+static enum fr_status keep_text(char **to, const char *text, struct fr_error *err)
+{
+    *to = copy_text(text);
+    return *to ? FR_OK : fr__fail_nomem(err);
 }
 
 /* ---- one size ---- */
@@ -118,25 +118,32 @@ static enum fr_status take_links(struct work *w, const double link_bytes[], stru
     return row->busiest == FR_NONE ? fr__fail_nomem(err) : FR_OK;
 }
 
+static enum fr_status run(const struct work *w, const struct fr_plan *p, unsigned want,
+                          bool is_closed, struct fr_run **out, struct fr_error *err)
+{
+    struct fr_run_options o;
+
+    fr_run_options_init(&o);
+    o.want = want;
+    o.way = w->way;
+    o.closed_form_collectives = is_closed;
+    o.context = w->ctx;
+    return fr_simulation_run(w->simulation, p, &o, out, err);
+}
+
 /* Runs the plan. is_timed: the row's time is that of the run; else only its links are. */
 static enum fr_status simulate(struct work *w, const struct fr_plan *p, struct fr_comm_row *row,
                                bool is_timed, struct fr_error *err)
 {
-    struct fr_run_options o;
+    double n_messages = fr_collective_steps(w->table->kind, (uint32_t)w->n, (double)row->bytes);
+    bool is_closed = !is_timed || n_messages > MOST_MESSAGES;
     struct fr_run *r = NULL;
     enum fr_status st;
 
-    fr_run_options_init(&o);
-    o.want = FR_WANT_LINKS | FR_WANT_CHECK;
-    o.way = w->way;
-    o.closed_form_collectives =
-        !is_timed ||
-        fr_collective_steps(w->table->kind, (uint32_t)w->n, (double)row->bytes) > MOST_MESSAGES;
-    o.context = w->ctx;
-    FR_TRY(fr_simulation_run(w->simulation, p, &o, &r, err));
+    FR_TRY(run(w, p, FR_WANT_LINKS | FR_WANT_CHECK, is_closed, &r, err));
     if (is_timed) {
         row->time_s = r->makespan_s;
-        row->source = o.closed_form_collectives ? FR_COMM_CLOSED : FR_COMM_STEPS;
+        row->source = is_closed ? FR_COMM_CLOSED : FR_COMM_STEPS;
     }
     st = take_links(w, r->link_bytes, row, err);
     fr_run_free(r);
@@ -166,19 +173,6 @@ static void name_choice(const struct work *w, struct fr_comm_row *row)
     row->channels = o->nccl_channels;
 }
 
-static double bus_factor(enum fr_collective_kind kind, double n)
-{
-    switch (kind) {
-    case FR_ALL_REDUCE:
-        return 2 * (n - 1) / n;
-    case FR_BROADCAST:
-    case FR_REDUCE:
-        return 1;
-    default:
-        return (n - 1) / n;
-    }
-}
-
 /* Says once why rows are not at a time fitted to just such calls. */
 static enum fr_status keep_reason(struct work *w, const struct fr_plan *p, struct fr_error *err)
 {
@@ -190,8 +184,7 @@ static enum fr_status keep_reason(struct work *w, const struct fr_plan *p, struc
     snprintf(text, sizeof(text), "%.128s was not measured with %zu GPUs on %zu machine%s",
              w->topo->systems[system].name, w->n, w->table->n_machines,
              w->table->n_machines == 1 ? "" : "s");
-    w->table->why_transferred = copy_text(text);
-    return w->table->why_transferred ? FR_OK : fr__fail_nomem(err);
+    return keep_text(&w->table->why_transferred, text, err);
 }
 
 /* Says once that NCCL's table has no way by the protocol asked for, where rings go by it. */
@@ -207,8 +200,7 @@ static enum fr_status keep_no_way(struct work *w, const struct fr_comm_row *row,
         return FR_OK;
     snprintf(text, sizeof(text), "no %.16s of %s over their links", o->protocol,
              fr_collective_kind_name(t->kind));
-    t->nccl_why = copy_text(text);
-    return t->nccl_why ? FR_OK : fr__fail_nomem(err);
+    return keep_text(&t->nccl_why, text, err);
 }
 
 static enum fr_status fill_row(struct work *w, struct fr_comm_row *row, struct fr_error *err)
@@ -220,13 +212,9 @@ static enum fr_status fill_row(struct work *w, struct fr_comm_row *row, struct f
 
     row->busiest = FR_NONE;
     row->error_frac = NAN;
-    FR_TRY(plan_one(w, row->bytes, &p, err));
     name_choice(w, row);
-    st = keep_no_way(w, row, err);
-    if (st != FR_OK) {
-        fr_plan_free(p);
-        return st;
-    }
+    FR_TRY(keep_no_way(w, row, err));
+    FR_TRY(plan_one(w, row->bytes, &p, err));
     if (!o->algorithm && !o->protocol &&
         fr_plan_collective_cost(p, w->costs, &fr_plan_view(p)->collectives[0],
                                 w->table->type->is_summed_in_switch, &cost)) {
@@ -241,53 +229,88 @@ static enum fr_status fill_row(struct work *w, struct fr_comm_row *row, struct f
         st = simulate(w, p, row, true, err);
     }
     if (row->time_s > 0)
-        row->bus_Bps = (double)row->bytes / row->time_s * bus_factor(w->table->kind, (double)w->n);
+        row->bus_Bps = (double)row->bytes / row->time_s * w->table->bus_factor;
+    fr_plan_free(p);
+    return st;
+}
+
+/* ---- one size by each model ---- */
+
+/* By the rings, chains and shifts that a run takes where no algorithm is asked for. */
+static enum fr_status time_rings(const struct work *w, const struct fr_plan *p, bool is_closed,
+                                 double *out_s, struct fr_error *err)
+{
+    unsigned want = is_closed ? 0 : FR_WANT_USUAL; /* a formula moves no message to be checked */
+    struct fr_run *r = NULL;
+
+    FR_TRY(run(w, p, want, is_closed, &r, err));
+    *out_s = r->makespan_s;
+    fr_run_free(r);
+    return FR_OK;
+}
+
+/* Sets system or system_why of the table, whose first size has the time fitted_s. */
+static enum fr_status name_system(const struct work *w, const struct fr_plan *p, double fitted_s,
+                                  struct fr_error *err)
+{
+    struct fr_comm_table *t = w->table;
+    uint32_t system = fr_plan_group_system(p, 0);
+    const char *name = system == FR_NONE ? NULL : w->topo->systems[system].name, *why = NULL;
+    char text[256];
+
+    if (w->q->costs && strcmp(w->q->costs, "datasheet") == 0)
+        why = "data sheet costs know none";
+    else if (t->n_machines > 1 && !name && w->topo->network_system_why)
+        why = w->topo->network_system_why;
+    else if (!name)
+        why = "nothing like it was measured";
+    if (isnan(fitted_s) && !why) {
+        snprintf(text, sizeof(text), "%.128s does not cover it", name);
+        why = text;
+    }
+    return why ? keep_text(&t->system_why, why, err) : keep_text(&t->system, name, err);
+}
+
+static enum fr_status fill_times(struct work *w, size_t i, struct fr_error *err)
+{
+    struct fr_comm_table *t = w->table;
+    struct fr_comm_times *times = &t->times[i];
+    double bytes = (double)t->rows[i].bytes;
+    bool is_few = fr_collective_steps(t->kind, (uint32_t)w->n, bytes) <= MOST_BY_MODELS;
+    struct fr_plan *p = NULL;
+    struct fr_cost cost;
+    enum fr_status st;
+
+    *times = (struct fr_comm_times){NAN, NAN, NAN, NAN, false};
+    FR_TRY(plan_one(w, t->rows[i].bytes, &p, err));
+    st = is_few ? time_rings(w, p, false, &times->expanded_s, err) : FR_OK;
+    if (st == FR_OK && (is_few || t->kind != FR_ALL_TO_ALL))
+        st = time_rings(w, p, true, &times->closed_s, err);
+    if (st == FR_OK &&
+        fr_plan_collective_cost(p, w->costs, &fr_plan_view(p)->collectives[0], true, &cost)) {
+        times->fitted_s = cost.mean_s;
+        times->fitted_error = cost.error_frac;
+        times->is_extrapolated = cost.trust == FR_TRUST_TRANSFERRED;
+    }
+    if (st == FR_OK && i == 0)
+        st = name_system(w, p, times->fitted_s, err);
     fr_plan_free(p);
     return st;
 }
 
 /* ---- the question ---- */
 
-static enum fr_status load(struct work *w, struct fr_error *err)
+static double bus_factor(enum fr_collective_kind kind, double n)
 {
-    const struct fr_comm_question *q = w->q;
-    struct fr_comm_table *t = w->table;
-    const struct fr_question asked = {.costs = q->costs,
-                                      .n_gpus = q->n_gpus,
-                                      .is_spread = q->is_spread,
-                                      .devices = q->devices,
-                                      .allow_implausible = q->allow_implausible};
-    struct fr_error why = {.text = ""};
-    enum fr_status st;
-
-    FR_TRY(fr_topo_load(&w->topo, q->topology, err));
-    FR_TRY(fr__costs_load(&w->costs, w->topo, NULL, &asked, err));
-    FR_TRY(fr__devices_choose(&w->devices, &w->n, w->topo, &asked, err));
-    w->options = q->way;
-    w->options.algorithm = q->way.algorithm ? q->way.algorithm : "nccl";
-    w->options.as_measured = !q->costs || strcmp(q->costs, "datasheet") != 0;
-    w->options.no_switch_sums = !t->type->is_summed_in_switch;
-    FR_TRY(fr_collective_way_new(&w->way, &w->options, err));
-    if (t->kind == FR_ALL_TO_ALL && !q->way.algorithm && q->way.protocol &&
-        strcasecmp(q->way.protocol, "LL128") == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "an all-to-all is messages between pairs, which have LL and Simple and no "
-                        "LL128");
-    if (!fr_collective_way_has(w->way, t->kind))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is no algorithm for %s", q->way.algorithm,
-                        fr_collective_kind_name(t->kind));
-    FR_TRY(fr_simulation_new(&w->simulation, w->topo, err));
-    st = fr_nccl_model_new(&w->nccl, w->topo, w->devices, (uint32_t)w->n, w->options.nccl_version,
-                           &why);
-    if (st == FR_ENOMEM)
-        return fr__fail_nomem(err);
-    t->topology = copy_text(w->topo->name);
-    t->nccl_why = st == FR_OK ? NULL : copy_text(why.text);
-    t->way = q->way.algorithm ? copy_text(q->way.algorithm) : NULL;
-    if (!t->topology || (st != FR_OK && !t->nccl_why) || (q->way.algorithm && !t->way))
-        return fr__fail_nomem(err);
-    t->n_gpus = w->n;
-    return fr_topo_nics_of(w->topo, w->devices, w->n, t->nics, FR_TOPO_NICS, &t->n_nics, err);
+    switch (kind) {
+    case FR_ALL_REDUCE:
+        return 2 * (n - 1) / n;
+    case FR_BROADCAST:
+    case FR_REDUCE:
+        return 1;
+    default:
+        return (n - 1) / n;
+    }
 }
 
 static enum fr_status count_machines(struct work *w, struct fr_error *err)
@@ -304,6 +327,60 @@ static enum fr_status count_machines(struct work *w, struct fr_error *err)
     }
     free(is_seen);
     return FR_OK;
+}
+
+/* What is asked of algorithms, and what NCCL would take. */
+static enum fr_status load_algorithms(struct work *w, struct fr_error *err)
+{
+    const struct fr_comm_question *q = w->q;
+    struct fr_comm_table *t = w->table;
+    struct fr_error why = {.text = ""};
+    enum fr_status st;
+
+    w->options = q->way;
+    w->options.algorithm = q->way.algorithm ? q->way.algorithm : "nccl";
+    w->options.as_measured = !q->costs || strcmp(q->costs, "datasheet") != 0;
+    w->options.no_switch_sums = !t->type->is_summed_in_switch;
+    FR_TRY(fr_collective_way_new(&w->way, &w->options, err));
+    if (t->kind == FR_ALL_TO_ALL && !q->way.algorithm && q->way.protocol &&
+        strcasecmp(q->way.protocol, "LL128") == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "an all-to-all is messages between pairs, which have LL and Simple and no "
+                        "LL128");
+    if (!fr_collective_way_has(w->way, t->kind))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is no algorithm for %s", q->way.algorithm,
+                        fr_collective_kind_name(t->kind));
+    st = fr_nccl_model_new(&w->nccl, w->topo, w->devices, (uint32_t)w->n, w->options.nccl_version,
+                           &why);
+    if (st == FR_ENOMEM)
+        return fr__fail_nomem(err);
+    if (st != FR_OK)
+        FR_TRY(keep_text(&t->nccl_why, why.text, err));
+    if (q->way.algorithm)
+        FR_TRY(keep_text(&t->way, q->way.algorithm, err));
+    return fr_topo_nics_of(w->topo, w->devices, w->n, t->nics, FR_TOPO_NICS, &t->n_nics, err);
+}
+
+static enum fr_status load(struct work *w, struct fr_error *err)
+{
+    const struct fr_comm_question *q = w->q;
+    struct fr_comm_table *t = w->table;
+    const struct fr_question asked = {.costs = q->costs,
+                                      .n_gpus = q->n_gpus,
+                                      .is_spread = q->is_spread,
+                                      .devices = q->devices,
+                                      .allow_implausible = q->allow_implausible};
+
+    FR_TRY(fr_topo_load(&w->topo, q->topology, err));
+    FR_TRY(fr__costs_load(&w->costs, w->topo, NULL, &asked, err));
+    FR_TRY(fr__devices_choose(&w->devices, &w->n, w->topo, &asked, err));
+    t->n_gpus = w->n;
+    t->n_gpus_total = w->topo->n_gpus;
+    t->bus_factor = bus_factor(t->kind, (double)w->n);
+    FR_TRY(keep_text(&t->topology, w->topo->name, err));
+    FR_TRY(count_machines(w, err));
+    FR_TRY(fr_simulation_new(&w->simulation, w->topo, err));
+    return q->is_by_models ? FR_OK : load_algorithms(w, err);
 }
 
 /* The size after `bytes`; 0: there is none. */
@@ -338,12 +415,12 @@ static enum fr_status fill(struct work *w, size_t n, struct fr_error *err)
     uint64_t bytes = w->q->min_bytes;
 
     t->rows = calloc(n + 1, sizeof(*t->rows));
-    if (!t->rows)
+    t->times = w->q->is_by_models ? calloc(n + 1, sizeof(*t->times)) : NULL;
+    if (!t->rows || (w->q->is_by_models && !t->times))
         return fr__fail_nomem(err);
-    FR_TRY(count_machines(w, err));
     while (t->n_rows < n) {
         t->rows[t->n_rows].bytes = w->q->sizes ? w->q->sizes[t->n_rows] : bytes;
-        FR_TRY(fill_row(w, &t->rows[t->n_rows], err));
+        FR_TRY(t->times ? fill_times(w, t->n_rows, err) : fill_row(w, &t->rows[t->n_rows], err));
         t->n_rows++;
         if (!w->q->sizes)
             bytes = next_size(w->q, bytes);
@@ -408,6 +485,9 @@ void fr_comm_free(struct fr_comm_table *t)
     free(t->way);
     free(t->nccl_why);
     free(t->why_transferred);
+    free(t->system);
+    free(t->system_why);
+    free(t->times);
     free(t->rows);
     free(t);
 }
@@ -470,12 +550,7 @@ static enum fr_status tell(struct work *w, struct fr_comm_story *s, struct fr_er
                                  (double)row->bytes, &how, &why);
     if (st == FR_ENOMEM)
         return fr__fail_nomem(err);
-    if (st != FR_OK) {
-        s->why_no_steps = copy_text(why.text);
-        if (!s->why_no_steps)
-            return fr__fail_nomem(err);
-    }
-    return FR_OK;
+    return st == FR_OK ? FR_OK : keep_text(&s->why_no_steps, why.text, err);
 }
 
 enum fr_status fr_comm_explain(struct fr_comm_story **out, const struct fr_comm_question *q,

@@ -1,10 +1,13 @@
-/* study/comm/types.c - number formats and reductions by the names that nccl-tests has for them. */
+/* study/comm/types.c - number formats and reductions by the names that nccl-tests has for them;
+ * collectives and sources of times by ours. */
 #include "config.h"
 
 #include "study/comm/comm.h"
 
 #include "base/error.h"
+#include "study/question/loading.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { N_TYPES = 12, N_OPS = 5 };
@@ -45,4 +48,33 @@ enum fr_status fr_comm_type_named(const char *name, const struct fr_comm_type **
                     "no number format '%s'%s; known are int8, uint8, int32, uint32, int64, uint64, "
                     "half, float, double, bfloat16, f8e4m3 and f8e5m2",
                     name, fr__did_you_mean(name, names, N_TYPES, hint, sizeof(hint)));
+}
+
+double fr_comm_bus_Bps(const struct fr_comm_table *t, size_t i, double time_s)
+{
+    return time_s > 0 ? (double)t->rows[i].bytes / time_s * t->bus_factor : NAN;
+}
+
+const char *fr_comm_source_name(enum fr_comm_source s)
+{
+    static const char *const NAMES[] = {"fitted", "transferred", "steps", "formula"};
+
+    return NAMES[s];
+}
+
+enum fr_status fr__collective_kind_named(const char *text, enum fr_collective_kind *out,
+                                         struct fr_error *err)
+{
+    const char *names[FR_RING_STEP];
+    char hint[128];
+
+    *out = fr_collective_kind_parse(text);
+    if (*out < FR_RING_STEP)
+        return FR_OK;
+    for (unsigned i = 0; i < FR_RING_STEP; i++)
+        names[i] = fr_collective_kind_name((enum fr_collective_kind)i);
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "no collective '%s'%s; known are all-reduce, all-gather, reduce-scatter, "
+                    "all-to-all, broadcast and reduce",
+                    text, fr__did_you_mean(text, names, FR_RING_STEP, hint, sizeof(hint)));
 }

@@ -14,11 +14,6 @@ import sys
 
 # What calls back, and why that is left so.
 EXPLAINED = {
-    # a step of a collective sends a message, whose end starts the next step, and a message beside
-    # folded rings unfolds them; a part of a collective of a known time is a message too, whose end
-    # starts the next part or ends the collective (sim/engine.h)
-    ("sim/collectives/collective", "sim/collectives/flows", "sim/collectives/fold",
-     "sim/collectives/run", "sim/collectives/steps", "sim/network/network"),
     # an event-driven engine and its parts call each other back (sim/engine.h)
     ("sim", "sim/analysis", "sim/collectives", "sim/network"),
     # device files hold what a fit found of launches and of work side by side: one file reads,

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "calibrate/messages/system.h"
-#include "study/comm/collective_time.h"
+#include "study/comm/comm.h"
 #include "results/results.h"
 #include "tests/support/base_check.h"
 
@@ -258,15 +258,19 @@ END_TEST
 
 /* ---- one collective alone ---- */
 
-static struct fr_collective_times *times_of(const char *topology, const char *kind, size_t n_gpus)
+static struct fr_comm_table *times_of(const char *topology, const char *kind, size_t n_gpus)
 {
-    static const char *const sizes[] = {"1MB", "100MB"};
-    const struct fr_collective_question q = {
-        .topology = topology, .kind = kind, .sizes = sizes, .n_sizes = 2, .n_gpus = n_gpus};
-    struct fr_collective_times *t = NULL;
+    static const uint64_t sizes[] = {1000000, 100000000};
+    const struct fr_comm_question q = {.topology = topology,
+                                       .kind = kind,
+                                       .sizes = sizes,
+                                       .n_sizes = 2,
+                                       .n_gpus = n_gpus,
+                                       .is_by_models = true};
+    struct fr_comm_table *t = NULL;
     struct fr_error err = {.text = ""};
 
-    ck_assert_msg(fr_collective_times(&t, &q, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_comm(&t, &q, NULL, &err) == FR_OK, "%s", err.text);
     return t;
 }
 
@@ -287,27 +291,27 @@ static const struct alone {
 START_TEST(a_collective_alone_takes_its_formula_and_what_was_measured)
 {
     const struct alone *a = &alones[_i];
-    struct fr_collective_times *t = times_of("dgx-a100-80g", a->kind, 0);
+    struct fr_comm_table *t = times_of("dgx-a100-80g", a->kind, 0);
     double chunk = 100e6 / a->parts, expected_s = a->hops * (0.7e-6 + chunk / 273e9);
 
     ck_assert_uint_eq(t->n_rows, 2);
     ck_assert_uint_eq(t->rows[1].bytes, 100000000);
     ck_assert_uint_eq(t->n_machines, 1);
-    ck_assert_double_eq_tol(t->rows[1].closed_s, expected_s, 1e-9 * expected_s);
-    ck_assert_double_eq_tol(t->rows[1].expanded_s, expected_s, 1e-9 * expected_s);
+    ck_assert_double_eq_tol(t->times[1].closed_s, expected_s, 1e-9 * expected_s);
+    ck_assert_double_eq_tol(t->times[1].expanded_s, expected_s, 1e-9 * expected_s);
     ck_assert_double_eq_tol(t->bus_factor, a->bus_factor, 1e-12);
     if (strcmp(a->kind, "all-reduce") == 0) {
         double fitted = fitted_s("a100-nvswitch", 8, 1, 100e6);
 
-        ck_assert_double_eq_tol(t->rows[1].fitted_s, fitted, 1e-12);
+        ck_assert_double_eq_tol(t->times[1].fitted_s, fitted, 1e-12);
         ck_assert_str_eq(t->system, "a100-nvswitch");
     } else if (a->bus_factor == 1) {
-        ck_assert(isnan(t->rows[1].fitted_s));
-        ck_assert_str_eq(t->why, "a100-nvswitch does not cover it");
+        ck_assert(isnan(t->times[1].fitted_s));
+        ck_assert_str_eq(t->system_why, "a100-nvswitch does not cover it");
     } else {
-        ck_assert_double_gt(t->rows[1].fitted_s, t->rows[0].fitted_s);
+        ck_assert_double_gt(t->times[1].fitted_s, t->times[0].fitted_s);
     }
-    fr_collective_times_free(t);
+    fr_comm_free(t);
 }
 END_TEST
 
@@ -324,11 +328,11 @@ START_TEST(a_collective_alone_says_why_it_has_no_fitted_time)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fr_collective_times *t = times_of(cases[i].topology, "all-reduce", cases[i].n_gpus);
+        struct fr_comm_table *t = times_of(cases[i].topology, "all-reduce", cases[i].n_gpus);
 
         ck_assert_ptr_null(t->system);
-        ck_assert_str_eq(t->why, cases[i].why);
-        fr_collective_times_free(t);
+        ck_assert_str_eq(t->system_why, cases[i].why);
+        fr_comm_free(t);
     }
 }
 END_TEST
@@ -336,12 +340,12 @@ END_TEST
 /* 8 million messages and more are not sent one by one. */
 START_TEST(too_many_messages_are_left_to_the_formula)
 {
-    struct fr_collective_times *t = times_of("600x gh200-quad", "all-reduce", 2400);
+    struct fr_comm_table *t = times_of("600x gh200-quad", "all-reduce", 2400);
 
-    ck_assert(isnan(t->rows[0].expanded_s));
-    ck_assert(t->rows[0].closed_s > 0);
-    ck_assert(t->rows[0].is_extrapolated);
-    fr_collective_times_free(t);
+    ck_assert(isnan(t->times[0].expanded_s));
+    ck_assert(t->times[0].closed_s > 0);
+    ck_assert(t->times[0].is_extrapolated);
+    fr_comm_free(t);
 }
 END_TEST
 

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "results/results.h"
-#include "study/comm/collective_time.h"
+#include "study/comm/comm.h"
 #include "study/study.h"
 #include "study/sweep/sweep.h"
 #include "tests/support/base_check.h"
@@ -303,52 +303,53 @@ END_TEST
 
 /* ---- collectives ---- */
 
-static struct fr_collective_times *time_of(const char *topology, const char *devices)
+static struct fr_comm_table *time_of(const char *topology, const char *devices)
 {
-    static const char *const sizes[] = {"64MiB"};
-    const struct fr_collective_question q = {.topology = topology,
-                                             .kind = "all-reduce",
-                                             .sizes = sizes,
-                                             .n_sizes = 1,
-                                             .devices = devices};
-    struct fr_collective_times *t = NULL;
+    static const uint64_t sizes[] = {64 << 20};
+    const struct fr_comm_question q = {.topology = topology,
+                                       .kind = "all-reduce",
+                                       .sizes = sizes,
+                                       .n_sizes = 1,
+                                       .is_by_models = true,
+                                       .devices = devices};
+    struct fr_comm_table *t = NULL;
     struct fr_error err;
 
-    ck_assert_msg(fr_collective_times(&t, &q, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_comm(&t, &q, NULL, &err) == FR_OK, "%s", err.text);
     return t;
 }
 
 /* n1, n0, n0 of three are two machines. */
 START_TEST(collectives_take_named_gpus)
 {
-    struct fr_collective_times *cabled = time_of("dgx1-v100", "n0.gpu0,n0.gpu4");
-    struct fr_collective_times *other = time_of("dgx1-v100", "n0.gpu0,n0.gpu5");
-    struct fr_collective_times *mixed = time_of("2x dgx1-v100", "n0.gpu1,n1.gpu0,n0.gpu0");
+    struct fr_comm_table *cabled = time_of("dgx1-v100", "n0.gpu0,n0.gpu4");
+    struct fr_comm_table *other = time_of("dgx1-v100", "n0.gpu0,n0.gpu5");
+    struct fr_comm_table *mixed = time_of("2x dgx1-v100", "n0.gpu1,n1.gpu0,n0.gpu0");
 
-    ck_assert_double_gt(other->rows[0].expanded_s, 5 * cabled->rows[0].expanded_s);
+    ck_assert_double_gt(other->times[0].expanded_s, 5 * cabled->times[0].expanded_s);
     ck_assert_uint_eq(mixed->n_machines, 2);
     ck_assert_uint_eq(mixed->n_gpus, 3);
-    fr_collective_times_free(cabled);
-    fr_collective_times_free(other);
-    fr_collective_times_free(mixed);
+    fr_comm_free(cabled);
+    fr_comm_free(other);
+    fr_comm_free(mixed);
 }
 END_TEST
 
 /* Whole machines in any order are what was measured; machines that take turns are not. */
 START_TEST(a_fit_over_machines_does_not_ask_for_their_order)
 {
-    struct fr_collective_times *rising = time_of("2x hgx-b200", "n0..1.gpu0..7");
-    struct fr_collective_times *falling = time_of("2x hgx-b200", "n1.gpu0..7,n0.gpu0..7");
-    struct fr_collective_times *turns =
+    struct fr_comm_table *rising = time_of("2x hgx-b200", "n0..1.gpu0..7");
+    struct fr_comm_table *falling = time_of("2x hgx-b200", "n1.gpu0..7,n0.gpu0..7");
+    struct fr_comm_table *turns =
         time_of("2x hgx-b200", "n0.gpu0..3,n1.gpu0..3,n0.gpu4..7,n1.gpu4..7");
 
     ck_assert_str_eq(rising->system, "b200-infiniband");
     ck_assert_str_eq(falling->system, "b200-infiniband");
-    ck_assert_double_eq(rising->rows[0].fitted_s, falling->rows[0].fitted_s);
+    ck_assert_double_eq(rising->times[0].fitted_s, falling->times[0].fitted_s);
     ck_assert_ptr_null(turns->system);
-    fr_collective_times_free(rising);
-    fr_collective_times_free(falling);
-    fr_collective_times_free(turns);
+    fr_comm_free(rising);
+    fr_comm_free(falling);
+    fr_comm_free(turns);
 }
 END_TEST
 
