@@ -1,6 +1,6 @@
 # Tests of the product as a whole: its structure, documentation, installation, and how it takes bad
 # input.
-project_tests = tests/project/test_device_table.sh \
+project_tests = tests/project/test_facts.sh \
 	tests/project/test_doc_examples.sh \
 	tests/project/test_doc_figures.sh \
 	tests/project/test_exports.sh \
