@@ -8,3 +8,11 @@ libbase_la_SOURCES = \
 	base/text.h base/text.c base/units.h base/units.c base/utf8.h base/utf8.c base/xml.h \
 	base/xml.c base/yaml.h base/yaml.c
 libbase_la_LIBADD = $(GSL_LIBS) $(YAML_LIBS) $(CSV_LIBS) $(EXPAT_LIBS)
+
+# Makes constant tables of facts in YAML, for the build alone.
+noinst_PROGRAMS += base/facts/compile
+base_facts_compile_SOURCES = base/facts/compile.c
+base_facts_compile_LDADD = libbase.la $(LIB_DEPS)
+# $@ of $$facts, a list of SCHEMA FILE... in the folder of the sources
+make_table = $(MKDIR_P) `dirname $@` && (cd $(srcdir) && \
+	  LC_ALL=C $(abs_builddir)/base/facts/compile$(EXEEXT) $$facts) > $@.new && mv $@.new $@

@@ -110,7 +110,7 @@ for name in $(grep -v '^#\|^name,' "$source/strategies/aliases.csv" | awk -F, '$
     run simulate -w gpt2-small -t dgx1-v100 -g 2 -b 8 -s "$name" --costs datasheet --network analytic
     check "$name is a strategy" test "$status" = 0 -o "$status" = 3
 done
-for name in $(grep -v '^#\|^name,' "$source/topo/presets/aliases.csv" | awk -F, '$4 == "" { print $1 }'); do
+for name in $(grep -v '^#\|^name,' "$source/topo/machines/aliases.csv" | awk -F, '$4 == "" { print $1 }'); do
     run topo show "2x $name"
     check "$name is a machine" test "$status" = 0
 done

@@ -1,6 +1,6 @@
 /* tests/topo/test_repeat.c - machines that are copied are what building each alone gives. */
 #include "tests/support/base_check.h"
-#include "topo/presets/presets.h"
+#include "topo/machines/machines.h"
 #include "topo/topo.h"
 
 #include <check.h>
@@ -24,7 +24,7 @@ static struct fr_topo *build_one_by_one(const struct fr__preset *preset)
     struct fr_error err;
 
     for (uint32_t i = 0; i < 3; i++)
-        preset->build(b, i * (preset->n_machines ? preset->n_machines : 1));
+        preset->build(b, i * (preset->n_machines ? preset->n_machines : 1), preset);
     ck_assert_msg(fr_topo_builder_finish(b, "alone", &t, &err) == FR_OK, "%s", err.text);
     fr_topo_builder_free(b);
     return t;

@@ -11,7 +11,7 @@
 
 enum { MAX_RINGS = 16, MAX_N = 64 };
 
-/* What one V100 NVLink carries in the preset: 25 GB/s x 0.96, see topo/presets/cube_mesh.c. */
+/* What one V100 NVLink carries in the preset: 25 GB/s x 0.96, see topo/cables/cables.yaml. */
 static const double NVLINK_Bps = 24e9;
 
 struct rings {

@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 #include "base/xml.h"
-#include "topo/import/defaults.h"
+#include "topo/gpus/gpus.h"
 #include "topo/import/import.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* topo/import/import.c - the table of importers, and which one a text is for. */
 #include "config.h"
 
-#include "topo/import/defaults.h"
+#include "topo/gpus/gpus.h"
 #include "topo/import/import.h"
 
 #include <string.h>

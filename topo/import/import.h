@@ -7,7 +7,7 @@
 #define FR_TOPO_IMPORT_IMPORT_H
 
 #include "base/yaml.h"
-#include "topo/import/defaults.h"
+#include "topo/gpus/gpus.h"
 #include "topo/import/sketch.h"
 
 struct fr__importer {

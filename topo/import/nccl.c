@@ -10,7 +10,7 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "topo/import/defaults.h"
+#include "topo/gpus/gpus.h"
 #include "topo/import/import.h"
 #include "topo/import/nccl_xml.h"
 

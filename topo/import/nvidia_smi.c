@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "topo/import/defaults.h"
+#include "topo/gpus/gpus.h"
 #include "topo/import/import.h"
 #include "topo/import/smi_matrix.h"
 

@@ -7,7 +7,7 @@
 #define FR_TOPO_IMPORT_SKETCH_H
 
 #include "base/hash.h"
-#include "topo/presets/parts.h"
+#include "topo/hosts/hosts.h"
 #include "topo/rows.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "topo/import/defaults.h"
+#include "topo/gpus/gpus.h"
 #include "topo/import/import.h"
 
 #include <stdio.h>

@@ -5,12 +5,12 @@
  *
  * Cards have a slot of their own on a socket, or share the uplink of a PCIe switch by `switch`
  * cards. `bridge` joins every two neighbours by all NVLinks that a card has. Slots, host, NVLinks
- * and network are those that the importers take for the type (topo/import/defaults.c).
+ * and network are those that the importers take for the type (topo/gpus/gpus.yaml).
  */
 #ifndef FR_TOPO_LOAD_BOX_H
 #define FR_TOPO_LOAD_BOX_H
 
-#include "topo/import/defaults.h"
+#include "topo/gpus/gpus.h"
 
 struct fr__box {
     const struct fr__gpu_facts *card;

@@ -19,7 +19,7 @@
 #include "topo/load/box.h"
 #include "topo/load/fabric.h"
 #include "topo/load/load.h"
-#include "topo/presets/presets.h"
+#include "topo/machines/machines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -375,7 +375,7 @@ static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t 
             continue;
         }
         if (p->preset) {
-            p->preset->build(b, machine);
+            p->preset->build(b, machine, p->preset);
             machine += p->preset->n_machines ? p->preset->n_machines : 1;
         } else if (p->box) {
             fr__box_build(p->box, b, machine++);

@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "topo/load/load.h"
-#include "topo/presets/presets.h"
+#include "topo/machines/machines.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* topo/load/load.h - makes a topology of what a user names: presets, files, networks.
  *
- * The room is above topo/ and topo/presets/: it calls both, and neither calls it.
+ * The room is above topo/ and topo/machines/: it calls both, and neither calls it.
  */
 #ifndef FR_TOPO_LOAD_LOAD_H
 #define FR_TOPO_LOAD_LOAD_H

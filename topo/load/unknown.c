@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "topo/load/load.h"
-#include "topo/presets/presets.h"
+#include "topo/machines/machines.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
-/* topo/presets/aliases.c - other names of machines, and of the GPUs in them.
+/* topo/machines/aliases.c - other names of machines, and of the GPUs in them.
  *
  * It is separate because its rows are facts with sources, which stand in aliases.csv.
  */
 #include "config.h"
 
-#include "topo/presets/presets.h"
+#include "topo/machines/machines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
-/* topo/import/defaults.h - what a format leaves out of a GPU or a host, by the device's type.
+/* topo/gpus/gpus.h - what a format leaves out of a GPU or a host, by the device's type.
  *
  * A topology file knows what is plugged where. What a link carries, how much memory a GPU has and
  * what its board was measured at follow from what the device is. Every choice that the file did not
  * make is told by a note.
  */
-#ifndef FR_TOPO_IMPORT_DEFAULTS_H
-#define FR_TOPO_IMPORT_DEFAULTS_H
+#ifndef FR_TOPO_GPUS_GPUS_H
+#define FR_TOPO_GPUS_GPUS_H
 
-#include "topo/presets/parts.h"
+#include "topo/hosts/hosts.h"
 
 /* How a GPU is joined to others, which tells models of one chip apart. */
 enum fr__gpu_join {
@@ -34,6 +34,12 @@ struct fr__gpu_facts {
     const char *network_collectives; /* over whole boards on that network; NULL: not measured */
 };
 
+extern const struct fr__gpu_facts fr__gpus[];
+extern const size_t fr__n_gpus;
+/* AMD's device types (topo/gpus/amd): Forerun has no curves of them. */
+extern const struct fr_device_type fr__amd_types[];
+extern const size_t fr__n_amd_types;
+
 /* What a file tells of a GPU. */
 struct fr__gpu_clues {
     const char *type; /* the device type itself, which wins; NULL: unsaid */
@@ -57,16 +63,7 @@ const struct fr__gpu_facts *fr__gpu_facts_find(const struct fr__gpu_clues *clues
 const struct fr__gpu_facts *fr__gpu_facts_by_links(enum fr__gpu_join join, unsigned n_links);
 /* All facts, NULL past the end. */
 const struct fr__gpu_facts *fr__gpu_facts_at(size_t i);
-/* The device type of the facts: built in, or one of AMD's from amd.c. */
+/* The device type of the facts: built in, or one of AMD's. */
 const struct fr_device_type *fr__gpu_facts_type(const struct fr__gpu_facts *f);
-
-/* The host that fits: vendor 'i' Intel, 'a' AMD, 'r' Arm, 0 unsaid. *is_exact: it is that model. */
-const struct fr__host *fr__host_find(char vendor, int64_t family, int64_t model, bool *is_exact);
-
-/* ---- amd.c ---- */
-
-/* A device type of AMD's that Forerun has no curves of; NULL: unknown. */
-const struct fr_device_type *fr__amd_type_find(const char *name);
-extern const struct fr__wire fr__wire_xgmi_mi50, fr__wire_xgmi_mi200, fr__wire_xgmi_mi300;
 
 #endif

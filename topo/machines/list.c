@@ -1,0 +1,24 @@
+/* topo/machines/list.c - finds a machine that we know by its name. */
+#include "config.h"
+
+#include "topo/machines/machines.h"
+
+#include <string.h>
+
+const char *fr_topo_preset_name(size_t i)
+{
+    return i < fr__n_presets ? fr__presets[i].name : NULL;
+}
+
+const char *fr_topo_preset_summary(size_t i)
+{
+    return i < fr__n_presets ? fr__presets[i].summary : NULL;
+}
+
+const struct fr__preset *fr__preset_find(const char *name)
+{
+    for (size_t i = 0; i < fr__n_presets; i++)
+        if (strcmp(fr__presets[i].name, name) == 0)
+            return &fr__presets[i];
+    return NULL;
+}
