@@ -4,7 +4,7 @@ libresults_la_SOURCES = \
 	results/explain.c results/fits.h results/fits.c results/formats.h results/formats.c \
 	results/learning.c results/pipelines.c results/results.h results/schedules.h \
 	results/schedules.c results/search_answer.h results/searches.c results/sweeps.c \
-	results/data/collectives.c results/data/comm.c results/data/csv.c results/data/difference.h \
+	results/data/comm.c results/data/csv.c results/data/difference.h \
 	results/data/difference.c results/data/explain.c results/data/explain_layout.c \
 	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
 	results/data/learn.c results/data/schedule.c results/data/search.h results/data/search.c \
