@@ -3,13 +3,14 @@ libstudy_la_SOURCES = \
 	study/owned_record.h study/owned_record.c study/study.h \
 	study/advice/advice.h study/advice/advice.c study/advice/adviser.h study/advice/ask.c \
 	study/advice/machines.c study/advice/options.c study/advice/trial.c \
-	study/answer/answer.c study/answer/cluster.c study/answer/learn.h study/answer/learn.c \
+	study/answer/answer.c study/answer/cluster.c study/answer/decided_figures.c \
+	study/answer/figures.h study/answer/figures.c study/answer/learn.h study/answer/learn.c \
 	study/answer/links.c study/answer/peak.c study/answer/rates.c study/answer/record.h \
 	study/answer/record.c study/answer/recut.h study/answer/recut.c study/answer/seeds.c \
 	study/answer/sensitivity.c study/answer/staging.h study/answer/staging.c \
 	study/answer/uncertainty.c study/answer/warnings.c \
-	study/comm/comm.h \
-	study/comm/comm.c study/comm/types.c \
+	study/comm/comm.h study/comm/comm.c study/comm/figures.h study/comm/figures.c \
+	study/comm/types.c \
 	study/difference/asked.c study/difference/difference.h study/difference/difference.c \
 	study/difference/parts.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \

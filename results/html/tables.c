@@ -9,8 +9,8 @@
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
-#include "results/parts/speed_up.h"
 #include "results/parts/times.h"
+#include "study/answer/figures.h"
 
 #include <math.h>
 #include <string.h>

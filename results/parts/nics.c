@@ -1,4 +1,4 @@
-/* results/parts/nics.c - the NICs of machines, in the words of tables, reports and JSON.
+/* results/parts/nics.c - the NICs of machines, in the words of tables and reports.
  *
  * It is separate because answers about runs, sweeps, searches and collectives all say them alike.
  */
@@ -7,18 +7,13 @@
 #include "results/parts/nics.h"
 
 #include "results/parts/number.h"
+#include "study/answer/figures.h"
 #include "study/sweep/state.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NUMBER = 32 };
-
-static bool is_limited_by_pcie(const struct fr_topo_nics *k)
-{
-    return k->host_Bps > 0 && k->host_Bps < k->rate_Bps;
-}
 
 const char *fr__nics_text(const struct fr_topo_nics nics[], size_t n, char buf[FR__NICS_TEXT])
 {
@@ -32,7 +27,7 @@ const char *fr__nics_text(const struct fr_topo_nics nics[], size_t n, char buf[F
         if (k->host_Bps > 0)
             snprintf(more, sizeof(more), ", PCIe %s GB/s (%s limits)",
                      fr__plain(1e-9 * k->host_Bps, host, sizeof(host)),
-                     is_limited_by_pcie(k) ? "PCIe" : "the network");
+                     fr__nics_wait_for_pcie(k) ? "PCIe" : "the network");
         if (n > 1)
             snprintf(machines, sizeof(machines), " in %u machine%s", (unsigned)k->n_machines,
                      k->n_machines == 1 ? "" : "s");
@@ -75,23 +70,4 @@ const char *fr__sweep_nics_text(const struct fr_sweep *s, size_t i, char buf[FR_
         snprintf(buf, FR__NICS_TEXT, "NICs of a machine of %.200s: %.700s", s->nics[i].topology,
                  text);
     return buf;
-}
-
-void fr__nics_json(struct fr__json *j, const struct fr_topo_nics nics[], size_t n)
-{
-    if (n == 0)
-        return;
-    fr__json_open(j, "nics", '[', false);
-    for (size_t i = 0; i < n; i++) {
-        const struct fr_topo_nics *k = &nics[i];
-
-        fr__json_open(j, NULL, '{', true);
-        fr__json_count(j, "machines", k->n_machines);
-        fr__json_count(j, "per_machine", k->n_a_machine);
-        fr__json_number(j, "rate_Bps", k->rate_Bps);
-        fr__json_number(j, "pcie_Bps", k->host_Bps > 0 ? k->host_Bps : NAN);
-        fr__json_string(j, "limited_by", is_limited_by_pcie(k) ? "pcie" : "network");
-        fr__json_close(j, '}');
-    }
-    fr__json_close(j, ']');
 }

@@ -1,8 +1,7 @@
-/* results/parts/nics.h - the NICs of machines, in the words of tables, reports and JSON. */
+/* results/parts/nics.h - the NICs of machines, in the words of tables and reports. */
 #ifndef FR_RESULTS_PARTS_NICS_H
 #define FR_RESULTS_PARTS_NICS_H
 
-#include "base/json.h"
 #include "results/results.h"
 
 enum { FR__NICS_TEXT = 1024 }; /* bytes, with the end */
@@ -14,6 +13,4 @@ const char *fr__nics_text(const struct fr_topo_nics nics[], size_t n, char buf[F
  * NICs the line names the topology: "NICs of a machine of 2x dgx2: 8 x 100 Gbit/s". "" where it has
  * none between its machines, or one before it has the same line. Returns buf. */
 const char *fr__sweep_nics_text(const struct fr_sweep *s, size_t i, char buf[FR__NICS_TEXT]);
-/* The array "nics", left out where there are none. */
-void fr__nics_json(struct fr__json *j, const struct fr_topo_nics nics[], size_t n);
 #endif

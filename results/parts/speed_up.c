@@ -13,8 +13,3 @@ const struct fr_record *fr__speed_up_base(const struct fr_results *rs)
             return rs->records[i];
     return rs->records[0];
 }
-
-double fr__faster_change(const struct fr_record_sensitivity *s)
-{
-    return s->is_time ? -(FR_FASTER - 1) / FR_FASTER : FR_FASTER - 1;
-}

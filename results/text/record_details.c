@@ -6,9 +6,9 @@
 
 #include "base/units.h"
 #include "results/parts/number.h"
-#include "results/parts/speed_up.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
+#include "study/answer/figures.h"
 
 #include <math.h>
 
