@@ -7,19 +7,11 @@
 #define FORERUN_EXPLAIN_H
 
 #include "results/results.h"
+#include "study/explain/explanation.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct fr_explanation;
-
-/* Plans what q asks and keeps what was decided. Strings of *q belong to the caller and must live as
- * long. FR_EUSAGE: the strategy does not explain; FR_ENOROOM: it does not fit; else as
- * fr_answer. */
-enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
-                          const struct fr_context *ctx, struct fr_error *err);
-void fr_explanation_free(struct fr_explanation *e);
 
 struct fr_explanation_view {
     size_t n_ops;   /* most rows of a table, and most operations that are explained; 0: all */

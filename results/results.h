@@ -127,10 +127,11 @@ void fr_sweep_print_table(FILE *f, const struct fr_sweep *s, const struct fr_swe
 /* {"results": [...], "summary": {...}}; wants rows with records. */
 void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m);
 /* By the ending: .csv, .json, .html, .png, .svg, .pdf; as fr_results_write and
- * fr_results_check_path. */
+ * fr_results_check_path. ask: gives the runs that a report draws, as fr_sweep_ask does; NULL: it
+ * draws none. */
 enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
-                              const struct fr_sweep_summary *m, const struct fr_context *ctx,
-                              struct fr_error *err);
+                              const struct fr_sweep_summary *m, fr_sweep_ask_fn *ask,
+                              const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err);
 /* For help: ending and one line about each; NULL past the end. */
 const char *fr_sweep_format(size_t i, const char **summary);

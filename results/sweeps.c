@@ -12,6 +12,7 @@
 struct summed_up {
     const struct fr_sweep *sweep;
     const struct fr_sweep_summary *summary;
+    fr_sweep_ask_fn *ask;
 };
 
 static enum fr_status write_json(FILE *f, const void *what, const char *ending,
@@ -40,7 +41,7 @@ static enum fr_status write_html(FILE *f, const void *what, const char *ending,
     const struct summed_up *s = what;
 
     (void)ending;
-    return fr__html_sweep(f, s->sweep, s->summary, ctx, err);
+    return fr__html_sweep(f, s->sweep, s->summary, s->ask, ctx, err);
 }
 
 static enum fr_status draw_scaling(FILE *f, const void *what, const char *ending,
@@ -86,10 +87,10 @@ enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err)
 }
 
 enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
-                              const struct fr_sweep_summary *m, const struct fr_context *ctx,
-                              struct fr_error *err)
+                              const struct fr_sweep_summary *m, fr_sweep_ask_fn *ask,
+                              const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct summed_up what = {.sweep = s, .summary = m};
+    const struct summed_up what = {.sweep = s, .summary = m, .ask = ask};
 
     return fr__ending_write(&formats, &what, path, ctx, err);
 }

@@ -13,6 +13,7 @@ libstudy_la_SOURCES = \
 	study/comm/types.c \
 	study/difference/asked.c study/difference/difference.h study/difference/difference.c \
 	study/difference/parts.c \
+	study/explain/explain.c study/explain/explanation.h study/explain/kept.h \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
 	study/interval/interval.h study/interval/interval.c study/interval/measured.h \

@@ -130,7 +130,8 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
     table.all_rows = o->all;
     table.width = cli_width();
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(cli_file_done(s, fr_sweep_write(o->files[i], o->sweep, m, &s->context, err), err));
+        FR_TRY(cli_file_done(
+            s, fr_sweep_write(o->files[i], o->sweep, m, fr_sweep_ask, &s->context, err), err));
     if (o->json)
         fr_sweep_print_json(stdout, o->sweep, m);
     if (!o->json) {

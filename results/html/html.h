@@ -29,10 +29,11 @@ enum { FR__HTML_LANES = 16, FR__HTML_CHARTS = 8 };
 
 /* difference.c. FR_ENOMEM. */
 enum fr_status fr__html_difference(FILE *f, const struct fr_difference *d, struct fr_error *err);
-/* sweep.c: what is best, all points as a table and as a picture, and the best ones, asked once
- * more, over time. FR_ENOMEM, FR_ECANCELLED. */
+/* sweep.c: what is best, all points as a table and as a picture, and the best ones over time, for
+ * which `ask` gives their records; NULL: they are left out. FR_ENOMEM, FR_ECANCELLED. */
 enum fr_status fr__html_sweep(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                              const struct fr_context *ctx, struct fr_error *err);
+                              fr_sweep_ask_fn *ask, const struct fr_context *ctx,
+                              struct fr_error *err);
 
 /* sweep_plot.c: cost against time of the points of a group; nothing where none has a cost. */
 void fr__html_sweep_plot(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,

@@ -2,7 +2,7 @@
  * the best ones over time.
  *
  * It is separate from the report of records: a sweep keeps figures of its points and no runs, so
- * those that are shown over time are asked once more.
+ * its caller lends a function that asks those that are shown over time once more.
  */
 #include "config.h"
 
@@ -256,17 +256,14 @@ static void name_run(const struct page *p, size_t point, char title[2 * TEXT + 4
 
 /* Only cancelling is an error: a point that cannot be asked again, as its files are gone, is left
  * out. */
-static enum fr_status ask_runs(const struct page *p, struct runs *runs,
+static enum fr_status ask_runs(const struct page *p, struct runs *runs, fr_sweep_ask_fn *ask,
                                const struct fr_context *ctx, struct fr_error *err)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < runs->n; i++) {
-        struct fr_question q;
-
-        fr_sweep_question(p->sweep, runs->points[i], &q);
+    for (size_t i = 0; ask && i < runs->n; i++) {
         FR_TRY(fr__check_cancel(ctx, err));
-        if (fr_answer(&q, ctx, &runs->records[n], NULL) != FR_OK)
+        if (ask(p->sweep, runs->points[i], ctx, &runs->records[n], NULL) != FR_OK)
             continue;
         name_run(p, runs->points[i], runs->titles[n++]);
     }
@@ -274,15 +271,15 @@ static enum fr_status ask_runs(const struct page *p, struct runs *runs,
     return FR_OK;
 }
 
-static enum fr_status write_runs(const struct page *p, const struct fr_context *ctx,
-                                 struct fr_error *err)
+static enum fr_status write_runs(const struct page *p, fr_sweep_ask_fn *ask,
+                                 const struct fr_context *ctx, struct fr_error *err)
 {
     struct runs runs = {.n = 0};
     struct fr__html_run shown[MOST_RUNS];
     enum fr_status st;
 
     choose_runs(p, &runs);
-    st = ask_runs(p, &runs, ctx, err);
+    st = ask_runs(p, &runs, ask, ctx, err);
     for (size_t i = 0; i < runs.n && st == FR_OK; i++)
         shown[i] = (struct fr__html_run){runs.records[i], runs.titles[i], NULL};
     if (st == FR_OK)
@@ -325,7 +322,8 @@ static void write_heading(const struct page *p)
 }
 
 enum fr_status fr__html_sweep(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                              const struct fr_context *ctx, struct fr_error *err)
+                              fr_sweep_ask_fn *ask, const struct fr_context *ctx,
+                              struct fr_error *err)
 {
     struct page p = {.f = f, .sweep = s, .summary = m};
     size_t n_shown = 0;
@@ -345,7 +343,7 @@ enum fr_status fr__html_sweep(FILE *f, const struct fr_sweep *s, const struct fr
     }
     if (m->n_groups > n_shown)
         fprintf(f, "<p class=\"note\">The first %zu of %zu workloads.</p>\n", n_shown, m->n_groups);
-    FR_TRY(write_runs(&p, ctx, err));
+    FR_TRY(write_runs(&p, ask, ctx, err));
     write_table(&p);
     fprintf(f, "<p class=\"note\">forerun %s</p>\n", fr_version());
     fr__html_end(f);

@@ -1,18 +1,9 @@
-/* results/parts/explanation.h - an explanation from inside: what its writers read, and share. */
+/* results/parts/explanation.h - what the writers of an explanation share. */
 #ifndef FR_RESULTS_PARTS_EXPLANATION_H
 #define FR_RESULTS_PARTS_EXPLANATION_H
 
 #include "results/explain.h"
-
-struct fr_explanation {
-    struct fr_setting setting;
-    struct fr_question question;
-    struct fr_option_values values;
-    uint32_t *devices; /* [problem.n_devices] */
-    struct fr_problem problem;
-    struct fr_decisions *decisions;
-    struct fr_record *record; /* of a plan whose ops are split; else NULL */
-};
+#include "study/explain/kept.h"
 
 /* Decisions of a plan whose ops are split, as text and as JSON. FR_ENOMEM, FR_ENOENT. */
 enum fr_status fr__tell_layout(FILE *f, const struct fr_explanation *e, struct fr_error *err);

@@ -319,3 +319,12 @@ enum fr_status fr_sweep_run(struct fr_sweep *s, const struct fr_sweep_options *o
     s->options = NULL;
     return st;
 }
+
+enum fr_status fr_sweep_ask(const struct fr_sweep *s, size_t point, const struct fr_context *ctx,
+                            struct fr_record **out, struct fr_error *err)
+{
+    struct fr_question q;
+
+    fr_sweep_question(s, point, &q);
+    return fr_answer(&q, ctx, out, err);
+}

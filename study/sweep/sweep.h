@@ -51,6 +51,12 @@ enum fr_status fr_sweep_finish(struct fr_sweep *s, struct fr_error *err);
 size_t fr_sweep_n_points(const struct fr_sweep *s);
 bool fr_sweep_is_mine(const struct fr_sweep *s, size_t point); /* of this shard */
 void fr_sweep_question(const struct fr_sweep *s, size_t point, struct fr_question *out);
+/* Asks a point by itself, whatever its row says: rows have no runs. *out is the caller's; errors of
+ * fr_answer. Its type is what a writer takes that draws runs. */
+typedef enum fr_status fr_sweep_ask_fn(const struct fr_sweep *s, size_t point,
+                                       const struct fr_context *ctx, struct fr_record **out,
+                                       struct fr_error *err);
+fr_sweep_ask_fn fr_sweep_ask;
 /* Setting i's values: [n]; n is 0 where it was not given. Owned by the sweep. */
 const char *const *fr_sweep_axis(const struct fr_sweep *s, size_t i, size_t *n);
 

@@ -1,0 +1,27 @@
+/* study/explain/explanation.h - how a strategy comes to the plan that a question asks for.
+ *
+ * An explanation is the strategy's record of decisions (lowering/decisions.h) with the question; of
+ * a plan whose ops are split it has the run, too. results/explain.h shows it.
+ */
+#ifndef FORERUN_EXPLANATION_H
+#define FORERUN_EXPLANATION_H
+
+#include "study/study.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct fr_explanation;
+
+/* Plans what q asks and keeps what was decided. Strings of *q belong to the caller and must live as
+ * long. FR_EUSAGE: the strategy does not explain; FR_ENOROOM: it does not fit; else as
+ * fr_answer. */
+enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
+                          const struct fr_context *ctx, struct fr_error *err);
+void fr_explanation_free(struct fr_explanation *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
