@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "study/interval/measured.h"
-#include "study/recipes.h"
+#include "study/recipes/recipes.h"
 #include "study/answer/record.h"
 #include "study/slow.h"
 #include "workloads/passes/shard.h"
