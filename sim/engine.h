@@ -295,6 +295,10 @@ struct engine {
     struct collectives collectives;
     struct parts *parts; /* NULL: not asked for */
     struct fr_run_stats stats;
+
+    /* Seconds of a collective that is alone on its links, message by message over all ranks of its
+     * group, by a run of its own; NAN: it fails, and the failure is kept. Set by simulation.c. */
+    double (*rehearse)(struct engine *e, uint32_t collective);
 };
 
 static inline bool fr__wants(const struct engine *e, enum fr_want what)

@@ -28,7 +28,8 @@ struct run {
 struct fr_simulation {
     struct engine engine; /* between runs only what is kept; see begin() */
     const struct fr_topo *topo;
-    uint64_t n_router_builds; /* since the last run */
+    uint64_t n_router_builds;     /* since the last run */
+    struct fr_simulation *beside; /* of rehearsals; NULL: none so far */
 };
 
 /* ---- set-up ---- */
@@ -342,6 +343,7 @@ void fr_simulation_free(struct fr_simulation *s)
 
     if (!s)
         return;
+    fr_simulation_free(s->beside);
     e = &s->engine;
     free_streams(e, s->topo->n_devices);
     fr__collectives_fini(e);
@@ -349,6 +351,73 @@ void fr_simulation_free(struct fr_simulation *s)
     fr__heap_fini(&e->events.rest);
     fr__arena_free(e->scratch);
     free(s);
+}
+
+/* A plan of one collective, of all ranks that a member of it stands for. */
+static enum fr_status plan_alone(const struct engine *e, uint32_t collective, struct fr_plan **out,
+                                 struct fr_error *err)
+{
+    struct fr_collective c = e->v->collectives[collective];
+    uint32_t n = fr_plan_group_size(e->plan, c.group);
+    uint32_t *devices = fr__arena_alloc(e->scratch, n, sizeof(*devices));
+    struct fr_plan *p = fr_plan_new(e->v->topo, NULL);
+    enum fr_status st;
+
+    if (!devices || !p) {
+        fr_plan_free(p);
+        return fr__fail_nomem(err);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        devices[i] = fr_plan_group_device(e->plan, c.group, i);
+    c.group = fr_plan_add_group_of(p, devices, n);
+    c.label = FR_NONE;
+    c.is_folded = c.has_cost = false;
+    fr_plan_add_collective(p, &c);
+    for (uint32_t i = 0; i < n; i++)
+        fr_plan_add_task(p, &(struct fr_task){.device = devices[i],
+                                              .cost_id = FR_NONE,
+                                              .op = FR_NONE,
+                                              .rank = i,
+                                              .microbatch = FR_NONE,
+                                              .kind = FR_TASK_COLLECTIVE,
+                                              .stream = FR_STREAM_COMM});
+    st = fr_plan_finish(p, err);
+    if (st == FR_OK)
+        *out = p;
+    else
+        fr_plan_free(p);
+    return st;
+}
+
+/* See struct engine. */
+static double rehearse(struct engine *e, uint32_t collective)
+{
+    struct fr_simulation *s = (struct fr_simulation *)e; /* its first member */
+    struct fr_run_options o;
+    struct fr_plan *p = NULL;
+    struct fr_run *r = NULL;
+    double alone_s = NAN;
+    enum fr_status st = FR_OK;
+
+    fr_run_options_init(&o);
+    o.network = e->o->network;
+    o.way = e->o->way;
+    o.rings = e->o->rings;
+    o.slowness = e->o->slowness;
+    o.want = 0;
+    if (!s->beside)
+        st = fr_simulation_new(&s->beside, s->topo, e->err);
+    if (st == FR_OK)
+        st = plan_alone(e, collective, &p, e->err);
+    if (st == FR_OK)
+        st = fr_simulation_run(s->beside, p, &o, &r, e->err);
+    if (st == FR_OK)
+        alone_s = r->makespan_s;
+    else
+        fr__engine_fail(e, st);
+    fr_run_free(r);
+    fr_plan_free(p);
+    return alone_s;
 }
 
 /* Sets the engine to time 0 of a run of a plan; everything that is not named here is zero. */
@@ -370,7 +439,8 @@ static void begin(struct fr_simulation *s, const struct fr_plan *p, const struct
                          .device_mask = e->device_mask,
                          .used_streams = e->used_streams,
                          .network = e->network,
-                         .collectives = e->collectives};
+                         .collectives = e->collectives,
+                         .rehearse = rehearse};
     fr__turns_clear(&e->events);
 }
 
