@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -136,7 +137,7 @@ void fr__json_write_string(FILE *f, const char *text)
     putc('"', f);
     while (n > 0) {
         size_t len = fr__utf8_length(text, n);
-        char escape = short_escape(*text);
+        char escape = short_escape(*text), shown[FR__PRINTABLE];
 
         if (len == 0) {
             fputs("\xef\xbf\xbd", f); /* U+FFFD */
@@ -144,10 +145,10 @@ void fr__json_write_string(FILE *f, const char *text)
         } else if (escape) {
             putc('\\', f);
             putc(escape, f);
-        } else if ((unsigned char)*text < 0x20) {
+        } else if ((unsigned char)*text < 0x20 || *text == 0x7f) {
             fprintf(f, "\\u%04x", (unsigned)(unsigned char)*text);
-        } else {
-            fwrite(text, 1, len, f);
+        } else { /* as itself, or as JSON's own escape, which printable.h writes too */
+            fwrite(shown, 1, fr__printable(text, len, shown, &len), f);
         }
         text += len;
         n -= len;

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
+#include "study/recipe.h"
 
 #include <string.h>
 
@@ -244,6 +245,17 @@ bool cli_print_word_help(FILE *f, const char *word)
         if (strcmp(fr_topo_preset_name(i), word) == 0) {
             fprintf(f, "'%s' is a machine: %s\nMore: forerun topo show %s\n", word,
                     fr_topo_preset_summary(i), word);
+            return true;
+        }
+    for (size_t i = 0; fr_zoo_name(i); i++)
+        if (strcmp(fr_zoo_name(i), word) == 0) {
+            fprintf(f, "'%s' is a model: %s\nMore: forerun graph show %s\n", word,
+                    fr_zoo_summary(i), word);
+            return true;
+        }
+    for (size_t i = 0; fr_recipe_shipped(i); i++)
+        if (strcmp(fr_recipe_shipped(i), word) == 0) {
+            fprintf(f, "'%s' is a recipe of software\nMore: forerun recipe show %s\n", word, word);
             return true;
         }
     if (!alias)

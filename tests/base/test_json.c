@@ -118,8 +118,16 @@ START_TEST(strings_are_escaped)
     fr__json_string(&json, "n", NULL);
     fr__json_string(&json, "", "");
     fr__json_close(&json, '}');
-    assert_written("{\"k\\\"\\n\": \"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\", "
+    assert_written("{\"k\\\"\\n\": \"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\", "
                    "\"n\": null, \"\": \"\"}\n");
+}
+END_TEST
+
+/* What a reader would not see: RFC 8259 lets any character be written so. */
+START_TEST(hidden_characters_are_escaped)
+{
+    fr__json_write_string(stream, "a\u202eb\u2066\xc2\x9b\x7f\r\xc3\xa9");
+    assert_written("\"a\\u202eb\\u2066\\u009b\\u007f\\r\xc3\xa9\"");
 }
 END_TEST
 
@@ -157,6 +165,7 @@ int main(void)
     tcase_add_test(tc, a_closed_value_does_not_leak_into_the_next);
     tcase_add_test(tc, numbers_are_shortest_and_null_when_not_finite);
     tcase_add_test(tc, strings_are_escaped);
+    tcase_add_test(tc, hidden_characters_are_escaped);
     tcase_add_test(tc, bytes_that_are_not_utf8_are_replaced);
     tcase_add_test(tc, nesting_may_be_as_deep_as_promised);
     return run_case(tc, "json");

@@ -70,6 +70,18 @@ all_quiet() {
 check "no_name_of_a_file_reaches_the_terminal_raw" all_quiet
 run graph show w-rlo
 check "it_is_printed_as_what_it_is" says 'A\\u202eZ, batch 32'
+# files_quiet: reports, answers, tables, traces and pictures keep it out of a reader's sight too
+files_quiet() {
+    for tag in rlo isolate; do
+        for file in f.html f.json f.csv f.trace.json f.svg; do
+            run simulate -q -w "t-$tag.csv" -t "2 machines" -s heft -o "$file"
+            test "$status" -eq 0 && test -z "$(python3 raw.py "$file")" || return 1
+        done
+        run explain -w "t-$tag.csv" -t "2 machines" -s heft -o f.dot
+        test "$status" -eq 0 && test -z "$(python3 raw.py f.dot)" || return 1
+    done
+}
+check "nor_a_file_that_is_written" files_quiet
 words_quiet() {
     for word in "$(printf 'a\rb')" "$(printf 'a\033[2Jb')" "$(printf 'a\302\233b')" \
         "$(printf 'a\342\200\256b')" "$(printf 'a\377b')"; do

@@ -126,6 +126,10 @@ done
 cp out whole
 run learn --help --all
 check both_ways_are_one cmp -s out whole
+run help vgg19
+check "help_knows_a_model" says "^'vgg19' is a model: .*"
+run help torchtitan
+check "help_knows_a_recipe" says "forerun recipe show torchtitan"
 run help hybrid
 check a_strategy_has_help says "^    zero=0 "
 run help fsdp

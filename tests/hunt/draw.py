@@ -13,7 +13,8 @@ LISTS = "heft cpop mcp etf fifo critical-path random".split()
 RECIPES = ("usual megatron-lm deepspeed deepspeed-zero3 pytorch-ddp pytorch-compile torchtitan "
            "synchronous synchronous-overlap oneflow nvidia-apex tf-horovod llm-foundry "
            "deepspeed-zero3-2021 mxnet-horovod nvidia-pytorch-bert nvidia-transformer nvidia-gnmt "
-           "nvidia-tf-bert nvidia-paddle-bert tf-horovod-xla tf-slim tf1").split()
+           "nvidia-tf-bert nvidia-paddle-bert nvidia-mxnet-fp16 nvidia-squad-amp nvidia-squad-fp32 "
+           "tf-horovod-xla tf-slim tf1").split()
 NAMED = ("lenet alexnet vgg11 resnet18 resnet34 densenet121 inception-v3 gnmt-2 "
          "transformer-base").split()
 CARDS = "t4 rtx2080ti v100-pcie-16gb a100-pcie-40gb a40 a10g l4 rtx4090 h100-pcie-80gb p4".split()
@@ -240,9 +241,9 @@ def strategy(rng, work, gpus, batch):
 def options(rng, q):
     """At most a few besides the batch."""
     image = q.workload.name in NAMED[:7] or q.workload.name == "vit"
-    choices = (("precision", ["fp16", "bf16", "amp", "bf16"], 0.3),
+    choices = (("precision", ["fp16", "bf16", "amp", "bf16", "tf32", "fp8"], 0.35),
                ("optimizer", ["adam", "momentum"], 0.4),
-               ("order", ["fifo", "strict", "control", "tic", "tac"], 0.12),
+               ("order", ["fifo", "strict", "control", "random", "tic", "tac"], 0.12),
                ("network", ["analytic"], 0.08), ("channels", ["1", "2"], 0.06),
                ("collectives", ["expanded", "closed"], 0.12),
                ("collective-algorithm", ["ring", "tree", "halving-doubling", "hierarchical"], 0.05),

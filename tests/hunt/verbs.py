@@ -88,4 +88,27 @@ def search(ask, q, rng):
         ask.violate("simulate-is-its-row-in-search", said, [ask.shown(asked), command], q)
 
 
-CHECKS = {compare: 2, sweep: 2, search: 1}
+def exhaustive(ask, q, _rng):
+    """What a search leaves out by bounds cannot be better: without bounds it finds the same."""
+    layers = q.workload.get("layers")
+    if q.strategy.name != "hybrid" or isinstance(q.cluster, Plain) or q.gpus() > 4 or \
+            not layers or layers > 4:
+        return
+    args = [*q.arguments(ask.folder, []), "--fix", "recompute=none", "--top", "1", "--json", "-q"]
+    rows = []
+    for more in ([], ["--exhaustive"]):
+        try:
+            _, found = ask.json("search", [*args, *more], q)
+        except Refused:
+            return
+        rows.append([r for r in found["results"] if r.get("coarse_s")][:1])
+    if not rows[0] or not rows[1]:
+        return
+    said = different(rows[1][0], rows[0][0], ("coarse_s",))
+    if said:
+        ask.violate("bounds-leave-out-what-is-worse", f"{said}: {rows[1][0]['strategy']} and "
+                    f"{rows[0][0]['strategy']}", [ask.command("search", args),
+                                                  ask.command("search", args + ["--exhaustive"])], q)
+
+
+CHECKS = {compare: 2, sweep: 2, search: 1, exhaustive: 1}
