@@ -126,13 +126,22 @@ char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n)
     return copy_text(a, s, strnlen(s, n));
 }
 
-uint32_t *fr__arena_nones(struct fr__arena *a, size_t n)
+static uint32_t *nones(uint32_t *ids, size_t n)
 {
-    uint32_t *ids = fr__arena_take(a, n, sizeof(*ids));
-
     if (ids)
         memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
     return ids;
+}
+
+uint32_t *fr__arena_nones(struct fr__arena *a, size_t n)
+{
+    return nones(fr__arena_take(a, n, sizeof(uint32_t)), n);
+}
+
+uint32_t *fr__nones_new(size_t n)
+{
+    return n < SIZE_MAX / sizeof(uint32_t) ? nones(malloc((n + 1) * sizeof(uint32_t)), n + 1)
+                                           : NULL;
 }
 
 char *fr__arena_strdup(struct fr__arena *a, const char *s)

@@ -16,8 +16,9 @@ void fr__arena_free(struct fr__arena *a);
 void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size);
 /* The same, with whatever was there: for arrays that are filled at once. */
 void *fr__arena_take(struct fr__arena *a, size_t n, size_t size);
-/* n ids, FR_NONE each; NULL: out of memory. */
+/* n ids, FR_NONE each; NULL: out of memory. The second on the heap: free(). */
 uint32_t *fr__arena_nones(struct fr__arena *a, size_t n);
+uint32_t *fr__nones_new(size_t n);
 char *fr__arena_strdup(struct fr__arena *a, const char *s);
 char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n); /* up to a NUL */
 

@@ -9,7 +9,6 @@
 #include "lowering/log.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- one set a stage ---- */
 
@@ -145,7 +144,7 @@ static enum fr_status fill_all(struct fr__exchange *x, struct fr_error *err)
     struct filling f = {.x = x};
 
     FR_TRY(fr__ready_order(&x->pl->params, arena, &ready, &n, err));
-    f.open = fr__arena_alloc(arena, x->options.n_parts, sizeof(*f.open));
+    f.open = fr__arena_nones(arena, x->options.n_parts);
     f.bucket_of = fr__arena_alloc(arena, n_owners, sizeof(*f.bucket_of));
     f.set_of = fr__arena_alloc(arena, n, sizeof(*f.set_of));
     f.last = fr__arena_alloc(arena, n, sizeof(*f.last));
@@ -154,7 +153,6 @@ static enum fr_status fill_all(struct fr__exchange *x, struct fr_error *err)
     f.parts = fr__arena_alloc(arena, n, sizeof(*f.parts));
     if (!f.open || !f.bucket_of || !f.set_of || !f.last || !f.bytes || !f.stages || !f.parts)
         return fr__fail_nomem(err);
-    memset(f.open, 0xff, x->options.n_parts * sizeof(*f.open)); /* FR_NONE each */
     for (uint32_t k = 0; k < x->options.n_stages; k++) {
         uint32_t stage = x->options.stage_order[k];
 

@@ -7,25 +7,50 @@
 
 #include "lowering/pipeline/async.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "lowering/log.h"
 #include "lowering/schedules/passes.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- how many iterations ---- */
 
 enum { LEAST_ITERATIONS = 3, PROBED_ITERATIONS = 48, MOST_PROBED = 1 << 22 };
 
-/* The micro-batch whose backward on the first rank ends iteration i (from 1): so early that the
- * pipeline is still full when the last one ends. */
-static uint32_t end_of(const struct fr_schedule *s, uint32_t n_micros, uint32_t i)
+uint32_t fr__async_end_of(uint32_t n_micros, size_t n_ranks, uint32_t i)
 {
     uint64_t past = (uint64_t)i * n_micros;
 
-    return past > s->n_ranks ? (uint32_t)(past - 1 - s->n_ranks) : 0;
+    return past > n_ranks ? (uint32_t)(past - 1 - n_ranks) : 0;
+}
+
+uint32_t fr__async_probes(uint64_t passes, uint64_t most_passes, uint32_t probed)
+{
+    uint64_t most = most_passes / passes;
+
+    if (most < LEAST_ITERATIONS + 1)
+        return LEAST_ITERATIONS + 1;
+    return most < probed ? (uint32_t)most : probed;
+}
+
+uint32_t fr__async_settle(const double ends_s[], uint32_t n, bool *has_settled)
+{
+    double last_s = ends_s[n - 1] - ends_s[n - 2];
+    uint32_t i = n - 1;
+
+    while (i > 1 && fabs(ends_s[i - 1] - ends_s[i - 2] - last_s) <= 1e-9 * fabs(last_s))
+        i--;
+    *has_settled = i + 1 < n;
+    if (!*has_settled)
+        return n;
+    return i + 1 > LEAST_ITERATIONS ? i + 1 : LEAST_ITERATIONS;
+}
+
+static uint32_t end_of(const struct fr_schedule *s, uint32_t n_micros, uint32_t i)
+{
+    return fr__async_end_of(n_micros, s->n_ranks, i);
 }
 
 static enum fr_status unrolled(struct fr_schedule **out, const struct fr_schedule_spec *spec,
@@ -37,24 +62,13 @@ static enum fr_status unrolled(struct fr_schedule **out, const struct fr_schedul
     return fr_schedule_get(out, &s, err);
 }
 
-/* ends: [n] seconds. The first iteration from which on all intervals are the same. 0: none. */
-static uint32_t settles_at(const double ends[], uint32_t n)
-{
-    double last = ends[n - 1] - ends[n - 2];
-    uint32_t i = n - 1;
-
-    while (i > 1 && fabs(ends[i - 1] - ends[i - 2] - last) <= 1e-9 * fabs(last))
-        i--;
-    return i + 1 < n ? i + 1 : 0;
-}
-
 static enum fr_status count_iterations(struct fr__unrolled *u, const struct fr_schedule *s,
                                        const struct fr_pass_times of_stage[], struct fr_error *err)
 {
     const struct fr_schedule_times t = {.of_stage = of_stage, .pair = -1};
     double ends[PROBED_ITERATIONS];
     struct fr_replay x;
-    uint32_t n = s->n_micros / u->n_micros, at;
+    uint32_t n = s->n_micros / u->n_micros;
 
     FR_TRY(fr_schedule_replay(&x, s, &t, err));
     for (uint32_t i = 1; i <= n; i++)
@@ -63,9 +77,7 @@ static enum fr_status count_iterations(struct fr__unrolled *u, const struct fr_s
                 s->actions[a].micro == end_of(s, u->n_micros, i))
                 ends[i - 1] = x.finish[a];
     fr_replay_fini(&x);
-    at = settles_at(ends, n);
-    u->has_settled = at > 0;
-    u->n_iterations = at > LEAST_ITERATIONS ? at : at > 0 ? LEAST_ITERATIONS : n;
+    u->n_iterations = fr__async_settle(ends, n, &u->has_settled);
     return FR_OK;
 }
 
@@ -73,13 +85,10 @@ enum fr_status fr__pipeline_unroll(struct fr__unrolled *out, const struct fr_sch
                                    const struct fr_pass_times of_stage[], struct fr_error *err)
 {
     struct fr__unrolled u = {.n_micros = spec->n_micros};
-    uint64_t passes = 2 * (uint64_t)spec->n_ranks * spec->n_micros, most = MOST_PROBED / passes;
+    uint64_t passes = 2 * (uint64_t)spec->n_ranks * spec->n_micros;
+    uint32_t n = fr__async_probes(passes, MOST_PROBED, PROBED_ITERATIONS);
     struct fr_schedule *probe = NULL;
-    enum fr_status st = unrolled(&probe, spec,
-                                 most < LEAST_ITERATIONS + 1 ? LEAST_ITERATIONS + 1
-                                 : most < PROBED_ITERATIONS  ? (uint32_t)most
-                                                             : PROBED_ITERATIONS,
-                                 err);
+    enum fr_status st = unrolled(&probe, spec, n, err);
 
     if (st == FR_OK)
         st = count_iterations(&u, probe, of_stage, err);
@@ -301,19 +310,14 @@ static bool make_room(struct placing *g)
     g->n_updates = g->s->n_micros / g->u->n_together;
     g->replicas = calloc(g->n_updates, sizeof(*g->replicas));
     g->is_made = calloc(g->n_updates, sizeof(*g->is_made));
-    g->marker = malloc(n_ranks * sizeof(*g->marker));
+    g->marker = fr__nones_new(n_ranks);
     g->n_done = calloc(n_ranks, sizeof(*g->n_done));
     g->param_bytes = calloc(n_ranks, sizeof(*g->param_bytes));
     g->version_of = calloc(n_ranks * n_micros, sizeof(*g->version_of));
-    g->last_reader = malloc(n_ranks * (g->n_updates + 1) * sizeof(*g->last_reader));
-    g->stash = malloc(n_ranks * n_micros * sizeof(*g->stash));
-    if (!g->replicas || !g->is_made || !g->marker || !g->n_done || !g->param_bytes ||
-        !g->version_of || !g->last_reader || !g->stash)
-        return false;
-    memset(g->marker, 0xff, n_ranks * sizeof(*g->marker)); /* FR_NONE each */
-    memset(g->last_reader, 0xff, n_ranks * (g->n_updates + 1) * sizeof(*g->last_reader));
-    memset(g->stash, 0xff, n_ranks * n_micros * sizeof(*g->stash));
-    return true;
+    g->last_reader = fr__nones_new(n_ranks * (g->n_updates + 1));
+    g->stash = fr__nones_new(n_ranks * n_micros);
+    return g->replicas && g->is_made && g->marker && g->n_done && g->param_bytes && g->version_of &&
+           g->last_reader && g->stash;
 }
 
 static void release(struct placing *g)

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "workloads/graph/elements.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Of each storage: who reads it. */
 struct readers {
@@ -27,13 +27,6 @@ struct counting {
     double *now_bytes[2];  /* [n] alive in an item's forward, backward pass, from its begin on */
     double *most_bytes[2]; /* [n] so at most */
 };
-
-static uint32_t storage_of(const struct fr_graph *g, uint32_t tensor)
-{
-    while (g->tensors[tensor].alias != FR_NONE)
-        tensor = g->tensors[tensor].alias;
-    return tensor;
-}
 
 static double bytes_of(const struct counting *x, uint32_t tensor)
 {
@@ -77,7 +70,7 @@ static void find_readers(struct counting *x)
         if (e->tensor == FR_NONE ||
             (roles[e->dst] != FR__ROLE_FORWARD && roles[e->dst] != FR__ROLE_BACKWARD))
             continue;
-        t = storage_of(g, e->tensor);
+        t = fr__tensor_storage(g, e->tensor);
         last = roles[e->dst] == FR__ROLE_FORWARD ? &x->by.last_forward[t] : &x->by.last_backward[t];
         if (*last == FR_NONE || e->dst > *last)
             *last = e->dst;
@@ -107,7 +100,7 @@ static void sum_saved(struct counting *x)
         uint32_t maker;
         double bytes;
 
-        if (storage_of(g, t) != t || !is_saved(x, t))
+        if (fr__tensor_storage(g, t) != t || !is_saved(x, t))
             continue;
         maker = x->items->item_of[g->tensors[t].op];
         bytes = bytes_of(x, t);
@@ -138,7 +131,7 @@ static void sum_half(struct counting *x)
         if (e->tensor == FR_NONE || roles[e->dst] != FR__ROLE_BACKWARD ||
             g->ops[e->dst].phase != FR_PHASE_BACKWARD_WEIGHT)
             continue;
-        t = storage_of(g, e->tensor);
+        t = fr__tensor_storage(g, e->tensor);
         if (first[t] == FR_NONE || item < first[t])
             first[t] = item;
     }
@@ -192,7 +185,7 @@ static void drop_inputs(struct counting *x, uint32_t o, unsigned pass)
 
     for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
-        uint32_t t = e->tensor == FR_NONE ? FR_NONE : storage_of(g, e->tensor);
+        uint32_t t = e->tensor == FR_NONE ? FR_NONE : fr__tensor_storage(g, e->tensor);
 
         if (t == FR_NONE || t == before || x->pl->params.is_gradient[t])
             continue;
@@ -224,15 +217,6 @@ static void find_bursts(struct counting *x)
 
 /* ---- all of it ---- */
 
-static uint32_t *new_ids(struct fr__arena *arena, size_t n)
-{
-    uint32_t *ids = fr__arena_alloc(arena, n + 1, sizeof(*ids));
-
-    if (ids)
-        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
-    return ids;
-}
-
 static bool make_room(struct counting *x)
 {
     struct fr__arena *arena = x->pl->arena;
@@ -248,7 +232,7 @@ static bool make_room(struct counting *x)
         if (!(*rows[i] = fr__arena_alloc(arena, n + 2, sizeof(double))))
             return false;
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-        if (!(*ids[i] = new_ids(arena, n_tensors)))
+        if (!(*ids[i] = fr__arena_nones(arena, n_tensors)))
             return false;
     return true;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "sim/network/alone.h"
 #include "sim/sim.h"
+#include "workloads/graph/elements.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,13 +139,6 @@ static enum fr_status price_passes(struct pricing *x, struct fr_error *err)
 
 /* ---- what crosses ---- */
 
-static uint32_t storage_of(const struct fr_graph *g, uint32_t tensor)
-{
-    while (g->tensors[tensor].alias != FR_NONE)
-        tensor = g->tensors[tensor].alias;
-    return tensor;
-}
-
 /* The reader of each storage that is farthest from its maker: the last item of the forward ops, the
  * first of the backward ops. far: [n_tensors]. */
 static void find_far(const struct pricing *x, enum fr__role role, uint32_t far[])
@@ -159,7 +153,7 @@ static void find_far(const struct pricing *x, enum fr__role role, uint32_t far[]
 
         if (e->tensor == FR_NONE || roles[e->src] != role || roles[e->dst] != role)
             continue;
-        t = storage_of(g, e->tensor);
+        t = fr__tensor_storage(g, e->tensor);
         if (far[t] == FR_NONE || (role == FR__ROLE_FORWARD ? reader > far[t] : reader < far[t]))
             far[t] = reader;
     }

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- life ---- */
 
@@ -30,15 +29,6 @@ enum fr_status fr__share_equally(struct fr__share *out, uint32_t samples, uint64
     return FR_OK;
 }
 
-static uint32_t *new_ids(struct fr__replica *r, size_t n)
-{
-    uint32_t *ids = fr__arena_take(r->arena, n, sizeof(*ids));
-
-    if (ids)
-        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
-    return ids;
-}
-
 /* Its arrays; nothing when it has them. false: out of memory. */
 static bool micro_ready(struct fr__replica *r, struct fr__micro *m)
 {
@@ -46,12 +36,12 @@ static bool micro_ready(struct fr__replica *r, struct fr__micro *m)
 
     if (m->end_of)
         return true;
-    m->task_of = new_ids(r, g->n_ops);
+    m->task_of = fr__arena_nones(r->arena, g->n_ops);
     m->priority_of = fr__arena_alloc(r->arena, g->n_ops, sizeof(*m->priority_of));
-    m->buffer_of = new_ids(r, g->n_tensors);
-    m->copies = new_ids(r, g->n_tensors);
+    m->buffer_of = fr__arena_nones(r->arena, g->n_tensors);
+    m->copies = fr__arena_nones(r->arena, g->n_tensors);
     m->is_followed = fr__arena_alloc(r->arena, g->n_ops, sizeof(*m->is_followed));
-    m->end_of = new_ids(r, 2 * r->pl->in->topo->n_devices);
+    m->end_of = fr__arena_nones(r->arena, 2 * r->pl->in->topo->n_devices);
     return m->task_of && m->priority_of && m->buffer_of && m->copies && m->is_followed && m->end_of;
 }
 
@@ -75,12 +65,12 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
     if (!r->arena)
         return fr__fail_nomem(err);
     r->micros = fr__arena_alloc(r->arena, n_micros, sizeof(*r->micros));
-    r->first_task = new_ids(r, pl->graph->n_ops);
-    r->gradient_of = new_ids(r, pl->graph->n_tensors);
-    r->done_of = new_ids(r, pl->in->topo->n_devices);
-    r->step_of = new_ids(r, pl->in->topo->n_devices);
-    r->passes_of = new_ids(r, pl->in->topo->n_devices);
-    r->last_before = new_ids(r, pl->in->topo->n_devices);
+    r->first_task = fr__arena_nones(r->arena, pl->graph->n_ops);
+    r->gradient_of = fr__arena_nones(r->arena, pl->graph->n_tensors);
+    r->done_of = fr__arena_nones(r->arena, pl->in->topo->n_devices);
+    r->step_of = fr__arena_nones(r->arena, pl->in->topo->n_devices);
+    r->passes_of = fr__arena_nones(r->arena, pl->in->topo->n_devices);
+    r->last_before = fr__arena_nones(r->arena, pl->in->topo->n_devices);
     r->tail = (struct fr__micro){.index = FR_NONE, .batch = pl->graph->batch};
     if (!r->micros || !r->first_task || !r->gradient_of || !r->done_of || !r->step_of ||
         !r->passes_of || !r->last_before || !micro_ready(r, &r->tail) ||

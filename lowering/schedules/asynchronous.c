@@ -24,17 +24,6 @@ static enum fr_status check_2bw(const struct fr_schedule_spec *spec, struct fr_e
                     spec->n_ranks, spec->n_micros);
 }
 
-static enum fr_status make(const struct fr_schedule_spec *spec, struct fr_schedule *out,
-                           struct fr_error *err)
-{
-    (void)err;
-    for (uint32_t r = 0; r < spec->n_ranks; r++) {
-        fr__schedule_rank(out, r);
-        fr__schedule_turns(out, spec, r, spec->n_ranks - 1 - r);
-    }
-    return FR_OK;
-}
-
 const struct fr_schedule_kind fr__schedule_pipedream = {
     .name = "pipedream",
     .summary = "1F1B without a flush; each stage keeps p - s versions of its weights",
@@ -43,7 +32,7 @@ const struct fr_schedule_kind fr__schedule_pipedream = {
     .weights = FR_WEIGHTS_STASH,
     .least_virtual = 1,
     .most_virtual = 1,
-    .make = make,
+    .make = fr__schedule_make_1f1b,
 };
 
 const struct fr_schedule_kind fr__schedule_pipedream_2bw = {
@@ -55,7 +44,7 @@ const struct fr_schedule_kind fr__schedule_pipedream_2bw = {
     .least_virtual = 1,
     .most_virtual = 1,
     .check = check_2bw,
-    .make = make,
+    .make = fr__schedule_make_1f1b,
 };
 
 const struct fr_schedule_kind fr__schedule_pipemare = {
@@ -66,5 +55,5 @@ const struct fr_schedule_kind fr__schedule_pipemare = {
     .weights = FR_WEIGHTS_CURRENT,
     .least_virtual = 1,
     .most_virtual = 1,
-    .make = make,
+    .make = fr__schedule_make_1f1b,
 };

@@ -26,6 +26,10 @@ void fr__schedule_add_pair(struct fr_schedule *s, uint32_t stage, uint32_t micro
 void fr__schedule_turns(struct fr_schedule *s, const struct fr_schedule_spec *spec, uint32_t rank,
                         uint64_t n_warm);
 
+/* All ranks do so, rank s of p after p - 1 - s forwards: 1F1B, for a schedule's `make`. */
+enum fr_status fr__schedule_make_1f1b(const struct fr_schedule_spec *spec, struct fr_schedule *out,
+                                      struct fr_error *err);
+
 /* The i-th pass of a rank that visits its chunks in groups of micro-batches: group g runs chunk 0,
  * then chunk 1, and so on. The last group may be shorter. */
 struct fr__visit {

@@ -8,8 +8,8 @@
 
 #include "lowering/schedules/maker.h"
 
-static enum fr_status make(const struct fr_schedule_spec *spec, struct fr_schedule *out,
-                           struct fr_error *err)
+enum fr_status fr__schedule_make_1f1b(const struct fr_schedule_spec *spec, struct fr_schedule *out,
+                                      struct fr_error *err)
 {
     (void)err;
     for (uint32_t r = 0; r < spec->n_ranks; r++) {
@@ -26,5 +26,5 @@ const struct fr_schedule_kind fr__schedule_1f1b = {
     .placement = FR_STAGES_LOOP,
     .least_virtual = 1,
     .most_virtual = 1,
-    .make = make,
+    .make = fr__schedule_make_1f1b,
 };

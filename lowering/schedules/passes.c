@@ -3,11 +3,11 @@
 
 #include "lowering/schedules/passes.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- every pass once ---- */
 
@@ -96,15 +96,6 @@ static enum fr_status check_rank(const struct fr_schedule *s, uint32_t rank, str
                     s->name, rank);
 }
 
-static uint32_t *new_cells(size_t n)
-{
-    uint32_t *cells = malloc((n + 1) * sizeof(*cells));
-
-    if (cells)
-        memset(cells, 0xff, (n + 1) * sizeof(*cells)); /* FR_NONE */
-    return cells;
-}
-
 enum fr_status fr__passes_init(struct fr__passes *p, const struct fr_schedule *s,
                                struct fr_error *err)
 {
@@ -115,10 +106,10 @@ enum fr_status fr__passes_init(struct fr__passes *p, const struct fr_schedule *s
         return fr__fail(err, FR_EPARSE, FR_NOWHERE,
                         "schedule '%s' has %zu actions, too few for %u stages and %u micro-batches",
                         s->name, s->n_actions, s->n_stages, s->n_micros);
-    p->forward = new_cells((size_t)n);
-    p->backward = new_cells((size_t)n);
-    p->weight = new_cells((size_t)n);
-    p->rank_of = new_cells(s->n_actions);
+    p->forward = fr__nones_new((size_t)n);
+    p->backward = fr__nones_new((size_t)n);
+    p->weight = fr__nones_new((size_t)n);
+    p->rank_of = fr__nones_new(s->n_actions);
     if (!p->forward || !p->backward || !p->weight || !p->rank_of)
         return fr__fail_nomem(err);
     for (uint32_t r = 0; r < s->n_ranks; r++)
@@ -273,9 +264,9 @@ enum fr_status fr__passes_walk(const struct fr__passes *p, const struct fr_sched
     enum fr_status st;
 
     w.at = calloc((size_t)s->n_ranks + 1, sizeof(*w.at));
-    w.blocker = new_cells(s->n_ranks);
-    w.next = new_cells(s->n_ranks);
-    w.waiters = new_cells(s->n_actions);
+    w.blocker = fr__nones_new(s->n_ranks);
+    w.next = fr__nones_new(s->n_ranks);
+    w.waiters = fr__nones_new(s->n_actions);
     st = is_done && w.at && w.blocker && w.next && w.waiters ? walk(&w, is_done, run, user, err)
                                                              : fr__fail_nomem(err);
     free(w.waiters);

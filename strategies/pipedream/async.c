@@ -12,17 +12,18 @@
 
 #include "strategies/pipedream/lists.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "lowering/exchange/exchange.h"
 #include "lowering/log.h"
+#include "lowering/pipeline/async.h"
 #include "lowering/replica/replica.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { LEAST_ITERATIONS = 3, PROBED_ITERATIONS = 32, MOST_PASSES = 1 << 20 };
+enum { PROBED_ITERATIONS = 32, MOST_PASSES = 1 << 20 };
 
 /* Gradients of a stage that are summed together, as PyTorch's DDP has them (S. Li et al., VLDB
  * 2020, section 3.2), which PipeDream's replicated stages use. */
@@ -67,13 +68,9 @@ static size_t cell(const struct placing *g, uint32_t stage, uint32_t micro)
     return (size_t)stage * g->n_micros + micro;
 }
 
-/* The micro-batch whose backward on the first stage ends iteration i (from 1): so early that the
- * pipeline is still full when the last one ends. */
 static uint32_t end_of(const struct placing *g, uint32_t i)
 {
-    uint64_t past = (uint64_t)i * g->run->n_micros, n = g->pl->in->n_devices;
-
-    return past > n ? (uint32_t)(past - 1 - n) : 0;
+    return fr__async_end_of(g->run->n_micros, g->pl->in->n_devices, i);
 }
 
 /* ---- how many iterations ---- */
@@ -128,29 +125,13 @@ static double block_s(const struct placing *g, uint32_t stage, int pass)
     return sum_s;
 }
 
-/* The first iteration from which on all intervals are the same; 0: none. */
-static uint32_t settles_at(const double ends_s[], uint32_t n)
-{
-    double last_s = ends_s[n - 1] - ends_s[n - 2];
-    uint32_t i = n - 1;
-
-    while (i > 1 && fabs(ends_s[i - 1] - ends_s[i - 2] - last_s) <= 1e-9 * fabs(last_s))
-        i--;
-    return i + 1 < n ? i + 1 : 0;
-}
-
 static enum fr_status probe(struct placing *g, struct replay *x, struct fr_error *err)
 {
-    uint32_t at;
-
     for (uint32_t s = 0; s < g->seats->n_stages; s++)
         for (int pass = 0; pass < 2; pass++)
             x->pass_s[s][pass] = block_s(g, s, pass);
     FR_TRY(fr__pd_lists_walk(&g->lists, g->pl->ctx, replay_slot, x, err));
-    at = settles_at(x->ends_s, g->n_iterations);
-    g->has_settled = at > 0;
-    if (at > 0)
-        g->n_iterations = at > LEAST_ITERATIONS ? at : LEAST_ITERATIONS;
+    g->n_iterations = fr__async_settle(x->ends_s, g->n_iterations, &g->has_settled);
     return FR_OK;
 }
 
@@ -159,13 +140,11 @@ static enum fr_status probe(struct placing *g, struct replay *x, struct fr_error
 static enum fr_status unroll(struct placing *g, struct fr_error *err)
 {
     size_t n_stages = g->seats->n_stages;
-    uint64_t most = MOST_PASSES / (2 * n_stages * g->run->n_micros);
     struct replay x = {.g = g};
     enum fr_status st;
 
-    g->n_iterations = most < LEAST_ITERATIONS + 1 ? LEAST_ITERATIONS + 1
-                      : most < PROBED_ITERATIONS  ? (uint32_t)most
-                                                  : PROBED_ITERATIONS;
+    g->n_iterations =
+        fr__async_probes(2 * n_stages * g->run->n_micros, MOST_PASSES, PROBED_ITERATIONS);
     g->n_micros = g->n_iterations * g->run->n_micros;
     FR_TRY(fr__pd_lists_make(&g->lists, g->seats, g->n_micros, true, g->pl->arena, err));
     x.pass_s = calloc(n_stages, sizeof(*x.pass_s));
@@ -409,28 +388,19 @@ static void log_versions(const struct placing *g)
     }
 }
 
-static uint32_t *new_ids(size_t n)
-{
-    uint32_t *ids = malloc((n + 1) * sizeof(*ids));
-
-    if (ids)
-        memset(ids, 0xff, (n + 1) * sizeof(*ids)); /* FR_NONE each */
-    return ids;
-}
-
 static bool make_room(struct placing *g)
 {
     size_t n_stages = g->seats->n_stages, n_cells = n_stages * g->n_micros;
 
     g->param_bytes = calloc(n_stages, sizeof(*g->param_bytes));
-    g->groups = new_ids(n_stages);
+    g->groups = fr__nones_new(n_stages);
     g->replicas = calloc(g->n_micros, sizeof(*g->replicas));
     g->device_of = calloc(g->n_micros, sizeof(*g->device_of));
     g->n_left = calloc(g->n_micros, sizeof(*g->n_left));
-    g->marker = new_ids(n_stages * g->seats->most);
-    g->member = new_ids(n_cells);
-    g->stash = new_ids(n_cells);
-    g->keeper = new_ids(n_cells);
+    g->marker = fr__nones_new(n_stages * g->seats->most);
+    g->member = fr__nones_new(n_cells);
+    g->stash = fr__nones_new(n_cells);
+    g->keeper = fr__nones_new(n_cells);
     return g->param_bytes && g->groups && g->replicas && g->device_of && g->n_left && g->marker &&
            g->member && g->stash && g->keeper;
 }
@@ -458,16 +428,14 @@ static void release(struct placing *g)
 static enum fr_status fill_buckets(struct placing *g, struct fr_error *err)
 {
     const struct fr__params *p = &g->pl->params;
-    uint32_t *open = fr__arena_alloc(g->pl->arena, g->seats->n_stages, sizeof(*open));
+    uint32_t *open = fr__arena_nones(g->pl->arena, g->seats->n_stages);
     const struct fr__bucket_limits each = {.bytes = 0};
     struct fr__buckets ready; /* one an owner, in the order of their gradients */
 
     g->buckets = fr__arena_alloc(g->pl->arena, p->n_owners, sizeof(*g->buckets));
-    g->bucket_of = fr__arena_alloc(g->pl->arena, p->n_owners, sizeof(*g->bucket_of));
+    g->bucket_of = fr__arena_nones(g->pl->arena, p->n_owners);
     if (!open || !g->buckets || !g->bucket_of)
         return fr__fail_nomem(err);
-    memset(open, 0xff, g->seats->n_stages * sizeof(*open));          /* FR_NONE each */
-    memset(g->bucket_of, 0xff, p->n_owners * sizeof(*g->bucket_of)); /* FR_NONE each */
     FR_TRY(fr__buckets_make(&ready, p, &each, NULL, g->pl->arena, err));
     for (size_t i = 0; i < ready.n; i++) {
         const struct fr__owner *w = &p->owners[ready.owners[i]];
@@ -482,7 +450,7 @@ static enum fr_status fill_buckets(struct placing *g, struct fr_error *err)
         if (g->buckets[open[s]].bytes >= BUCKET_BYTES)
             open[s] = FR_NONE;
     }
-    g->collective = new_ids((size_t)g->n_buckets * g->n_micros);
+    g->collective = fr__nones_new((size_t)g->n_buckets * g->n_micros);
     return g->collective ? FR_OK : fr__fail_nomem(err);
 }
 

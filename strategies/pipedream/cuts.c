@@ -41,12 +41,6 @@ static enum fr_status add(struct cuts *c, const uint64_t *set, struct fr_error *
     return FR_OK;
 }
 
-static void unite(uint64_t *into, const uint64_t *from, size_t n_words)
-{
-    for (size_t w = 0; w < n_words; w++)
-        into[w] |= from[w];
-}
-
 /* What the source leads to, and all that this needs. */
 static void find_whole(struct cuts *c)
 {
@@ -54,10 +48,10 @@ static void find_whole(struct cuts *c)
     const uint64_t *after = l->after + l->source * c->n_words;
 
     fr__pd_add(c->whole, l->source);
-    unite(c->whole, after, c->n_words);
+    fr__pd_unite(c->whole, after, c->n_words);
     for (uint32_t v = 0; v < l->n; v++)
         if (fr__pd_has(after, v))
-            unite(c->whole, l->before + v * c->n_words, c->n_words);
+            fr__pd_unite(c->whole, l->before + v * c->n_words, c->n_words);
 }
 
 /* Adds layer v and all that it needs to c->near; what is new goes on the stack. */
@@ -68,7 +62,7 @@ static size_t pull(struct cuts *c, uint32_t v, size_t n_stack)
     for (size_t w = 0; w < c->n_words; w++)
         for (uint64_t left = before[w] & ~c->near[w]; left; left &= left - 1)
             c->stack[n_stack++] = (uint32_t)(w * 64 + fr__lowest_bit(left));
-    unite(c->near, before, c->n_words);
+    fr__pd_unite(c->near, before, c->n_words);
     if (!fr__pd_has(c->near, v)) {
         fr__pd_add(c->near, v);
         c->stack[n_stack++] = v;
@@ -152,7 +146,7 @@ static enum fr_status add_cuts_of(struct cuts *c, uint32_t u, struct fr_error *e
     for (uint64_t chosen = 0; n > 0 && chosen + 1 < UINT64_C(1) << n; chosen++) {
         memcpy(c->branch, c->near, c->n_words * sizeof(*c->near));
         for (uint64_t left = chosen; left; left &= left - 1)
-            unite(c->branch, c->branches + fr__lowest_bit(left) * c->n_words, c->n_words);
+            fr__pd_unite(c->branch, c->branches + fr__lowest_bit(left) * c->n_words, c->n_words);
         FR_TRY(add(c, c->branch, err));
     }
     return FR_OK;
@@ -197,7 +191,7 @@ static double out_bytes(const struct fr__pd_layers *l, const uint64_t *set, uint
 
             if (fr__pd_meets(l->after + v * l->n_words, set, l->n_words))
                 continue;
-            unite(scratch, l->open + v * l->n_words, l->n_words);
+            fr__pd_unite(scratch, l->open + v * l->n_words, l->n_words);
             fr__pd_add(scratch, (uint32_t)v);
         }
     for (size_t w = 0; w < l->n_words; w++)

@@ -73,6 +73,7 @@ static inline void fr__pd_add(uint64_t *set, uint32_t v)
 {
     set[v / 64] |= UINT64_C(1) << v % 64;
 }
+void fr__pd_unite(uint64_t *into, const uint64_t *from, size_t n_words);
 bool fr__pd_meets(const uint64_t *a, const uint64_t *b, size_t n_words);
 bool fr__pd_is_inside(const uint64_t *a, const uint64_t *b, size_t n_words); /* a in b */
 

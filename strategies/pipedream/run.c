@@ -16,8 +16,6 @@
 #include "lowering/exchange/exchange.h"
 #include "lowering/replica/replica.h"
 
-#include <string.h>
-
 /* What a fr__replica keeps for one replica of each stage. */
 struct column {
     uint32_t *first_task, *gradient_of;
@@ -96,30 +94,21 @@ enum fr_status fr__pd_check_run(const struct fr__pd_run *run, struct fr_error *e
 
 /* ---- room ---- */
 
-static uint32_t *new_ids(struct placing *p, size_t n)
-{
-    uint32_t *ids = fr__arena_alloc(p->pl->arena, n, sizeof(*ids));
-
-    if (ids)
-        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
-    return ids;
-}
-
 static enum fr_status make_column(struct placing *p, uint32_t q, struct fr_error *err)
 {
     const struct fr_graph *g = p->pl->graph;
     struct fr__arena *arena = p->pl->arena;
     struct column *c = &p->columns[q];
 
-    c->first_task = new_ids(p, g->n_ops);
-    c->gradient_of = new_ids(p, g->n_tensors);
+    c->first_task = fr__arena_nones(arena, g->n_ops);
+    c->gradient_of = fr__arena_nones(arena, g->n_tensors);
     c->tail = (struct fr__micro){.index = FR_NONE, .batch = g->batch};
-    c->tail.task_of = new_ids(p, g->n_ops);
+    c->tail.task_of = fr__arena_nones(arena, g->n_ops);
     c->tail.priority_of = fr__arena_alloc(arena, g->n_ops, sizeof(*c->tail.priority_of));
-    c->tail.buffer_of = new_ids(p, g->n_tensors);
-    c->tail.copies = new_ids(p, g->n_tensors);
+    c->tail.buffer_of = fr__arena_nones(arena, g->n_tensors);
+    c->tail.copies = fr__arena_nones(arena, g->n_tensors);
     c->tail.is_followed = fr__arena_alloc(arena, g->n_ops, sizeof(bool));
-    c->tail.end_of = new_ids(p, 2 * p->pl->in->topo->n_devices);
+    c->tail.end_of = fr__arena_nones(arena, 2 * p->pl->in->topo->n_devices);
     c->is_mine = fr__arena_alloc(arena, g->n_ops, sizeof(*c->is_mine));
     if (!c->first_task || !c->gradient_of || !c->tail.task_of || !c->tail.priority_of ||
         !c->tail.buffer_of || !c->tail.copies || !c->tail.is_followed || !c->tail.end_of ||
@@ -137,7 +126,7 @@ static enum fr_status make_room(struct placing *p, struct fr_error *err)
 
     p->device_of = fr__arena_alloc(arena, p->pl->graph->n_ops, sizeof(*p->device_of));
     p->columns = fr__arena_alloc(arena, seats->most, sizeof(*p->columns));
-    p->marker = new_ids(p, seats->n_stages * seats->most);
+    p->marker = fr__arena_nones(p->pl->arena, seats->n_stages * seats->most);
     if (!p->device_of || !p->columns || !p->marker)
         return fr__fail_nomem(err);
     for (uint32_t q = 0; q < seats->most; q++)

@@ -150,7 +150,7 @@ static enum fr_status order_of(struct fr__arena *a, const struct fr_profile *p,
     return FR_OK;
 }
 
-static void unite(uint64_t *into, const uint64_t *from, size_t n_words)
+void fr__pd_unite(uint64_t *into, const uint64_t *from, size_t n_words)
 {
     for (size_t w = 0; w < n_words; w++)
         into[w] |= from[w];
@@ -190,11 +190,11 @@ static enum fr_status close(struct fr__arena *a, const struct fr_profile *p,
         uint32_t u = order[at], w = order[l->n - 1 - at];
 
         for (uint32_t e = l->out_first[u]; e < l->out_first[u + 1]; e++) {
-            unite(l->before + l->outs[e] * n_words, l->before + u * n_words, n_words);
+            fr__pd_unite(l->before + l->outs[e] * n_words, l->before + u * n_words, n_words);
             fr__pd_add(l->before + l->outs[e] * n_words, u);
         }
         for (uint32_t e = l->out_first[w]; e < l->out_first[w + 1]; e++) {
-            unite(l->after + w * n_words, l->after + l->outs[e] * n_words, n_words);
+            fr__pd_unite(l->after + w * n_words, l->after + l->outs[e] * n_words, n_words);
             fr__pd_add(l->after + w * n_words, l->outs[e]);
         }
     }

@@ -47,6 +47,10 @@ START_TEST(ids_that_are_not_given_yet_are_none)
         ck_assert_uint_eq(ids[i], FR_NONE);
     ck_assert_ptr_nonnull(fr__arena_nones(arena, 0));
     ck_assert_ptr_null(fr__arena_nones(arena, SIZE_MAX / 2));
+    ids = fr__nones_new(2);
+    ck_assert_uint_eq(ids[1], FR_NONE);
+    free(ids);
+    ck_assert_ptr_null(fr__nones_new(SIZE_MAX / 2));
 }
 END_TEST
 

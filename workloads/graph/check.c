@@ -4,6 +4,7 @@
 #include "workloads/workloads.h"
 
 #include "base/error.h"
+#include "workloads/graph/elements.h"
 #include "workloads/graph/shape.h"
 
 #include <inttypes.h>
@@ -151,14 +152,13 @@ static void check_op(struct checker *c, uint32_t o, bool is_training)
 /* Whether the dims of what a forward op writes and its shape agree, or one of them does not say. */
 static bool fits_output(const struct fr_graph *g, const struct fr_op *op)
 {
-    double want = fr__shape_output_elements(op), elements = 1;
+    double want = fr__shape_output_elements(op), elements;
     const struct fr_tensor *t;
 
     if (op->phase != FR_PHASE_FORWARD || op->n_tensors == 0 || want <= 0)
         return true;
     t = &g->tensors[op->first_tensor];
-    for (unsigned d = 0; d < t->n_dims; d++)
-        elements *= t->dims[d];
+    elements = fr__tensor_elements(t);
     return t->n_dims == 0 || (elements >= want && elements <= want);
 }
 
@@ -178,10 +178,8 @@ static void check_shape(struct checker *c, const struct fr_op *op)
 /* Elements have 1 (masks), 2, 4 or 8 bytes (indices). */
 static bool has_odd_size(const struct fr_tensor *t)
 {
-    double elements = 1;
+    double elements = fr__tensor_elements(t);
 
-    for (unsigned d = 0; d < t->n_dims; d++)
-        elements *= t->dims[d];
     for (unsigned size = 1; size <= 8; size *= 2)
         if (elements * size >= (double)t->bytes && elements * size <= (double)t->bytes)
             return false;

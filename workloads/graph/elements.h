@@ -1,4 +1,5 @@
-/* workloads/graph/elements.h - how many bytes an element of a tensor takes. */
+/* workloads/graph/elements.h - how many elements a tensor has, how many bytes one takes, and whose
+ * storage they are in. */
 #ifndef FR_WORKLOADS_GRAPH_ELEMENTS_H
 #define FR_WORKLOADS_GRAPH_ELEMENTS_H
 
@@ -8,4 +9,8 @@
  * of matrix operands only: between ops tensors take 2 bytes (NVIDIA Transformer Engine's recipe).
  * amp: 2 for activations, though parameters take 4. */
 unsigned fr__elem_bytes(enum fr_dtype dtype);
+/* 1 where no dimensions are known. Exact: no tensor of a graph has more than 2^53. */
+double fr__tensor_elements(const struct fr_tensor *t);
+/* The tensor whose storage it is in: itself, unless it is a view or written in place. */
+uint32_t fr__tensor_storage(const struct fr_graph *g, uint32_t tensor);
 #endif

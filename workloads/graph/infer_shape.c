@@ -4,6 +4,7 @@
 
 #include "workloads/graph/infer_shape.h"
 
+#include "workloads/graph/elements.h"
 #include "workloads/graph/shape.h"
 
 #include <math.h>
@@ -26,15 +27,6 @@ static const struct fr_tensor *first_input(const struct fr_graph *g, const struc
             return &g->tensors[t];
     }
     return NULL;
-}
-
-static double elements(const struct fr_tensor *t)
-{
-    double n = 1;
-
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n *= t->dims[d];
-    return n;
 }
 
 static uint32_t last_dim(const struct fr_tensor *t)
@@ -73,7 +65,7 @@ static bool has_both_gradients(const struct source *s)
 
 static void guess_matmul(const struct source *s, struct fr_shape *out)
 {
-    double columns = last_dim(s->output), rows = elements(s->output) / columns;
+    double columns = last_dim(s->output), rows = fr__tensor_elements(s->output) / columns;
     double depth = s->forward->flops / (2 * rows * columns);
 
     out->of = FR_SHAPE_PRODUCT;
@@ -101,9 +93,9 @@ static void guess_batch_matmul(const struct source *s, struct fr_shape *out)
     out->of = FR_SHAPE_PRODUCT;
     out->product.rows = t->dims[t->n_dims - 2];
     out->product.columns = last_dim(t);
-    out->product.depth = size_of(flops / (2 * elements(t)));
+    out->product.depth = size_of(flops / (2 * fr__tensor_elements(t)));
     out->product.batch =
-        size_of(elements(t) / ((double)t->dims[t->n_dims - 2] * (double)last_dim(t)));
+        size_of(fr__tensor_elements(t) / ((double)t->dims[t->n_dims - 2] * (double)last_dim(t)));
 }
 
 static bool divides(double divisor, double number)
@@ -134,7 +126,7 @@ static void guess_conv(const struct source *s, struct fr_shape *out)
     if (!x || x->n_dims != 4 || y->n_dims != 4)
         return;
     channels = x->dims[1];
-    depth = round(s->forward->flops / (2 * elements(y)));
+    depth = round(s->forward->flops / (2 * fr__tensor_elements(y)));
     if (!(depth >= 1))
         return;
     while (groups < channels && !(divides(groups, channels) && divides(channels / groups, depth)))
@@ -169,7 +161,7 @@ static void guess_attention(const struct source *s, struct fr_shape *out)
     out->attention.heads = out->attention.kv_heads = sums->dims[1];
     out->attention.head_width = y->dims[2] / sums->dims[1];
     out->attention.query_len = out->attention.key_len = y->dims[1];
-    out->attention.is_causal = s->forward->flops / (4 * elements(y)) < 0.75 * y->dims[1];
+    out->attention.is_causal = s->forward->flops / (4 * fr__tensor_elements(y)) < 0.75 * y->dims[1];
 }
 
 static void guess(const struct source *s, struct fr_shape *out)

@@ -4,6 +4,7 @@
 #include "workloads/graph/shape.h"
 
 #include "workloads/graph/builder.h"
+#include "workloads/graph/elements.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -301,11 +302,9 @@ static struct fr_shape shape_of_elements(enum fr_op_kind kind, const struct fr_t
 /* At least one, and no more than a size may be. */
 static bool has_elements(const struct fr_tensor *t)
 {
-    double n = t->n_dims > 0;
+    double n = fr__tensor_elements(t);
 
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n *= t->dims[d];
-    return n >= 1 && n <= (double)FR__MAX_BYTES;
+    return t->n_dims > 0 && n >= 1 && n <= (double)FR__MAX_BYTES;
 }
 
 struct fr_shape fr__shape_of_output(enum fr_op_kind kind, const struct fr_tensor *output)

@@ -139,8 +139,7 @@ static enum fr_status build(const struct fr__task_list *l, struct fr_graph_build
     return FR_OK;
 }
 
-/* "montage" of "examples/montage.dax"; in the arena. */
-static const char *name_of(struct fr__arena *arena, const char *path)
+const char *fr__task_list_name(struct fr__arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
@@ -152,7 +151,7 @@ static const char *name_of(struct fr__arena *arena, const char *path)
 enum fr_status fr__task_list_finish(struct fr__task_list *l, const char *path, const char *source,
                                     struct fr_graph **out, struct fr_error *err)
 {
-    struct fr_graph info = {.name = name_of(l->arena, path),
+    struct fr_graph info = {.name = fr__task_list_name(l->arena, path),
                             .source = source,
                             .batch = 1,
                             .dtype = FR_FP32,

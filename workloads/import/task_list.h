@@ -38,6 +38,9 @@ uint32_t fr__task_list_find(const struct fr__task_list *l, const char *name);
  * FR_ERANGE; FR_ENOMEM. */
 enum fr_status fr__task_list_need(struct fr__task_list *l, uint32_t before, uint32_t after,
                                   uint64_t bytes, struct fr_loc loc, struct fr_error *err);
+/* What a graph from a file is called, "montage" of "examples/montage.dax"; in the arena. NULL: out
+ * of memory. */
+const char *fr__task_list_name(struct fr__arena *arena, const char *path);
 /* path: names the graph. FR_EPARSE: no tasks, or a circle. */
 enum fr_status fr__task_list_finish(struct fr__task_list *l, const char *path, const char *source,
                                     struct fr_graph **out, struct fr_error *err);

@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include "workloads/import/import.h"
+#include "workloads/import/task_list.h"
 
 #include "base/arena.h"
 #include "base/csv.h"
@@ -291,16 +292,6 @@ static enum fr_status add_edge(struct reading *r, uint32_t task, const struct ne
     return FR_OK;
 }
 
-/* "anomaly" of "examples/anomaly.csv"; in the arena. */
-static const char *name_of(struct fr__arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-
-    return dot && dot > name ? fr__arena_strndup(arena, name, (size_t)(dot - name))
-                             : fr__arena_strdup(arena, name);
-}
-
 static enum fr_status read_graph(struct reading *r, const char *text, size_t len, const char *name,
                                  struct fr_graph **out, struct fr_error *err)
 {
@@ -319,7 +310,7 @@ static enum fr_status read_graph(struct reading *r, const char *text, size_t len
     FR_TRY(each_need(r, count_bytes, err));
     FR_TRY(add_tasks(r, err));
     FR_TRY(each_need(r, add_edge, err));
-    info.name = name_of(r->arena, name);
+    info.name = fr__task_list_name(r->arena, name);
     if (!info.name)
         return fr__fail_nomem(err);
     return fr_graph_builder_finish(r->b, &info, out, err);

@@ -4,6 +4,7 @@
 #include "workloads/passes/autocast.h"
 
 #include "base/error.h"
+#include "workloads/graph/elements.h"
 #include "workloads/graph/rewriter.h"
 #include "workloads/graph/shape.h"
 
@@ -44,11 +45,7 @@ static enum policy policy_of(enum fr_op_kind kind)
 
 static uint64_t n_elements(const struct fr_tensor *t)
 {
-    uint64_t n = t->n_dims > 0;
-
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n *= t->dims[d];
-    return n;
+    return t->n_dims > 0 ? (uint64_t)fr__tensor_elements(t) : 0;
 }
 
 static bool is_float(const struct fr_tensor *t)
@@ -249,7 +246,7 @@ static void find_owners(struct casting *c)
         for (uint32_t i = f->in_first[o]; i < f->in_first[o + 1]; i++) {
             const struct fr_edge *e = &f->edges[f->in_edges[i]];
 
-            if (e->tensor == FR_NONE && e->bytes && c->owner_of[o] == FR_NONE)
+            if (fr__edge_is_tie(e) && c->owner_of[o] == FR_NONE)
                 c->owner_of[o] = c->owner_of[e->src];
         }
     }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "workloads/graph/builder.h"
+#include "workloads/graph/elements.h"
 #include "workloads/graph/infer_shape.h"
 #include "workloads/graph/rewriter.h"
 #include "workloads/passes/small_ops.h"
@@ -230,15 +231,6 @@ static bool is_changed(const struct writing *w, size_t k)
 
 enum { RANDOM_BYTES = 4 };
 
-static double elements_of(const struct fr_tensor *t)
-{
-    double n = t->n_dims > 0;
-
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n *= t->dims[d];
-    return n;
-}
-
 /* Whether an op is run as small ops: no fusion took it. */
 static bool is_small(const struct writing *w, uint32_t o)
 {
@@ -257,6 +249,7 @@ static bool is_small(const struct writing *w, uint32_t o)
 static double moved_more(const struct writing *w, uint32_t o)
 {
     const struct fr_op *op = &w->f.g->ops[o];
+    const struct fr_tensor *out = &w->f.g->tensors[op->first_tensor];
     bool is_forward = fr_op_runs_forward(op);
 
     if (is_small(w, o))
@@ -266,13 +259,13 @@ static double moved_more(const struct writing *w, uint32_t o)
         return 0;
     switch (op->kind) {
     case FR_OP_DROPOUT:
-        return is_forward ? 2 * RANDOM_BYTES * elements_of(&w->f.g->tensors[op->first_tensor]) : 0;
+        return is_forward && out->n_dims > 0 ? 2 * RANDOM_BYTES * fr__tensor_elements(out) : 0;
     case FR_OP_SOFTMAX:
     case FR_OP_LOG_SOFTMAX:
     case FR_OP_LAYERNORM:
-        return 2 * (double)w->f.g->tensors[op->first_tensor].bytes;
+        return 2 * (double)out->bytes;
     case FR_OP_RMSNORM:
-        return (is_forward ? 1 : 2) * (double)w->f.g->tensors[op->first_tensor].bytes;
+        return (is_forward ? 1 : 2) * (double)out->bytes;
     default:
         return 0;
     }

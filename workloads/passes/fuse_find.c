@@ -139,7 +139,7 @@ static uint32_t group_of_readers(const struct fr__fusing *f, uint32_t o)
     for (uint32_t i = g->out_first[o]; i < g->out_first[o + 1]; i++) {
         const struct fr_edge *e = &g->edges[i];
 
-        if (g->ops[e->dst].phase != g->ops[o].phase || (e->tensor == FR_NONE && e->bytes > 0))
+        if (g->ops[e->dst].phase != g->ops[o].phase || fr__edge_is_tie(e))
             continue;
         if (e->tensor == FR_NONE || !fr__fusing_may_join(f, e->dst) ||
             (group != FR_NONE && group != fr__fusing_group(f, e->dst)))

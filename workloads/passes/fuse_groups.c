@@ -60,7 +60,7 @@ uint32_t fr__fusing_only_reader(const struct fr__fusing *f, uint32_t o)
     for (uint32_t i = g->out_first[o]; i < g->out_first[o + 1]; i++) {
         const struct fr_edge *e = &g->edges[i];
 
-        if (g->ops[e->dst].phase != g->ops[o].phase || (e->tensor == FR_NONE && e->bytes > 0))
+        if (g->ops[e->dst].phase != g->ops[o].phase || fr__edge_is_tie(e))
             continue; /* of another phase, or a tie */
         if (e->tensor != g->ops[o].first_tensor || (reader != FR_NONE && reader != e->dst))
             return FR_NONE;

@@ -2,7 +2,7 @@
 #ifndef FR_WORKLOADS_PASSES_FUSE_PARTS_H
 #define FR_WORKLOADS_PASSES_FUSE_PARTS_H
 
-#include "base/arena.h"
+#include "workloads/graph/rewriter.h"
 #include "workloads/passes/fuse.h"
 
 /* Sets of op kinds. */

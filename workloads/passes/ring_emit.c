@@ -256,7 +256,7 @@ static void add_part_edges(struct fr__ring *r, const struct cutting *c, uint32_t
     for (uint32_t k = g->in_first[c->op]; k < g->in_first[c->op + 1]; k++) {
         const struct fr_edge *e = &g->edges[g->in_edges[k]];
 
-        if (e->tensor == FR_NONE && e->bytes > 0) {
+        if (fr__edge_is_tie(e)) {
             fr__rewriter_tie(&r->w, r->w.now.op[e->src], part);
         } else if (e->tensor == FR_NONE) {
             if (i == 0)
@@ -399,7 +399,7 @@ static void keep_edge(struct fr__ring *r, const struct fr_edge *e)
     uint32_t src = r->last[e->src], dst = r->w.now.op[e->dst];
     bool is_read_from_cut = fr__ring_is_message(r, e->src);
 
-    if (e->tensor == FR_NONE && e->bytes > 0)
+    if (fr__edge_is_tie(e))
         fr__rewriter_tie(&r->w, r->w.now.op[e->src], dst);
     else if (e->tensor == FR_NONE)
         fr__rewriter_order(&r->w, src, dst);

@@ -3,6 +3,8 @@
 
 #include "workloads/passes/small_ops.h"
 
+#include "workloads/graph/elements.h"
+
 #include <stddef.h>
 
 /* Reads and writes of a tensor like the result, by all small ops and by the one kernel that the
@@ -24,20 +26,18 @@ struct fr__small_ops fr__small_ops_of(const struct fr_graph *g, uint32_t op)
     const struct fr_op *o = &g->ops[op];
     const struct fr_tensor *t = &g->tensors[o->first_tensor];
     bool is_forward = fr_op_runs_forward(o);
-    double n_numbers = 1;
 
     if (o->n_tensors == 0 || (!is_forward && o->phase != FR_PHASE_BACKWARD_DATA))
         return (struct fr__small_ops){.n_ops = 0};
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n_numbers *= t->dims[d];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *r = &rows[i];
 
         if (r->kind == o->kind && r->is_forward == is_forward)
             return (struct fr__small_ops){
                 .n_ops = r->n_ops,
-                .more_bytes = (double)(r->passes - r->own_passes) * (double)t->bytes +
-                              ((double)r->other_bytes - r->own_other_bytes) * n_numbers};
+                .more_bytes =
+                    (double)(r->passes - r->own_passes) * (double)t->bytes +
+                    ((double)r->other_bytes - r->own_other_bytes) * fr__tensor_elements(t)};
     }
     return (struct fr__small_ops){.n_ops = 0};
 }

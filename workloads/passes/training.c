@@ -82,7 +82,7 @@ static void mark_needed(struct fr__expansion *x)
 
             if (fr__expansion_wants_gradient(x, e))
                 x->is_needed[o] = true;
-            if (e->tensor == FR_NONE && e->bytes && x->tied_to[o] == FR_NONE)
+            if (fr__edge_is_tie(e) && x->tied_to[o] == FR_NONE)
                 x->tied_to[o] = f->ops[e->src].param_bytes ? e->src : FR_NONE;
         }
         if (x->tied_to[o] != FR_NONE)

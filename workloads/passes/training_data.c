@@ -3,6 +3,8 @@
 
 #include "workloads/passes/training.h"
 
+#include "workloads/graph/elements.h"
+
 /* An op that makes gradients of o's inputs, without its name and bytes. */
 static struct fr_op data_op(const struct fr__expansion *x, uint32_t o,
                             const struct fr__output_grads *dy)
@@ -25,12 +27,11 @@ static struct fr_op data_op(const struct fr__expansion *x, uint32_t o,
 static bool is_right_operand(const struct fr_op *op, const struct fr_tensor *t)
 {
     const struct fr_shape *s = &op->shape;
-    double elements = 1, left;
+    double elements, left;
 
     if (s->of != FR_SHAPE_PRODUCT || op->kind != FR_OP_BATCH_MATMUL || t->n_dims == 0)
         return false;
-    for (unsigned d = 0; d < t->n_dims; d++)
-        elements *= t->dims[d];
+    elements = fr__tensor_elements(t);
     left = (double)s->product.batch * (double)s->product.rows * (double)s->product.depth;
     return elements < left || elements > left || t->dims[t->n_dims - 1] != s->product.depth;
 }

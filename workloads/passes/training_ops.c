@@ -7,6 +7,7 @@
 
 #include "workloads/passes/training.h"
 
+#include "workloads/graph/elements.h"
 #include "workloads/graph/shape.h"
 
 /* ---- what a rule says of an op ---- */
@@ -20,11 +21,7 @@ const struct fr__rule *fr__expansion_rule(const struct fr__expansion *x, uint32_
  * differ from tensor to tensor. */
 static double n_elements(const struct fr__expansion *x, const struct fr_tensor *t)
 {
-    double n = 1;
-
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n *= t->dims[d];
-    return t->n_dims ? n : (double)t->bytes / x->elem_bytes;
+    return t->n_dims ? fr__tensor_elements(t) : (double)t->bytes / x->elem_bytes;
 }
 
 static uint32_t n_gradient_outputs(const struct fr__expansion *x, uint32_t op)

@@ -460,13 +460,12 @@ enum fr_status fr__units_by_module(struct fr__units *out, const struct fr__units
     if (keep) {
         m.units = fr__arena_alloc(keep, g->n_ops + 1, sizeof(*m.units));
         m.unit_of_op = fr__arena_alloc(keep, g->n_ops + 1, sizeof(*m.unit_of_op));
-        m.current = fr__arena_alloc(keep, u->n_units + 1, sizeof(*m.current));
+        m.current = fr__arena_nones(keep, u->n_units);
     }
     if (!m.units || !m.unit_of_op || !m.current) {
         fr__arena_free(keep);
         return fr__fail_nomem(err);
     }
-    memset(m.current, 0xff, u->n_units * sizeof(*m.current)); /* FR_NONE each */
     for (uint32_t o = 0; o < g->n_ops; o++)
         add_op(&m, o, least_bytes);
     *out = (struct fr__units){.n_units = m.n,

@@ -132,7 +132,7 @@ static void mark_steps(const struct fr_graph *g, bool is_step[])
     for (size_t i = 0; i < g->n_edges; i++) {
         const struct fr_edge *e = &g->edges[i];
 
-        if (e->tensor == FR_NONE && e->bytes && g->ops[e->src].layer == g->ops[e->dst].layer)
+        if (fr__edge_is_tie(e) && g->ops[e->src].layer == g->ops[e->dst].layer)
             is_step[e->src] = is_step[e->dst] = true;
         if (e->tensor != FR_NONE && g->ops[e->src].kind == FR_OP_CAST &&
             g->ops[e->src].param_bytes && g->ops[e->dst].phase == FR_PHASE_FORWARD &&

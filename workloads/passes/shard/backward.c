@@ -56,7 +56,7 @@ static void find_needed(struct fr__sharding *s, bool is_needed[])
             const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
             is_needed[o] = is_needed[o] || has_gradient(g, is_needed, e);
-            if (e->tensor == FR_NONE && e->bytes && s->tied_to[o] == FR_NONE)
+            if (fr__edge_is_tie(e) && s->tied_to[o] == FR_NONE)
                 s->tied_to[o] = s->tied_to[e->src];
         }
         is_needed[o] = is_needed[o] || s->tied_to[o] != FR_NONE;

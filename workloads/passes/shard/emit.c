@@ -3,12 +3,9 @@
 
 #include "workloads/passes/shard/walk.h"
 
-#include <string.h>
+#include "workloads/graph/elements.h"
 
-static uint32_t root_of(const struct fr_graph *g, uint32_t t)
-{
-    return g->tensors[t].alias == FR_NONE ? t : g->tensors[t].alias;
-}
+#include <string.h>
 
 /* The new tensor whose storage a view or an op in place shares: of what it reads. */
 static uint32_t local_alias(const struct fr__sharding *s, uint32_t alias,
@@ -19,7 +16,7 @@ static uint32_t local_alias(const struct fr__sharding *s, uint32_t alias,
     if (alias == FR_NONE)
         return FR_NONE;
     for (size_t i = 0; i < n_in; i++)
-        if (root_of(g, g->edges[in[i].edge].tensor) == alias)
+        if (fr__tensor_storage(g, g->edges[in[i].edge].tensor) == alias)
             return in[i].v.tensor;
     return s->first_version[alias] == FR_NONE ? FR_NONE
                                               : s->versions[s->first_version[alias]].tensor;

@@ -9,6 +9,8 @@
 
 #include "workloads/passes/shard/rules.h"
 
+#include "workloads/graph/elements.h"
+
 #include <string.h>
 
 struct rule {
@@ -114,19 +116,10 @@ static const struct fr_tensor *input(const struct fr_graph *g, uint32_t op, uint
     return NULL;
 }
 
-static double n_elements(const struct fr_tensor *t)
-{
-    double n = t->n_dims > 0;
-
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n *= t->dims[d];
-    return n;
-}
-
 /* Whole numbers take 8 bytes each. */
 static bool are_indices(const struct fr_tensor *t)
 {
-    double bytes = 8 * n_elements(t);
+    double bytes = 8 * fr__tensor_elements(t);
 
     return t->n_dims > 0 && bytes >= (double)t->bytes && bytes <= (double)t->bytes;
 }
