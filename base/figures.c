@@ -111,6 +111,22 @@ void fr__figure_at(const struct fr_figure *table, const char *path, const void *
         fr__figure_at(f->figures, point + 1, inside(f, object), out);
 }
 
+void fr__figure_set(const struct fr_figure *f, void *object, const struct fr_value *v)
+{
+    void *place = (char *)object + f->offset;
+    bool is_known = v->kind != FR_FIGURE_END;
+
+    assert(!f->of && (!is_known || v->kind == f->kind));
+    if (f->kind == FR_FIGURE_TEXT)
+        *(const char **)place = is_known ? v->text : NULL;
+    else if (f->kind == FR_FIGURE_NUMBER)
+        *(double *)place = is_known ? v->number : NAN;
+    else if (f->width == sizeof(uint64_t))
+        *(uint64_t *)place = is_known ? v->count : 0;
+    else
+        *(uint32_t *)place = is_known ? (uint32_t)v->count : 0;
+}
+
 const char *fr__value_text(const struct fr_value *v, char buf[FR_FIGURE_CELL])
 {
     switch (v->kind) {
@@ -211,6 +227,18 @@ void fr__figures_json(struct fr__json *j, const struct fr_figure *table, const v
     for (const struct fr_figure *f = table; f->kind != FR_FIGURE_END; f++)
         if (!f->is_column && (!f->when || f->when(object)))
             write_figure(j, f, object);
+}
+
+void fr__figures_json_of(struct fr__json *j, const struct fr_figure *table,
+                         const char *const keys[], const void *object)
+{
+    for (size_t i = 0; keys[i]; i++) {
+        const char *path = strchr(keys[i], '=');
+        char name[64];
+
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(keys[i], "="), keys[i]);
+        write_value(j, name, fr__figure_find(table, path ? path + 1 : name), object);
+    }
 }
 
 void fr__figures_print_json(FILE *f, const struct fr_figure *table, const void *object)

@@ -194,6 +194,7 @@ unit_tests += tests/study/test_zoo
 unit_tests += tests/results/test_draw
 unit_tests += tests/results/test_draw_graph
 unit_tests += tests/results/test_explain
+unit_tests += tests/results/test_figures
 unit_tests += tests/results/test_fits
 unit_tests += tests/results/test_layout
 unit_tests += tests/results/test_memory_curve
