@@ -63,11 +63,37 @@ const struct fr_figure *fr__figure_find(const struct fr_figure *table, const cha
     return NULL;
 }
 
-static void read_member(const struct fr_figure *f, const void *object, struct fr_value *out)
+static const struct fr_figure *find_first(const struct fr_figure *table, const char *path)
+{
+    char key[64];
+
+    snprintf(key, sizeof(key), "%.*s", (int)strcspn(path, "."), path);
+    return fr__figure_find(table, key);
+}
+
+const struct fr_figure *fr__figure_by_path(const struct fr_figure *table, const char *path,
+                                           const void **object)
+{
+    const struct fr_figure *f = find_first(table, path);
+    const char *point = strchr(path, '.');
+
+    assert(f);
+    if (!point)
+        return f;
+    if (object)
+        *object = inside(f, *object);
+    return fr__figure_by_path(f->figures, point + 1, object);
+}
+
+void fr__figure_read(const struct fr_figure *f, const void *object, struct fr_value *out)
 {
     const void *place = at(object, f->offset);
 
-    if (f->kind == FR_FIGURE_TEXT)
+    assert(is_value(f));
+    out->kind = f->kind;
+    if (f->of)
+        f->of(object, out);
+    else if (f->kind == FR_FIGURE_TEXT)
         out->text = *(const char *const *)place;
     else if (f->kind == FR_FIGURE_NUMBER)
         out->number = *(const double *)place;
@@ -79,15 +105,10 @@ static void read_member(const struct fr_figure *f, const void *object, struct fr
 
 void fr__figure_value(const struct fr_figure *f, const void *object, struct fr_value *out)
 {
-    assert(is_value(f));
     out->kind = FR_FIGURE_END;
     if ((f->when && !f->when(object)) || (f->known && !f->known(object)))
         return;
-    out->kind = f->kind;
-    if (f->of)
-        f->of(object, out);
-    else
-        read_member(f, object, out);
+    fr__figure_read(f, object, out);
     if ((out->kind == FR_FIGURE_TEXT && !out->text) ||
         (out->kind == FR_FIGURE_NUMBER && !isfinite(out->number)))
         out->kind = FR_FIGURE_END;
@@ -96,12 +117,9 @@ void fr__figure_value(const struct fr_figure *f, const void *object, struct fr_v
 void fr__figure_at(const struct fr_figure *table, const char *path, const void *object,
                    struct fr_value *out)
 {
+    const struct fr_figure *f = find_first(table, path);
     const char *point = strchr(path, '.');
-    const struct fr_figure *f;
-    char key[64];
 
-    snprintf(key, sizeof(key), "%.*s", point ? (int)(point - path) : 63, path);
-    f = fr__figure_find(table, key);
     assert(f && (point ? f->kind == FR_FIGURE_OBJECT : is_value(f)));
     if (!point)
         fr__figure_value(f, object, out);

@@ -126,6 +126,12 @@ extern const struct fr_figure fr__values_text[2], fr__values_u32[2], fr__values_
 
 /* The figure with that key, also in groups; NULL: none. */
 const struct fr_figure *fr__figure_find(const struct fr_figure *table, const char *key);
+/* The figure at "key" or "object.key"; the table has it. *object becomes what it is read from;
+ * object NULL: nobody asks. */
+const struct fr_figure *fr__figure_by_path(const struct fr_figure *table, const char *path,
+                                           const void **object);
+/* Whatever the object has, also where it is not there or not known. */
+void fr__figure_read(const struct fr_figure *f, const void *object, struct fr_value *out);
 /* Of kind FR_FIGURE_END where it is not there or not known. */
 void fr__figure_value(const struct fr_figure *f, const void *object, struct fr_value *out);
 /* The value at "key" or "object.key"; the table has it. */

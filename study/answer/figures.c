@@ -150,11 +150,16 @@ static const struct fr_figure correction[] = {
 
 #define SEEDS(m) FR_MEMBER(struct fr_record_seeds, m)
 static const struct fr_figure seeds[] = {
-    {.key = "first", SEEDS(first)},   {.key = "n", SEEDS(n)},
-    {.key = "mean_s", SEEDS(mean_s)}, {.key = "standard_error_s", SEEDS(standard_error_s)},
-    {.key = "min_s", SEEDS(min_s)},   {.key = "p50_s", SEEDS(p50_s)},
-    {.key = "p95_s", SEEDS(p95_s)},   {.key = "p99_s", SEEDS(p99_s)},
-    {.key = "max_s", SEEDS(max_s)},   FR_END_OF_FIGURES};
+    {.key = "first", SEEDS(first)},
+    {.key = "n", SEEDS(n)},
+    {.key = "mean_s", SEEDS(mean_s)},
+    {.key = "standard_error_s", SEEDS(standard_error_s), .title = "std error"},
+    {.key = "min_s", SEEDS(min_s), .title = "min"},
+    {.key = "p50_s", SEEDS(p50_s)},
+    {.key = "p95_s", SEEDS(p95_s)},
+    {.key = "p99_s", SEEDS(p99_s)},
+    {.key = "max_s", SEEDS(max_s), .title = "max"},
+    FR_END_OF_FIGURES};
 static const struct fr_figure oom_why[] = {
     {.key = "device", FR_MEMBER(struct fr_record_oom, device)},
     {.key = "task", FR_MEMBER(struct fr_record_oom, task)},
@@ -298,7 +303,7 @@ const struct fr_figure fr__record_asked_figures[] = {
     {.key = "strategy", R(strategy)},
     {.key = "workload", R(workload)},
     {.key = "topology", R(topology)},
-    {.key = "gpus", R(n_gpus)},
+    {.key = "gpus", R(n_gpus), .title = "GPUs"},
     {.key = "gpus_used", R(n_gpus_used)},
     OPTIONAL("folded", folding),
     {.key = "global_batch", R(global_batch)},
