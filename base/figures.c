@@ -63,11 +63,37 @@ const struct fr_figure *fr__figure_find(const struct fr_figure *table, const cha
     return NULL;
 }
 
-static void read_member(const struct fr_figure *f, const void *object, struct fr_value *out)
+static const struct fr_figure *find_first(const struct fr_figure *table, const char *path)
+{
+    char key[64];
+
+    snprintf(key, sizeof(key), "%.*s", (int)strcspn(path, "."), path);
+    return fr__figure_find(table, key);
+}
+
+const struct fr_figure *fr__figure_by_path(const struct fr_figure *table, const char *path,
+                                           const void **object)
+{
+    const struct fr_figure *f = find_first(table, path);
+    const char *point = strchr(path, '.');
+
+    assert(f);
+    if (!point)
+        return f;
+    if (object)
+        *object = inside(f, *object);
+    return fr__figure_by_path(f->figures, point + 1, object);
+}
+
+void fr__figure_read(const struct fr_figure *f, const void *object, struct fr_value *out)
 {
     const void *place = at(object, f->offset);
 
-    if (f->kind == FR_FIGURE_TEXT)
+    assert(is_value(f));
+    out->kind = f->kind;
+    if (f->of)
+        f->of(object, out);
+    else if (f->kind == FR_FIGURE_TEXT)
         out->text = *(const char *const *)place;
     else if (f->kind == FR_FIGURE_NUMBER)
         out->number = *(const double *)place;
@@ -79,15 +105,10 @@ static void read_member(const struct fr_figure *f, const void *object, struct fr
 
 void fr__figure_value(const struct fr_figure *f, const void *object, struct fr_value *out)
 {
-    assert(is_value(f));
     out->kind = FR_FIGURE_END;
     if ((f->when && !f->when(object)) || (f->known && !f->known(object)))
         return;
-    out->kind = f->kind;
-    if (f->of)
-        f->of(object, out);
-    else
-        read_member(f, object, out);
+    fr__figure_read(f, object, out);
     if ((out->kind == FR_FIGURE_TEXT && !out->text) ||
         (out->kind == FR_FIGURE_NUMBER && !isfinite(out->number)))
         out->kind = FR_FIGURE_END;
@@ -96,12 +117,9 @@ void fr__figure_value(const struct fr_figure *f, const void *object, struct fr_v
 void fr__figure_at(const struct fr_figure *table, const char *path, const void *object,
                    struct fr_value *out)
 {
+    const struct fr_figure *f = find_first(table, path);
     const char *point = strchr(path, '.');
-    const struct fr_figure *f;
-    char key[64];
 
-    snprintf(key, sizeof(key), "%.*s", point ? (int)(point - path) : 63, path);
-    f = fr__figure_find(table, key);
     assert(f && (point ? f->kind == FR_FIGURE_OBJECT : is_value(f)));
     if (!point)
         fr__figure_value(f, object, out);
@@ -109,6 +127,22 @@ void fr__figure_at(const struct fr_figure *table, const char *path, const void *
         out->kind = FR_FIGURE_END;
     else
         fr__figure_at(f->figures, point + 1, inside(f, object), out);
+}
+
+void fr__figure_set(const struct fr_figure *f, void *object, const struct fr_value *v)
+{
+    void *place = (char *)object + f->offset;
+    bool is_known = v->kind != FR_FIGURE_END;
+
+    assert(!f->of && (!is_known || v->kind == f->kind));
+    if (f->kind == FR_FIGURE_TEXT)
+        *(const char **)place = is_known ? v->text : NULL;
+    else if (f->kind == FR_FIGURE_NUMBER)
+        *(double *)place = is_known ? v->number : NAN;
+    else if (f->width == sizeof(uint64_t))
+        *(uint64_t *)place = is_known ? v->count : 0;
+    else
+        *(uint32_t *)place = is_known ? (uint32_t)v->count : 0;
 }
 
 const char *fr__value_text(const struct fr_value *v, char buf[FR_FIGURE_CELL])
@@ -211,6 +245,18 @@ void fr__figures_json(struct fr__json *j, const struct fr_figure *table, const v
     for (const struct fr_figure *f = table; f->kind != FR_FIGURE_END; f++)
         if (!f->is_column && (!f->when || f->when(object)))
             write_figure(j, f, object);
+}
+
+void fr__figures_json_of(struct fr__json *j, const struct fr_figure *table,
+                         const char *const keys[], const void *object)
+{
+    for (size_t i = 0; keys[i]; i++) {
+        const char *path = strchr(keys[i], '=');
+        char name[64];
+
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(keys[i], "="), keys[i]);
+        write_value(j, name, fr__figure_find(table, path ? path + 1 : name), object);
+    }
 }
 
 void fr__figures_print_json(FILE *f, const struct fr_figure *table, const void *object)

@@ -25,9 +25,6 @@ enum fr_figure_kind {
     FR_FIGURE_MAP     /* values by name */
 };
 
-/* How tables for people write a number. */
-enum fr_figure_unit { FR_IN_NOTHING, FR_IN_SECONDS, FR_IN_BYTES, FR_IN_PERCENT, FR_PER_SECOND };
-
 enum { FR_VALUE_TEXT = 256, FR_FIGURE_CELL = 40, FR_ITEM_WORDS = 4 };
 
 struct fr_value {
@@ -49,7 +46,7 @@ struct fr_figure {
     const char *key;
     const char *title; /* over a column for people; NULL: it is in no table */
     enum fr_figure_kind kind;
-    enum fr_figure_unit unit;
+    const char *from; /* path in the object that this one is made from; NULL: not from there */
     bool is_optional; /* JSON has no key where it is not known; else null */
     bool is_detail;   /* only JSON shows it */
     bool is_column;   /* JSON does not show it */
@@ -79,23 +76,29 @@ struct fr_figure {
              : FR_FIGURE_COUNT, unsigned long                                                      \
              : FR_FIGURE_COUNT, unsigned long long                                                 \
              : FR_FIGURE_COUNT)
-/* Initialisers: a member of struct s; an object in it; items that it points to, an array in it that
- * holds `count` of them; values by name in such an array, all of it. */
+/* Initialisers: a member of struct s; an object in it; `count` items that it points to, on one line
+ * (WORDS) or not; an array in it that holds as many; values by name in an array, all of it. */
 #define FR_MEMBER(s, m)                                                                            \
     .kind = FR_FIGURE_KIND(s, m), .offset = offsetof(s, m), .width = sizeof(((s *)0)->m)
 #define FR_INSIDE(s, m, f) .kind = FR_FIGURE_OBJECT, .offset = offsetof(s, m), .figures = (f)
-#define FR_ITEMS(s, m, count, f)                                                                   \
+#define FR_WORDS(s, m, count, f)                                                                   \
     .kind = FR_FIGURE_LIST, .offset = offsetof(s, m), .figures = (f), .is_pointer = true,          \
     .stride = sizeof(*((s *)0)->m), .n_offset = offsetof(s, count),                                \
     .n_width = sizeof(((s *)0)->count)
+#define FR_ITEMS(s, m, count, f) FR_WORDS(s, m, count, f), .is_open = true
 #define FR_ARRAY(s, m, count, f)                                                                   \
     .kind = FR_FIGURE_LIST, .offset = offsetof(s, m), .figures = (f),                              \
     .stride = sizeof(((s *)0)->m[0]), .n_offset = offsetof(s, count),                              \
-    .n_width = sizeof(((s *)0)->count)
+    .n_width = sizeof(((s *)0)->count), .is_open = true
 #define FR_ARRAY_MAP(s, m, f, names)                                                               \
     .kind = FR_FIGURE_MAP, .offset = offsetof(s, m), .figures = (f),                               \
     .stride = sizeof(((s *)0)->m[0]), .n = sizeof(((s *)0)->m) / sizeof(((s *)0)->m[0]),           \
     .name = (names)
+#define FR_NUMBER(function) .kind = FR_FIGURE_NUMBER, .of = (function)
+#define FR_COUNT(function) .kind = FR_FIGURE_COUNT, .of = (function)
+#define FR_FLAG(function) .kind = FR_FIGURE_FLAG, .of = (function)
+#define FR_TEXT(function) .kind = FR_FIGURE_TEXT, .of = (function)
+#define FR_DETAIL .is_detail = true
 /* Functions: a condition, and the text, count or number of a value, by an expression of x, a const
  * struct s *. */
 #define FR_CONDITION(function, s, x, expression)                                                   \
@@ -123,11 +126,19 @@ extern const struct fr_figure fr__values_text[2], fr__values_u32[2], fr__values_
 
 /* The figure with that key, also in groups; NULL: none. */
 const struct fr_figure *fr__figure_find(const struct fr_figure *table, const char *key);
+/* The figure at "key" or "object.key"; the table has it. *object becomes what it is read from;
+ * object NULL: nobody asks. */
+const struct fr_figure *fr__figure_by_path(const struct fr_figure *table, const char *path,
+                                           const void **object);
+/* Whatever the object has, also where it is not there or not known. */
+void fr__figure_read(const struct fr_figure *f, const void *object, struct fr_value *out);
 /* Of kind FR_FIGURE_END where it is not there or not known. */
 void fr__figure_value(const struct fr_figure *f, const void *object, struct fr_value *out);
 /* The value at "key" or "object.key"; the table has it. */
 void fr__figure_at(const struct fr_figure *table, const char *path, const void *object,
                    struct fr_value *out);
+/* Sets the member of a text, count or number; without a value to NULL, 0 or NAN. */
+void fr__figure_set(const struct fr_figure *f, void *object, const struct fr_value *v);
 /* As text, "" where there is none: numbers read back exactly, flags are 0 and 1. buf is for
  * numbers. */
 const char *fr__value_text(const struct fr_value *v, char buf[FR_FIGURE_CELL]);
@@ -136,6 +147,9 @@ const char *fr__value_text(const struct fr_value *v, char buf[FR_FIGURE_CELL]);
 
 /* All figures of the object, into the object that is open. */
 void fr__figures_json(struct fr__json *j, const struct fr_figure *table, const void *object);
+/* Those that keys name (NULL ends them), as an order of CSV does. */
+void fr__figures_json_of(struct fr__json *j, const struct fr_figure *table,
+                         const char *const keys[], const void *object);
 /* The object alone, a line for each figure. */
 void fr__figures_print_json(FILE *f, const struct fr_figure *table, const void *object);
 

@@ -4,16 +4,12 @@
  */
 #include "config.h"
 
-#include "base/csv.h"
-#include "base/json.h"
 #include "base/units.h"
 #include "results/data/sweep.h"
 #include "study/store/row.h"
 #include "study/sweep/state.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const char *cost_name(const struct fr_sweep_terms *terms)
 {
@@ -25,22 +21,12 @@ static const char *cost_name(const struct fr_sweep_terms *terms)
 /* A row without a record: nothing ran, so the question stands alone. */
 static void write_question(struct fr__json *j, const struct fr_sweep_row *r)
 {
-    fr__json_number(j, "iteration_s", r->iteration_s);
-    fr__json_number(j, "samples_per_s", r->samples_per_s);
-    if (!isnan(r->low_s)) {
-        fr__json_number(j, "low_s", r->low_s);
-        fr__json_number(j, "high_s", r->high_s);
-    }
-    fr__json_string(j, "strategy", r->strategy);
-    fr__json_string(j, "workload", r->workload);
-    fr__json_string(j, "topology", r->topology);
-    fr__json_count(j, "gpus", r->gpus);
-    fr__json_count(j, "global_batch", r->global_batch);
-    fr__json_string(j, "precision", r->precision);
-    fr__json_string(j, "optimizer", r->optimizer);
-    fr__json_string(j, "order", r->order);
-    fr__json_string(j, "network", r->network);
-    fr__json_count(j, "seed", r->seed);
+    static const char *const asked[] = {
+        "iteration_s", "samples_per_s",     "low_s",   "high_s",       "strategy",
+        "workload",    "topology",          "gpus",    "global_batch", "precision",
+        "optimizer",   "order=ready_order", "network", "seed",         NULL};
+
+    fr__figures_json_of(j, fr__row_figures, asked, r);
     fr__json_bool(j, "oom", r->outcome == FR_OOM);
     if (r->peak_bytes > 0)
         fr__json_count(j, "peak_bytes", r->peak_bytes);
@@ -139,39 +125,28 @@ void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_swee
     fr__json_close(&j, '}');
 }
 
-/* ---- CSV: the columns of stored rows without key and record, then run time and cost ---- */
-
-static bool is_for_readers(const struct fr__row_column *c)
-{
-    return strcmp(c->name, "key") != 0 && strcmp(c->name, "record") != 0;
-}
+/* ---- CSV: the figures of stored rows, then run time and cost ---- */
 
 static void write_number_cell(FILE *f, double x)
 {
-    char text[FR__ROW_CELL];
+    char text[FR_FIGURE_CELL];
 
     fprintf(f, "%s", isnan(x) ? "" : fr__format_double(x, text, sizeof(text)));
 }
 
 void fr__sweep_write_csv(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
 {
-    char text[FR__ROW_CELL];
+    static const char *const none[] = {NULL};
 
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
-        if (is_for_readers(c))
-            fprintf(f, "%s,", c->name);
-    fprintf(f, "run_s,%s,scaling,like_best\n", cost_name(&m->terms));
+    fr__figures_csv_names(f, fr__row_figures, none);
+    fprintf(f, ",run_s,%s,scaling,like_best\n", cost_name(&m->terms));
     for (size_t i = 0; i < s->n_points; i++) {
         struct fr_sweep_value v;
 
         if (!s->rows[i])
             continue;
-        for (const struct fr__row_column *c = fr__row_columns; c->name; c++) {
-            if (!is_for_readers(c))
-                continue;
-            fr__csv_write_cell(f, fr__row_cell(s->rows[i], c, text));
-            putc(',', f);
-        }
+        fr__figures_csv(f, fr__row_figures, none, s->rows[i]);
+        putc(',', f);
         v = fr_sweep_value(s->rows[i], &m->terms);
         write_number_cell(f, v.time_s);
         putc(',', f);

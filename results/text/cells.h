@@ -2,6 +2,7 @@
 #ifndef FR_RESULTS_TEXT_CELLS_H
 #define FR_RESULTS_TEXT_CELLS_H
 
+#include "base/figures.h"
 #include "results/text/table.h"
 
 /* text into f as fr__table_text cleans and cuts it. */
@@ -17,4 +18,8 @@ void fr__gap_cell(char cell[FR__TABLE_CELL], double time_s, double bound_s);
 /* "68.0 ms to 104 ms"; empty where nothing is claimed. */
 void fr__range_cell(char cell[FR__TABLE_CELL], double low_s, double high_s);
 
+/* A figure, in the unit that its key ends with: a time (in no unit where is_plain), bytes, a rate,
+ * else a share; a count as it is. */
+void fr__figure_cell(char cell[FR__TABLE_CELL], const struct fr_figure *f, const struct fr_value *v,
+                     bool is_plain);
 #endif

@@ -12,6 +12,7 @@
 #include "results/parts/rows.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
+#include "study/answer/figures.h"
 
 #include <string.h>
 
@@ -72,15 +73,46 @@ static void speed_up_cell(char cell[FR__TABLE_CELL], double times)
         snprintf(cell, FR__TABLE_CELL, "%sx", fr__fixed(times, 2, text, NUMBER));
 }
 
-/* The time of an iteration, or a figure of it over several seeds. */
-static void time_cell(char cell[FR__TABLE_CELL], const struct fr_record *r, enum column column)
-{
-    double time_s = column == COLUMN_STANDARD_ERROR ? r->seeds.standard_error_s
-                    : column == COLUMN_MIN          ? r->seeds.min_s
-                    : column == COLUMN_MAX          ? r->seeds.max_s
-                                                    : r->iteration_s;
+/* A title, or the figure of a record that says it. */
+static const struct {
+    struct fr__table_column title;
+    const char *path;
+} all[N_COLUMNS] = {
+    [COLUMN_WORKLOAD] = {.title = {"workload", false}},
+    [COLUMN_TOPOLOGY] = {.title = {"cluster", false}},
+    [COLUMN_GPUS] = {.title = {"GPUs", true}},
+    [COLUMN_BATCH] = {.title = {"batch", true}},
+    [COLUMN_PRECISION] = {.title = {"precision", false}},
+    [COLUMN_OPTIMIZER] = {.title = {"optimizer", false}},
+    [COLUMN_STRATEGY] = {.title = {"strategy", false}},
+    [COLUMN_ITERATION] = {.path = "iteration_s"},
+    [COLUMN_STANDARD_ERROR] = {.path = "seeds.standard_error_s"},
+    [COLUMN_MIN] = {.path = "seeds.min_s"},
+    [COLUMN_MAX] = {.path = "seeds.max_s"},
+    [COLUMN_RANGE] = {.title = {"90 %", true}},
+    [COLUMN_THROUGHPUT] = {.path = "samples_per_s"},
+    [COLUMN_TOKENS] = {.path = "tokens_per_s_per_gpu"},
+    [COLUMN_MFU] = {.path = "mfu"},
+    [COLUMN_SPEED_UP] = {.title = {"speed-up", true}},
+    [COLUMN_COMPUTE] = {.path = "compute_s"},
+    [COLUMN_EXPOSED] = {.path = "exposed_comm_s"},
+    [COLUMN_BUBBLE] = {.path = "bubble_s"},
+    [COLUMN_GAP] = {.title = {"over bound", true}},
+    [COLUMN_RUN] = {.title = {"", true}},
+    [COLUMN_COST] = {.title = {"", true}},
+    [COLUMN_MEMORY] = {.path = "peak_bytes"},
+    [COLUMN_FITS] = {.title = {"", false}},
+};
 
-    fr__record_time(r, time_s, cell, NUMBER);
+/* The figure as it would be with more memory, where there is too little. */
+static void figure_cell(char cell[FR__TABLE_CELL], const struct fr_record *r, const char *path)
+{
+    const void *object = r;
+    const struct fr_figure *f = fr__figure_by_path(fr__record_figures, path, &object);
+    struct fr_value v;
+
+    fr__figure_read(f, object, &v);
+    fr__figure_cell(cell, f, &v, r->is_plain);
 }
 
 /* Of record i. */
@@ -102,36 +134,12 @@ static void fill_cell(const struct comparison *c, size_t i, enum column column,
     case COLUMN_STRATEGY:
         fr__table_text(cell, r->strategy);
         break;
-    case COLUMN_ITERATION:
-    case COLUMN_STANDARD_ERROR:
-    case COLUMN_MIN:
-    case COLUMN_MAX:
-        time_cell(cell, r, column);
-        break;
     case COLUMN_RANGE:
         if (!r->oom)
             fr__range_cell(cell, r->interval.low_s, r->interval.high_s);
         break;
-    case COLUMN_THROUGHPUT:
-        fr__rate_cell(cell, r->samples_per_s);
-        break;
-    case COLUMN_TOKENS:
-        fr__rate_cell(cell, r->tokens_per_s / (double)r->n_gpus);
-        break;
-    case COLUMN_MFU:
-        fr__percent(r->mfu, cell, NUMBER);
-        break;
     case COLUMN_SPEED_UP:
         speed_up_cell(cell, fr__row_speed_up(c->results, i));
-        break;
-    case COLUMN_COMPUTE:
-        fr__record_time(r, r->compute_s, cell, NUMBER);
-        break;
-    case COLUMN_EXPOSED:
-        fr__record_time(r, r->exposed_comm_s, cell, NUMBER);
-        break;
-    case COLUMN_BUBBLE:
-        fr__record_time(r, r->bubble_s, cell, NUMBER);
         break;
     case COLUMN_GAP:
         fr__gap_cell(cell, r->iteration_s, r->lower_bound_s);
@@ -142,13 +150,11 @@ static void fill_cell(const struct comparison *c, size_t i, enum column column,
     case COLUMN_COST:
         fr__record_run_cells(text, cell, r, c->results->terms);
         break;
-    case COLUMN_MEMORY:
-        fr__format_bytes((double)r->peak_bytes, cell, NUMBER);
-        break;
     case COLUMN_FITS:
         fits_cell(cell, r);
         break;
-    case N_COLUMNS:
+    default:
+        figure_cell(cell, r, all[column].path);
         break;
     }
 }
@@ -207,40 +213,16 @@ static bool has_column(const struct comparison *c, enum column column)
 /* Chooses the columns and names them: titles [N_COLUMNS]. */
 static void choose_columns(struct comparison *c, struct fr__table_column titles[])
 {
-    static const struct fr__table_column all[N_COLUMNS] = {
-        [COLUMN_WORKLOAD] = {"workload", false},
-        [COLUMN_TOPOLOGY] = {"cluster", false},
-        [COLUMN_GPUS] = {"GPUs", true},
-        [COLUMN_BATCH] = {"batch", true},
-        [COLUMN_PRECISION] = {"precision", false},
-        [COLUMN_OPTIMIZER] = {"optimizer", false},
-        [COLUMN_STRATEGY] = {"strategy", false},
-        [COLUMN_ITERATION] = {"iteration", true},
-        [COLUMN_STANDARD_ERROR] = {"std error", true},
-        [COLUMN_MIN] = {"min", true},
-        [COLUMN_MAX] = {"max", true},
-        [COLUMN_RANGE] = {"90 %", true},
-        [COLUMN_THROUGHPUT] = {"samples/s", true},
-        [COLUMN_TOKENS] = {"tokens/s/GPU", true},
-        [COLUMN_MFU] = {"MFU", true},
-        [COLUMN_SPEED_UP] = {"speed-up", true},
-        [COLUMN_COMPUTE] = {"compute", true},
-        [COLUMN_EXPOSED] = {"exposed comm", true},
-        [COLUMN_BUBBLE] = {"bubble", true},
-        [COLUMN_GAP] = {"over bound", true},
-        [COLUMN_RUN] = {"", true},
-        [COLUMN_COST] = {"", true},
-        [COLUMN_MEMORY] = {"peak memory", true},
-        [COLUMN_FITS] = {"", false},
-    };
-
     fr__record_run_title(c->run_title, c->results->terms);
     for (unsigned column = 0; column < N_COLUMNS; column++) {
         struct fr__table_column *title = &titles[c->n_columns];
 
         if (!has_column(c, (enum column)column))
             continue;
-        *title = all[column];
+        *title = all[column].title;
+        if (all[column].path)
+            *title = (struct fr__table_column){
+                fr__figure_by_path(fr__record_figures, all[column].path, NULL)->title, true};
         if (column == COLUMN_ITERATION && c->results->records[0]->is_plain)
             title->title = "makespan";
         if (column == COLUMN_RUN)

@@ -11,9 +11,10 @@
 #include "results/parts/number.h"
 #include "results/parts/sweep_names.h"
 #include "results/text/cells.h"
+#include "study/answer/figures.h"
+#include "study/store/row.h"
 #include "study/sweep/state.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -87,29 +88,30 @@ static void columns_of(const struct listing *l, struct fr__table_column columns[
 
 /* ---- measures ---- */
 
-/* Names for --columns, in the order of enum fr_sweep_column, and the titles over their columns. */
+/* Names for --columns, in the order of enum fr_sweep_column, and the figure of a row, whose title
+ * stands over the column; or a title of one that is worked out. */
 static const struct {
-    const char *name, *title;
+    const char *name, *key, *title;
 } columns_known[FR_N_SWEEP_COLUMNS] = {
-    [FR_SWEEP_GPUS] = {"gpus", "GPUs"},
-    [FR_SWEEP_ITERATION] = {"iteration", "iteration"},
-    [FR_SWEEP_STANDARD_ERROR] = {"standard-error", "std error"},
-    [FR_SWEEP_MIN] = {"min", "min"},
-    [FR_SWEEP_MAX] = {"max", "max"},
-    [FR_SWEEP_RANGE] = {"range", "90 %"},
-    [FR_SWEEP_SAMPLES] = {"samples", "samples/s"},
-    [FR_SWEEP_TOKENS] = {"tokens", "tokens/s"},
-    [FR_SWEEP_TOKENS_PER_GPU] = {"tokens-per-gpu", "tokens/s/GPU"},
-    [FR_SWEEP_TFLOPS] = {"tflops", "TFLOP/s/GPU"},
-    [FR_SWEEP_MFU] = {"mfu", "MFU"},
-    [FR_SWEEP_HFU] = {"hfu", "HFU"},
-    [FR_SWEEP_EFFICIENCY] = {"efficiency", "scaling"},
-    [FR_SWEEP_COMPUTE] = {"compute", "compute"},
-    [FR_SWEEP_EXPOSED] = {"exposed", "exposed comm"},
-    [FR_SWEEP_BUBBLE] = {"bubble", "bubble"},
-    [FR_SWEEP_MEMORY] = {"memory", "peak memory"},
-    [FR_SWEEP_TIME] = {"time", NULL}, /* these two as the terms have it */
-    [FR_SWEEP_COST] = {"cost", NULL},
+    [FR_SWEEP_GPUS] = {"gpus", "gpus", NULL},
+    [FR_SWEEP_ITERATION] = {"iteration", "iteration_s", NULL},
+    [FR_SWEEP_STANDARD_ERROR] = {"standard-error", "standard_error_s", NULL},
+    [FR_SWEEP_MIN] = {"min", "min_s", NULL},
+    [FR_SWEEP_MAX] = {"max", "max_s", NULL},
+    [FR_SWEEP_RANGE] = {"range", NULL, "90 %"},
+    [FR_SWEEP_SAMPLES] = {"samples", "samples_per_s", NULL},
+    [FR_SWEEP_TOKENS] = {"tokens", "tokens_per_s", NULL},
+    [FR_SWEEP_TOKENS_PER_GPU] = {"tokens-per-gpu", NULL, "tokens/s/GPU"},
+    [FR_SWEEP_TFLOPS] = {"tflops", NULL, "TFLOP/s/GPU"},
+    [FR_SWEEP_MFU] = {"mfu", "mfu", NULL},
+    [FR_SWEEP_HFU] = {"hfu", "hfu", NULL},
+    [FR_SWEEP_EFFICIENCY] = {"efficiency", NULL, "scaling"},
+    [FR_SWEEP_COMPUTE] = {"compute", "compute_s", NULL},
+    [FR_SWEEP_EXPOSED] = {"exposed", "exposed_comm_s", NULL},
+    [FR_SWEEP_BUBBLE] = {"bubble", "bubble_s", NULL},
+    [FR_SWEEP_MEMORY] = {"memory", "peak_bytes", NULL},
+    [FR_SWEEP_TIME] = {"time", NULL, NULL}, /* these two as the terms have it */
+    [FR_SWEEP_COST] = {"cost", NULL, NULL},
 };
 
 const char *fr_sweep_column_name(size_t i)
@@ -233,68 +235,17 @@ static void listing_init(struct listing *l, const struct fr__sweep_points *p)
             l->measures[l->n_measures++] = (enum fr_sweep_column)c;
 }
 
-static void percent_cell(char cell[FR__TABLE_CELL], double frac)
+static void figure_cell(char cell[FR__TABLE_CELL], const struct fr_sweep *s,
+                        const struct fr_sweep_row *r, const char *key)
 {
-    if (!isnan(frac))
-        fr__percent(frac, cell, NUMBER);
+    const struct fr_figure *f = fr__figure_find(fr__row_figures, key);
+    struct fr_value v;
+
+    fr__figure_value(f, r, &v);
+    fr__figure_cell(cell, f, &v, !s->has_training);
 }
 
-static void time_cell(char cell[FR__TABLE_CELL], const struct fr_sweep *s, double t_s)
-{
-    if (!isnan(t_s))
-        fr__sweep_time_text(s, t_s, cell, NUMBER);
-}
-
-static void rate_cell(char cell[FR__TABLE_CELL], double per_s)
-{
-    if (!isnan(per_s))
-        fr__rate_cell(cell, per_s);
-}
-
-/* Times and rates of one iteration. */
-static void fill_rate(const struct fr_sweep *s, const struct fr_sweep_row *r,
-                      enum fr_sweep_column c, char cell[FR__TABLE_CELL])
-{
-    switch (c) {
-    case FR_SWEEP_ITERATION:
-        time_cell(cell, s, r->iteration_s);
-        break;
-    case FR_SWEEP_STANDARD_ERROR:
-        time_cell(cell, s, r->standard_error_s);
-        break;
-    case FR_SWEEP_MIN:
-        time_cell(cell, s, r->min_s);
-        break;
-    case FR_SWEEP_MAX:
-        time_cell(cell, s, r->max_s);
-        break;
-    case FR_SWEEP_RANGE:
-        fr__range_cell(cell, r->low_s, r->high_s);
-        break;
-    case FR_SWEEP_SAMPLES:
-        rate_cell(cell, r->samples_per_s);
-        break;
-    case FR_SWEEP_TOKENS:
-        rate_cell(cell, r->tokens_per_s);
-        break;
-    case FR_SWEEP_TOKENS_PER_GPU:
-        rate_cell(cell, r->tokens_per_s / (double)r->gpus);
-        break;
-    case FR_SWEEP_TFLOPS:
-        rate_cell(cell, 1e-12 * r->model_flops_per_s_per_gpu);
-        break;
-    case FR_SWEEP_COMPUTE:
-        time_cell(cell, s, r->compute_s);
-        break;
-    case FR_SWEEP_EXPOSED:
-        time_cell(cell, s, r->exposed_comm_s);
-        break;
-    default:
-        time_cell(cell, s, r->bubble_s);
-        break;
-    }
-}
-
+/* What the row says, or what is worked out from it. */
 static void fill_measure(const struct listing *l, size_t point, enum fr_sweep_column c,
                          char cell[FR__TABLE_CELL])
 {
@@ -303,27 +254,37 @@ static void fill_measure(const struct listing *l, size_t point, enum fr_sweep_co
     const struct fr_sweep_value v = fr_sweep_value(r, &m->terms);
     char text[NUMBER];
 
-    switch (c) {
-    case FR_SWEEP_MFU:
-        percent_cell(cell, r->mfu);
-        break;
-    case FR_SWEEP_HFU:
-        percent_cell(cell, r->hfu);
-        break;
-    case FR_SWEEP_EFFICIENCY:
-        percent_cell(cell, m->scaling ? m->scaling[point] : NAN);
-        break;
-    case FR_SWEEP_TIME:
+    if (columns_known[c].key)
+        figure_cell(cell, l->of->sweep, r, columns_known[c].key);
+    else if (c == FR_SWEEP_RANGE)
+        fr__range_cell(cell, r->low_s, r->high_s);
+    else if (c == FR_SWEEP_TOKENS_PER_GPU && !isnan(r->tokens_per_s))
+        fr__rate_cell(cell, r->tokens_per_s / (double)r->gpus);
+    else if (c == FR_SWEEP_TFLOPS && !isnan(r->model_flops_per_s_per_gpu))
+        fr__rate_cell(cell, 1e-12 * r->model_flops_per_s_per_gpu);
+    else if (c == FR_SWEEP_EFFICIENCY && m->scaling && !isnan(m->scaling[point]))
+        fr__percent(m->scaling[point], cell, NUMBER);
+    else if (c == FR_SWEEP_TIME)
         snprintf(cell, FR__TABLE_CELL, "%s%s", v.is_late ? "late: " : "",
                  fr__format_time(v.time_s, text, sizeof(text)));
-        break;
-    case FR_SWEEP_COST:
+    else if (c == FR_SWEEP_COST)
         fr__table_text(cell, fr__sweep_cost_text(v.cost, text, sizeof(text)));
-        break;
-    default:
-        fill_rate(l->of->sweep, r, c, cell);
-        break;
-    }
+}
+
+static const char *title_of(const struct fr__sweep_points *p, enum fr_sweep_column c)
+{
+    const char *key = columns_known[c].key;
+
+    if (c == FR_SWEEP_TIME)
+        return fr__sweep_time_title(&p->summary->terms);
+    if (c == FR_SWEEP_COST)
+        return fr__sweep_cost_title(&p->summary->terms);
+    if (c == FR_SWEEP_ITERATION && !p->sweep->has_training)
+        return "makespan";
+    if (!key)
+        return columns_known[c].title;
+    key = fr__figure_find(fr__row_figures, key)->from;
+    return fr__figure_by_path(fr__record_figures, key, NULL)->title;
 }
 
 static void fill_measures(const void *user, size_t i, struct fr__table_row *row)
@@ -337,10 +298,9 @@ static void fill_measures(const void *user, size_t i, struct fr__table_row *row)
     for (size_t k = 0; k < l->n_measures; k++, at++) {
         enum fr_sweep_column c = l->measures[k];
 
-        if (c == FR_SWEEP_GPUS && r->gpus > 0)
-            snprintf(row->cell[at], NUMBER, "%" PRIu64, r->gpus);
-        else if (c == FR_SWEEP_MEMORY && (r->outcome == FR_FITS || r->outcome == FR_OOM))
-            fr__format_bytes((double)r->peak_bytes, row->cell[at], NUMBER);
+        if ((c == FR_SWEEP_GPUS && r->gpus > 0) ||
+            (c == FR_SWEEP_MEMORY && (r->outcome == FR_FITS || r->outcome == FR_OOM)))
+            figure_cell(row->cell[at], l->of->sweep, r, columns_known[c].key);
         else if (r->outcome == FR_FITS)
             fill_measure(l, l->of->points[i], c, row->cell[at]);
         else if (c == FR_SWEEP_ITERATION || (k == 0 && l->of->wanted->n_columns > 0))
@@ -358,16 +318,8 @@ void fr__sweep_put_points(FILE *f, const struct fr__sweep_points *p)
     listing_init(&l, p);
     columns_of(&l, columns);
     t.n_columns = 1 + l.n_columns_of_settings;
-    for (size_t k = 0; k < l.n_measures; k++) {
-        enum fr_sweep_column c = l.measures[k];
-        const char *title = c == FR_SWEEP_TIME   ? fr__sweep_time_title(&p->summary->terms)
-                            : c == FR_SWEEP_COST ? fr__sweep_cost_title(&p->summary->terms)
-                            : c == FR_SWEEP_ITERATION && !p->sweep->has_training
-                                ? "makespan"
-                                : columns_known[c].title;
-
-        columns[t.n_columns++] = (struct fr__table_column){title, true};
-    }
+    for (size_t k = 0; k < l.n_measures; k++)
+        columns[t.n_columns++] = (struct fr__table_column){title_of(p, l.measures[k]), true};
     fr__table_print_within(f, &t, p->wanted->width, 1 + l.n_columns_of_settings);
 }
 

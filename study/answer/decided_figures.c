@@ -7,13 +7,10 @@
 
 #include "study/answer/figures.h"
 
-#include <math.h>
-
 #define WHEN(function, expression) FR_CONDITION(function, struct fr_decisions, d, expression)
 #define OF(function, member, expression)                                                           \
     FR_VALUE(function, struct fr_decisions, d, member, expression)
 #define D(m) FR_MEMBER(struct fr_decisions, m)
-#define NUMBER(function) .kind = FR_FIGURE_NUMBER, .of = function
 
 WHEN(asked_the_engine, d->own_s > 0)
 WHEN(has_search_bound, fr_decisions_plan(d)->bounds.search_s > 0)
@@ -87,18 +84,16 @@ static const void *place_item(const void *decisions, size_t i, union fr_item *ro
 /* ---- tables ---- */
 
 static const struct fr_figure bounds[] = {
-    {.key = "chain_s", NUMBER(chain_of)},
-    {.key = "work_s", NUMBER(work_of)},
-    {.key = "crossing_s", NUMBER(crossing_of)},
-    {.key = "search_s", NUMBER(search_of), .when = has_search_bound},
+    {.key = "chain_s", FR_NUMBER(chain_of)},
+    {.key = "work_s", FR_NUMBER(work_of)},
+    {.key = "crossing_s", FR_NUMBER(crossing_of)},
+    {.key = "search_s", FR_NUMBER(search_of), .when = has_search_bound},
     FR_END_OF_FIGURES,
 };
 
-static const struct fr_figure gap[] = {
-    {.key = "contention", NUMBER(contention_of)},
-    {.key = "launch_and_order", NUMBER(launch_of)},
-    FR_END_OF_FIGURES,
-};
+static const struct fr_figure gap[] = {{.key = "contention", FR_NUMBER(contention_of)},
+                                       {.key = "launch_and_order", FR_NUMBER(launch_of)},
+                                       FR_END_OF_FIGURES};
 
 /* Whose plan it is, where the engine was asked: the strategy's own, or that of another strategy
  * that was faster. own_gap_s: what the engine made of the own plan beyond what was planned. */
@@ -107,7 +102,7 @@ static const struct fr_figure own[] = {
     {.key = "own_s", D(own_s)},
     {.key = "own_rule", D(rule)},
     {.key = "own_gap_s", .kind = FR_FIGURE_OBJECT, .figures = gap},
-    {.key = "gap_cause", .kind = FR_FIGURE_TEXT, .of = gap_cause_of},
+    {.key = "gap_cause", FR_TEXT(gap_cause_of)},
     {.key = "plain_s",
      .kind = FR_FIGURE_MAP,
      .figures = fr__values_number,
@@ -119,19 +114,17 @@ static const struct fr_figure own[] = {
 };
 
 #define SPLIT(m) FR_MEMBER(struct fr_decided_split, m)
-static const struct fr_figure splits[] = {
-    {.key = "op", SPLIT(op)},
-    {.key = "dim", SPLIT(dim)},
-    {.key = "n", SPLIT(n)},
-    {.key = "before_s", SPLIT(before_s)},
-    {.key = "after_s", SPLIT(after_s)},
-    FR_END_OF_FIGURES,
-};
+static const struct fr_figure splits[] = {{.key = "op", SPLIT(op)},
+                                          {.key = "dim", SPLIT(dim)},
+                                          {.key = "n", SPLIT(n)},
+                                          {.key = "before_s", SPLIT(before_s)},
+                                          {.key = "after_s", SPLIT(after_s)},
+                                          FR_END_OF_FIGURES};
 
 const struct fr_figure fr__decided_figures[] = {
     {.key = "planned_s", D(believed_s)},
     {.key = "planned_before_splits_s", D(start_s)},
-    {.key = "planned_bound_s", NUMBER(bound_of)},
+    {.key = "planned_bound_s", FR_NUMBER(bound_of)},
     {.key = "planned_bounds", .kind = FR_FIGURE_OBJECT, .figures = bounds},
     {.key = "planned_from", D(start)},
     {.key = "keeps_replicas", D(keeps_replicas)},
@@ -147,7 +140,7 @@ const struct fr_figure fr__decided_figures[] = {
      .figures = fr__values_text,
      .item = op_item,
      .is_open = true},
-    {.key = "splits", FR_ITEMS(struct fr_decisions, splits, n_splits, splits), .is_open = true},
+    {.key = "splits", FR_ITEMS(struct fr_decisions, splits, n_splits, splits)},
     {.key = "splits_tried", D(n_tried)},
     {.key = "evaluations", D(n_whole)},
     {.key = "evaluations_stopped", D(n_stopped)},

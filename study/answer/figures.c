@@ -7,14 +7,20 @@
 
 #include "study/answer/figures.h"
 
-#include <math.h>
-
 #define R(m) FR_MEMBER(struct fr_record, m)
 #define D(key_, m)                                                                                 \
     {                                                                                              \
         .key = key_, R(m), .is_detail = true                                                       \
     }
 
+#define WITH(key_, m, condition)                                                                   \
+    {                                                                                              \
+        .key = key_, R(m), .when = condition, .is_detail = true                                    \
+    }
+#define OPTIONAL(key_, m)                                                                          \
+    {                                                                                              \
+        .key = key_, R(m), .is_optional = true, .is_detail = true                                  \
+    }
 #define WHEN(function, expression) FR_CONDITION(function, struct fr_record, r, expression)
 #define OF(function, member, expression) FR_VALUE(function, struct fr_record, r, member, expression)
 
@@ -108,21 +114,19 @@ const struct fr_figure fr__nics_figures[] = {
     {.key = "per_machine", FR_MEMBER(struct fr_topo_nics, n_a_machine)},
     {.key = "rate_Bps", FR_MEMBER(struct fr_topo_nics, rate_Bps)},
     {.key = "pcie_Bps", FR_MEMBER(struct fr_topo_nics, host_Bps), .known = has_pcie},
-    {.key = "limited_by", .kind = FR_FIGURE_TEXT, .of = limit_of},
+    {.key = "limited_by", FR_TEXT(limit_of)},
     FR_END_OF_FIGURES,
 };
 
 #define CONTRADICTION(m) FR_MEMBER(struct fr_record_contradiction, m)
-static const struct fr_figure contradiction[] = {
-    {.key = "gpus", CONTRADICTION(n_gpus)},
-    {.key = "batch", CONTRADICTION(batch)},
-    {.key = "measured_s", CONTRADICTION(measured_s)},
-    {.key = "expected_s", CONTRADICTION(expected_s)},
-    {.key = "low_s", CONTRADICTION(low_s)},
-    {.key = "high_s", CONTRADICTION(high_s)},
-    {.key = "measured_steps", CONTRADICTION(n_others)},
-    FR_END_OF_FIGURES,
-};
+static const struct fr_figure contradiction[] = {{.key = "gpus", CONTRADICTION(n_gpus)},
+                                                 {.key = "batch", CONTRADICTION(batch)},
+                                                 {.key = "measured_s", CONTRADICTION(measured_s)},
+                                                 {.key = "expected_s", CONTRADICTION(expected_s)},
+                                                 {.key = "low_s", CONTRADICTION(low_s)},
+                                                 {.key = "high_s", CONTRADICTION(high_s)},
+                                                 {.key = "measured_steps", CONTRADICTION(n_others)},
+                                                 FR_END_OF_FIGURES};
 
 FR_CONDITION(has_steps, struct fr_record_correction, x, x->n_steps > 0)
 FR_CONDITION(has_bytes, struct fr_record_correction, x, x->measured_bytes > 0)
@@ -146,13 +150,16 @@ static const struct fr_figure correction[] = {
 
 #define SEEDS(m) FR_MEMBER(struct fr_record_seeds, m)
 static const struct fr_figure seeds[] = {
-    {.key = "first", SEEDS(first)},   {.key = "n", SEEDS(n)},
-    {.key = "mean_s", SEEDS(mean_s)}, {.key = "standard_error_s", SEEDS(standard_error_s)},
-    {.key = "min_s", SEEDS(min_s)},   {.key = "p50_s", SEEDS(p50_s)},
-    {.key = "p95_s", SEEDS(p95_s)},   {.key = "p99_s", SEEDS(p99_s)},
-    {.key = "max_s", SEEDS(max_s)},   FR_END_OF_FIGURES,
-};
-
+    {.key = "first", SEEDS(first)},
+    {.key = "n", SEEDS(n)},
+    {.key = "mean_s", SEEDS(mean_s)},
+    {.key = "standard_error_s", SEEDS(standard_error_s), .title = "std error"},
+    {.key = "min_s", SEEDS(min_s), .title = "min"},
+    {.key = "p50_s", SEEDS(p50_s)},
+    {.key = "p95_s", SEEDS(p95_s)},
+    {.key = "p99_s", SEEDS(p99_s)},
+    {.key = "max_s", SEEDS(max_s), .title = "max"},
+    FR_END_OF_FIGURES};
 static const struct fr_figure oom_why[] = {
     {.key = "device", FR_MEMBER(struct fr_record_oom, device)},
     {.key = "task", FR_MEMBER(struct fr_record_oom, task)},
@@ -177,7 +184,7 @@ FR_CONDITION(is_temporary, struct fr_record_holder, x, !x->stays)
 FR_VALUE(holder_kind_of, struct fr_record_holder, x, text, fr_buffer_kind_name(x->kind))
 static const struct fr_figure holders[] = {
     {.key = "name", FR_MEMBER(struct fr_record_holder, name)},
-    {.key = "kind", .kind = FR_FIGURE_TEXT, .of = holder_kind_of},
+    {.key = "kind", FR_TEXT(holder_kind_of)},
     {.key = "bytes", FR_MEMBER(struct fr_record_holder, bytes)},
     {.key = "since_s", FR_MEMBER(struct fr_record_holder, since_s), .known = is_temporary},
     FR_END_OF_FIGURES,
@@ -191,7 +198,7 @@ static const struct fr_figure peak[] = {
     {.key = "phase", FR_MEMBER(PEAK, phase)},
     {.key = "bytes", FR_MEMBER(PEAK, bytes)},
     {.key = "memory", FR_ARRAY_MAP(PEAK, memory_bytes, fr__values_u64, buffer_name)},
-    {.key = "holders", FR_ITEMS(PEAK, holders, n_holders, holders), .is_open = true},
+    {.key = "holders", FR_ITEMS(PEAK, holders, n_holders, holders)},
     {.key = "holders_total", FR_MEMBER(PEAK, holders_total)},
     FR_END_OF_FIGURES,
 };
@@ -235,7 +242,7 @@ static const struct fr_figure sensitivities[] = {
     {.key = "resource", SENSITIVITY(resource)},
     {.key = "part_s", SENSITIVITY(part_s)},
     {.key = "elasticity", SENSITIVITY(elasticity)},
-    {.key = "change", .kind = FR_FIGURE_NUMBER, .of = faster_change_of},
+    {.key = "change", FR_NUMBER(faster_change_of)},
     {.key = "iteration_change", SENSITIVITY(faster_frac)},
     FR_END_OF_FIGURES,
 };
@@ -250,24 +257,20 @@ FR_VALUE(doubt_name_of, struct fr_record_doubt, x, text, fr_record_doubt_name(x)
 
 FR_VALUE(doubt_trust_of, struct fr_record_doubt, x, text, fr_trust_name(x->trust))
 static const struct fr_figure doubts[] = {
-    {.key = "kind", .kind = FR_FIGURE_TEXT, .of = doubt_name_of},
-    {.key = "trust", .kind = FR_FIGURE_TEXT, .of = doubt_trust_of},
+    {.key = "kind", FR_TEXT(doubt_name_of)},
+    {.key = "trust", FR_TEXT(doubt_trust_of)},
     {.key = "error", FR_MEMBER(struct fr_record_doubt, error_frac)},
     {.key = "effect_s", FR_MEMBER(struct fr_record_doubt, effect_s)},
     {.key = "share", FR_MEMBER(struct fr_record_doubt, share)},
     FR_END_OF_FIGURES,
 };
 
-#define TRUST(key_, trust)                                                                         \
-    {                                                                                              \
-        .key = key_, R(cost_frac[trust])                                                           \
-    }
 static const struct fr_figure cost_sources[] = {
-    TRUST("profiled", FR_TRUST_PROFILED),
-    TRUST("scaled", FR_TRUST_SCALED),
-    TRUST("calibrated", FR_TRUST_CALIBRATED),
-    TRUST("transferred", FR_TRUST_TRANSFERRED),
-    TRUST("datasheet", FR_TRUST_DATASHEET),
+    {.key = "profiled", R(cost_frac[FR_TRUST_PROFILED])},
+    {.key = "scaled", R(cost_frac[FR_TRUST_SCALED])},
+    {.key = "calibrated", R(cost_frac[FR_TRUST_CALIBRATED])},
+    {.key = "transferred", R(cost_frac[FR_TRUST_TRANSFERRED])},
+    {.key = "datasheet", R(cost_frac[FR_TRUST_DATASHEET])},
     {.key = "profiled-elsewhere",
      R(cost_frac[FR_TRUST_PROFILED_ELSEWHERE]),
      .when = has_profiles_from_elsewhere},
@@ -275,55 +278,34 @@ static const struct fr_figure cost_sources[] = {
 };
 
 /* A pipeline's planned time. */
-static const struct fr_figure promised[] = {
-    {.key = "planned_s", .kind = FR_FIGURE_NUMBER, .of = planned_of},
-    {.key = "planned_by", .kind = FR_FIGURE_TEXT, .of = planner_of},
-    {.key = "planned_gap_frac", .kind = FR_FIGURE_NUMBER, .of = planned_gap_of},
-    {.key = "not_planned", .kind = FR_FIGURE_TEXT, .of = not_planned_of},
-    FR_END_OF_FIGURES,
-};
+static const struct fr_figure promised[] = {{.key = "planned_s", FR_NUMBER(planned_of)},
+                                            {.key = "planned_by", FR_TEXT(planner_of)},
+                                            {.key = "planned_gap_frac", FR_NUMBER(planned_gap_of)},
+                                            {.key = "not_planned", FR_TEXT(not_planned_of)},
+                                            FR_END_OF_FIGURES};
 
 /* ---- the record ---- */
 
 /* Null where nothing runs; the workload that does not say has no key. */
-#define RATE(key_, function, condition)                                                            \
-    {                                                                                              \
-        .key = key_, .kind = FR_FIGURE_NUMBER, .of = function, .when = condition,                  \
-        .known = takes_time                                                                        \
-    }
+#define ITEMS(m, count, f) FR_ITEMS(struct fr_record, m, count, f)
+#define RATE(condition) .when = condition, .known = takes_time
 
 const struct fr_figure fr__record_asked_figures[] = {
-    {.key = "iteration_s",
-     R(iteration_s),
-     .known = runs,
-     .title = "iteration",
-     .unit = FR_IN_SECONDS},
-    {.key = "samples_per_s",
-     R(samples_per_s),
-     .known = runs,
-     .title = "samples/s",
-     .unit = FR_PER_SECOND},
+    {.key = "iteration_s", R(iteration_s), .known = runs, .title = "iteration"},
+    {.key = "samples_per_s", R(samples_per_s), .known = runs, .title = "samples/s"},
     {.key = "low_s", R(interval.low_s), .when = has_range, .known = runs},
     {.key = "high_s", R(interval.high_s), .when = has_range, .known = runs},
-    {.key = "half_low_s",
-     R(interval.half_low_s),
-     .when = has_range,
-     .known = runs,
-     .is_detail = true},
-    {.key = "half_high_s",
-     R(interval.half_high_s),
-     .when = has_range,
-     .known = runs,
-     .is_detail = true},
-    {.key = "interval_of", R(interval.of), .when = has_range, .is_detail = true},
-    {.key = "interval_is_guess", R(interval.is_guess), .when = is_guess, .is_detail = true},
+    {.key = "half_low_s", R(interval.half_low_s), .when = has_range, .known = runs, FR_DETAIL},
+    {.key = "half_high_s", R(interval.half_high_s), .when = has_range, .known = runs, FR_DETAIL},
+    WITH("interval_of", interval.of, has_range),
+    WITH("interval_is_guess", interval.is_guess, is_guess),
     {.key = "measured", FR_INSIDE(struct fr_record, correction, correction), .when = is_corrected},
     {.key = "strategy", R(strategy)},
     {.key = "workload", R(workload)},
     {.key = "topology", R(topology)},
-    {.key = "gpus", R(n_gpus)},
+    {.key = "gpus", R(n_gpus), .title = "GPUs"},
     {.key = "gpus_used", R(n_gpus_used)},
-    {.key = "folded", R(folding), .is_optional = true, .is_detail = true},
+    OPTIONAL("folded", folding),
     {.key = "global_batch", R(global_batch)},
     {.key = "precision", R(dtype)},
     {.key = "optimizer", R(optimizer)},
@@ -331,132 +313,89 @@ const struct fr_figure fr__record_asked_figures[] = {
     D("sent_gradient_dtype", sent_gradient_dtype),
     D("order", order),
     D("network", network),
-    {.key = "collectives", .kind = FR_FIGURE_TEXT, .of = collectives_of, .is_detail = true},
-    {.key = "collective_systems", .kind = FR_FIGURE_TEXT, .of = systems_of, .is_detail = true},
+    {.key = "collectives", FR_TEXT(collectives_of), FR_DETAIL},
+    {.key = "collective_systems", FR_TEXT(systems_of), FR_DETAIL},
     D("collective_way", collective_way),
     D("fitted_collectives", n_fitted_collectives),
     D("extrapolated_collectives", n_extrapolated_collectives),
     D("fitted_messages", n_fitted_messages),
-    {.key = "network_system_why",
-     .kind = FR_FIGURE_TEXT,
-     .of = why_no_system_of,
-     .is_detail = true},
-    {.key = "interference", R(interference), .when = has_interference, .is_detail = true},
-    {.key = "interference_s", R(interference_s), .when = has_interference, .is_detail = true},
-    {.key = "interference_low_s",
-     R(interference_low_s),
-     .when = has_interference,
-     .is_detail = true},
-    {.key = "interference_high_s",
-     R(interference_high_s),
-     .when = has_interference,
-     .is_detail = true},
-    {.key = "wait_factor", R(wait_factor), .when = waits_for_slowest, .is_detail = true},
-    {.key = "length_wait_frac", R(length_wait_frac), .when = waits_for_longest, .is_detail = true},
-    {.key = "recipe", R(recipe), .is_optional = true, .is_detail = true},
-    {.key = "input_s", R(input_s), .when = waits_for_input, .is_detail = true},
-    {.key = "input_wait_s", R(input_wait_s), .when = waits_for_input, .is_detail = true},
-    {.key = "slow", R(slow), .is_optional = true, .is_detail = true},
-    {.key = "time_unit",
-     .kind = FR_FIGURE_TEXT,
-     .of = unit_of,
-     .is_optional = true,
-     .is_detail = true},
-    {.key = "nics",
-     FR_ITEMS(struct fr_record, nics, n_nics, fr__nics_figures),
-     .when = has_nics,
-     .is_open = true},
+    {.key = "network_system_why", FR_TEXT(why_no_system_of), FR_DETAIL},
+    WITH("interference", interference, has_interference),
+    WITH("interference_s", interference_s, has_interference),
+    WITH("interference_low_s", interference_low_s, has_interference),
+    WITH("interference_high_s", interference_high_s, has_interference),
+    WITH("wait_factor", wait_factor, waits_for_slowest),
+    WITH("length_wait_frac", length_wait_frac, waits_for_longest),
+    OPTIONAL("recipe", recipe),
+    WITH("input_s", input_s, waits_for_input),
+    WITH("input_wait_s", input_wait_s, waits_for_input),
+    OPTIONAL("slow", slow),
+    {.key = "time_unit", FR_TEXT(unit_of), .is_optional = true, FR_DETAIL},
+    {.key = "nics", ITEMS(nics, n_nics, fr__nics_figures), .when = has_nics},
     {.key = "stands_for",
-     FR_ITEMS(struct fr_record, stands_for, n_stands_for, fr__values_text),
+     FR_WORDS(struct fr_record, stands_for, n_stands_for, fr__values_text),
      .when = has_stand_ins},
     D("seed", seed),
     {.key = "seeds", FR_INSIDE(struct fr_record, seeds, seeds), .when = has_seeds},
-    {.key = "warnings", FR_ITEMS(struct fr_record, warnings, n_warnings, fr__values_text)},
+    {.key = "warnings", FR_WORDS(struct fr_record, warnings, n_warnings, fr__values_text)},
     {.key = "question",
      .kind = FR_FIGURE_MAP,
      .figures = fr__values_text,
      .item = setting_item,
      .name = setting_name,
      .when = has_settings},
-    {.key = "tokens_per_sample", R(tokens_per_sample), .when = has_tokens, .is_detail = true},
-    {.key = "tokens_per_s",
-     R(tokens_per_s),
-     .when = has_tokens,
-     .known = takes_time,
-     .title = "tokens/s",
-     .unit = FR_PER_SECOND},
+    WITH("tokens_per_sample", tokens_per_sample, has_tokens),
+    {.key = "tokens_per_s", R(tokens_per_s), RATE(has_tokens), .title = "tokens/s"},
     {.key = "tokens_per_s_per_gpu",
-     .kind = FR_FIGURE_NUMBER,
-     .of = tokens_per_gpu_of,
-     .when = has_tokens,
-     .known = takes_time,
-     .title = "tokens/s/GPU",
-     .unit = FR_PER_SECOND},
-    {.key = "model_flops", R(model_flops), .when = has_flops, .is_detail = true},
-    {.key = "hardware_flops", R(hardware_flops), .when = has_flops, .is_detail = true},
-    RATE("model_flops_per_s_per_gpu", model_rate_of, has_flops),
-    RATE("hardware_flops_per_s_per_gpu", hardware_rate_of, has_flops),
-    {.key = "peak_flops_per_s_per_gpu",
-     .kind = FR_FIGURE_NUMBER,
-     .of = peak_rate_of,
-     .when = has_peak_rate,
-     .is_detail = true},
-    {.key = "mfu",
-     R(mfu),
-     .when = has_peak_rate,
-     .known = takes_time,
-     .title = "MFU",
-     .unit = FR_IN_PERCENT},
-    {.key = "hfu",
-     R(hfu),
-     .when = has_peak_rate,
-     .known = takes_time,
-     .title = "HFU",
-     .unit = FR_IN_PERCENT},
-    {.key = "board_W", R(board_W), .when = has_power, .is_detail = true},
+     FR_NUMBER(tokens_per_gpu_of),
+     RATE(has_tokens),
+     .title = "tokens/s/GPU"},
+    WITH("model_flops", model_flops, has_flops),
+    WITH("hardware_flops", hardware_flops, has_flops),
+    {.key = "model_flops_per_s_per_gpu", FR_NUMBER(model_rate_of), RATE(has_flops)},
+    {.key = "hardware_flops_per_s_per_gpu", FR_NUMBER(hardware_rate_of), RATE(has_flops)},
+    {.key = "peak_flops_per_s_per_gpu", FR_NUMBER(peak_rate_of), .when = has_peak_rate, FR_DETAIL},
+    {.key = "mfu", R(mfu), RATE(has_peak_rate), .title = "MFU"},
+    {.key = "hfu", R(hfu), RATE(has_peak_rate), .title = "HFU"},
+    WITH("board_W", board_W, has_power),
     FR_END_OF_FIGURES,
 };
-
-#define ITEMS(m, count, f) FR_ITEMS(struct fr_record, m, count, f), .is_open = true
 
 const struct fr_figure fr__record_found_figures[] = {
     {.key = "oom", R(oom)},
     {.key = "oom_why", FR_INSIDE(struct fr_record, oom_why, oom_why), .when = is_oom},
     {.key = "advice", ITEMS(advice, n_advice, advice), .when = has_advice},
-    {.key = "advice_tried", R(advice_tried), .when = has_advice, .is_detail = true},
-    {.key = "advice_cut_short", R(is_advice_cut_short), .when = has_advice, .is_detail = true},
-    {.key = "compute_s", R(compute_s), .title = "compute", .unit = FR_IN_SECONDS},
+    WITH("advice_tried", advice_tried, has_advice),
+    WITH("advice_cut_short", is_advice_cut_short, has_advice),
+    {.key = "compute_s", R(compute_s), .title = "compute"},
     {.key = "comm_s", R(comm_s)},
-    {.key = "exposed_comm_s", R(exposed_comm_s), .title = "exposed comm", .unit = FR_IN_SECONDS},
-    {.key = "bubble_s", R(bubble_s), .title = "bubble", .unit = FR_IN_SECONDS},
+    {.key = "exposed_comm_s", R(exposed_comm_s), .title = "exposed comm"},
+    {.key = "bubble_s", R(bubble_s), .title = "bubble"},
     {.key = "lower_bound_s", R(lower_bound_s)},
-    {.key = "order_efficiency", R(order_efficiency), .when = has_totals, .is_detail = true},
-    {.key = "order_speedup_potential",
-     R(order_speedup_potential),
-     .when = has_totals,
-     .is_detail = true},
-    {.key = "ordered_transfers", R(n_ordered), .when = is_ordered, .is_detail = true},
+    WITH("order_efficiency", order_efficiency, has_totals),
+    WITH("order_speedup_potential", order_speedup_potential, has_totals),
+    WITH("ordered_transfers", n_ordered, is_ordered),
     D("iterations", n_iterations),
-    {.key = "peak_bytes", R(peak_bytes), .title = "peak memory", .unit = FR_IN_BYTES},
+    {.key = "peak_bytes", R(peak_bytes), .title = "peak memory"},
     {.key = "peak_allocated_bytes", R(peak_allocated_bytes)},
     {.key = "peak_reserved_bytes", R(peak_reserved_bytes)},
     {.key = "capacity_bytes", R(peak_capacity_bytes), .is_column = true},
-    {.key = "memory_model", .kind = FR_FIGURE_TEXT, .of = memory_model_of},
+    {.key = "memory_model", FR_TEXT(memory_model_of)},
     {.key = "peak", FR_INSIDE(struct fr_record, peak, peak), .when = has_peak, .is_open = true},
     {.key = "devices", ITEMS(devices, n_devices, devices)},
     {.key = "links", ITEMS(links, n_links, links)},
     D("links_total", links_total),
     {.key = "critical_path", ITEMS(critical_path, n_critical, fr__values_text)},
     D("critical_path_total", critical_total),
-    {.key = "sensitivities_rough", R(is_rough), .when = has_sensitivities, .is_detail = true},
+    WITH("sensitivities_rough", is_rough, has_sensitivities),
     {.key = "sensitivities",
      ITEMS(sensitivities, n_sensitivities, sensitivities),
      .when = has_short_list},
     {.key = "sensitivities", ITEMS(sensitivities, n_sensitivities, reruns), .when = has_long_list},
-    {.key = "iteration_low_s", R(iteration_low_s), .when = has_errors, .is_detail = true},
-    {.key = "iteration_high_s", R(iteration_high_s), .when = has_errors, .is_detail = true},
+    WITH("iteration_low_s", iteration_low_s, has_errors),
+    WITH("iteration_high_s", iteration_high_s, has_errors),
     {.key = "uncertainty", ITEMS(doubts, n_doubts, doubts), .when = has_doubts},
-    {.kind = FR_FIGURE_GROUP, .figures = promised, .when = has_promise, .is_detail = true},
+    {.kind = FR_FIGURE_GROUP, .figures = promised, .when = has_promise, FR_DETAIL},
     {.kind = FR_FIGURE_GROUP,
      .figures = fr__decided_figures,
      .when = has_plan,

@@ -12,8 +12,6 @@
 
 #define OF(function, member, expression)                                                           \
     FR_VALUE(function, struct fr__comm_answer, x, member, expression)
-#define NUMBER(function) .kind = FR_FIGURE_NUMBER, .of = function
-#define TEXT(function) .kind = FR_FIGURE_TEXT, .of = function
 
 OF(bytes_of, count, x->row->bytes)
 OF(us_of, number, x->row->time_s * 1e6)
@@ -32,20 +30,20 @@ OF(busiest_frac_of, number, x->row->busiest == FR_NONE ? NAN : x->row->busiest_f
 
 /* Names of algorithms have no comma but that of a file: they are quoted. */
 const struct fr_figure fr__comm_figures[] = {
-    {.key = "size_bytes", .kind = FR_FIGURE_COUNT, .of = bytes_of},
-    {.key = "time_us", NUMBER(us_of)},
-    {.key = "algbw_GBps", NUMBER(GBps_of)},
-    {.key = "busbw_GBps", NUMBER(bus_GBps_of)},
-    {.key = "algorithm", TEXT(algorithm_of), .is_quoted = true},
-    {.key = "protocol", TEXT(protocol_of)},
-    {.key = "channels", .kind = FR_FIGURE_COUNT, .of = channels_of},
-    {.key = "nccl_time_us", NUMBER(nccl_us_of)},
-    {.key = "source", TEXT(source_of)},
-    {.key = "error", NUMBER(error_of), .is_detail = true},
-    {.key = "asked", TEXT(way_of), .is_detail = true},
-    {.key = "asked_or_auto", TEXT(way_or_auto_of), .is_column = true, .is_quoted = true},
-    {.key = "busiest_link", TEXT(busiest_of)},
-    {.key = "busiest_link_frac", NUMBER(busiest_frac_of)},
+    {.key = "size_bytes", FR_COUNT(bytes_of)},
+    {.key = "time_us", FR_NUMBER(us_of)},
+    {.key = "algbw_GBps", FR_NUMBER(GBps_of)},
+    {.key = "busbw_GBps", FR_NUMBER(bus_GBps_of)},
+    {.key = "algorithm", FR_TEXT(algorithm_of), .is_quoted = true},
+    {.key = "protocol", FR_TEXT(protocol_of)},
+    {.key = "channels", FR_COUNT(channels_of)},
+    {.key = "nccl_time_us", FR_NUMBER(nccl_us_of)},
+    {.key = "source", FR_TEXT(source_of)},
+    {.key = "error", FR_NUMBER(error_of), FR_DETAIL},
+    {.key = "asked", FR_TEXT(way_of), FR_DETAIL},
+    {.key = "asked_or_auto", FR_TEXT(way_or_auto_of), .is_column = true, .is_quoted = true},
+    {.key = "busiest_link", FR_TEXT(busiest_of)},
+    {.key = "busiest_link_frac", FR_NUMBER(busiest_frac_of)},
     FR_END_OF_FIGURES,
 };
 
@@ -58,14 +56,13 @@ FR_CONDITION(has_nics, struct fr_comm_table, x, x->n_nics > 0)
 #define TABLE(m) FR_MEMBER(struct fr_comm_table, m)
 const struct fr_figure fr__comm_question_figures[] = {
     {.key = "topology", TABLE(topology)},
-    {.key = "collective", TEXT(kind_of)},
+    {.key = "collective", FR_TEXT(kind_of)},
     {.key = "gpus", TABLE(n_gpus)},
     {.key = "machines", TABLE(n_machines)},
     {.key = "nics",
      FR_ARRAY(struct fr_comm_table, nics, n_nics, fr__nics_figures),
-     .when = has_nics,
-     .is_open = true},
-    {.key = "type", TEXT(type_of)},
+     .when = has_nics},
+    {.key = "type", FR_TEXT(type_of)},
     {.key = "nccl_why", TABLE(nccl_why)},
     {.key = "transferred_why", TABLE(why_transferred)},
     FR_END_OF_FIGURES,
@@ -74,27 +71,23 @@ const struct fr_figure fr__comm_question_figures[] = {
 /* ---- how one goes ---- */
 
 #define LINK(m) FR_MEMBER(struct fr_comm_link, m)
-static const struct fr_figure links[] = {
-    {.key = "link", LINK(name)},
-    {.key = "bytes", LINK(bytes)},
-    {.key = "bw_Bps", LINK(bw_Bps)},
-    {.key = "used_frac", LINK(used_frac)},
-    FR_END_OF_FIGURES,
-};
+static const struct fr_figure links[] = {{.key = "link", LINK(name)},
+                                         {.key = "bytes", LINK(bytes)},
+                                         {.key = "bw_Bps", LINK(bw_Bps)},
+                                         {.key = "used_frac", LINK(used_frac)},
+                                         FR_END_OF_FIGURES};
 
 FR_VALUE(round_of, struct fr_collective_message, x, count, x->round + UINT64_C(1))
 
 #define MESSAGE(m) FR_MEMBER(struct fr_collective_message, m)
-static const struct fr_figure messages[] = {
-    {.key = "round", .kind = FR_FIGURE_COUNT, .of = round_of},
-    {.key = "from", MESSAGE(from)},
-    {.key = "to", MESSAGE(to)},
-    {.key = "bytes", MESSAGE(bytes)},
-    {.key = "first_piece", MESSAGE(first_piece)},
-    {.key = "pieces", MESSAGE(n_pieces)},
-    {.key = "is_sum", MESSAGE(is_sum)},
-    FR_END_OF_FIGURES,
-};
+static const struct fr_figure messages[] = {{.key = "round", FR_COUNT(round_of)},
+                                            {.key = "from", MESSAGE(from)},
+                                            {.key = "to", MESSAGE(to)},
+                                            {.key = "bytes", MESSAGE(bytes)},
+                                            {.key = "first_piece", MESSAGE(first_piece)},
+                                            {.key = "pieces", MESSAGE(n_pieces)},
+                                            {.key = "is_sum", MESSAGE(is_sum)},
+                                            FR_END_OF_FIGURES};
 
 #define STEPS(m) FR_MEMBER(struct fr_collective_story, m)
 static const struct fr_figure steps[] = {
@@ -106,14 +99,12 @@ static const struct fr_figure steps[] = {
     {.key = "lanes", STEPS(n_lanes)},
     {.key = "most_sent_bytes", STEPS(most_sent_bytes)},
     {.key = "sent_bytes", STEPS(sent_bytes)},
-    {.key = "messages",
-     FR_ITEMS(struct fr_collective_story, messages, n_messages, messages),
-     .is_open = true},
+    {.key = "messages", FR_ITEMS(struct fr_collective_story, messages, n_messages, messages)},
     FR_END_OF_FIGURES,
 };
 
 const struct fr_figure fr__comm_story_figures[] = {
-    {.key = "links", FR_ARRAY(struct fr_comm_story, links, n_links, links), .is_open = true},
+    {.key = "links", FR_ARRAY(struct fr_comm_story, links, n_links, links)},
     {.key = "why_no_steps", FR_MEMBER(struct fr_comm_story, why_no_steps)},
     {.kind = FR_FIGURE_GROUP,
      .figures = steps,
@@ -142,17 +133,15 @@ OF(extrapolated_of, count, TIMES_OF(x)->is_extrapolated)
 OF(expanded_bus_of, number, BUS(x, TIMES_OF(x)->expanded_s))
 OF(fitted_bus_of, number, BUS(x, TIMES_OF(x)->fitted_s))
 
-static const struct fr_figure times[] = {
-    {.key = "bytes", .kind = FR_FIGURE_COUNT, .of = size_of},
-    {.key = "expanded_s", NUMBER(expanded_of)},
-    {.key = "closed_s", NUMBER(closed_of)},
-    {.key = "fitted_s", NUMBER(fitted_of)},
-    {.key = "fitted_error", NUMBER(fitted_error_of)},
-    {.key = "is_extrapolated", .kind = FR_FIGURE_FLAG, .of = extrapolated_of},
-    {.key = "expanded_bus_Bps", NUMBER(expanded_bus_of)},
-    {.key = "fitted_bus_Bps", NUMBER(fitted_bus_of)},
-    FR_END_OF_FIGURES,
-};
+static const struct fr_figure times[] = {{.key = "bytes", FR_COUNT(size_of)},
+                                         {.key = "expanded_s", FR_NUMBER(expanded_of)},
+                                         {.key = "closed_s", FR_NUMBER(closed_of)},
+                                         {.key = "fitted_s", FR_NUMBER(fitted_of)},
+                                         {.key = "fitted_error", FR_NUMBER(fitted_error_of)},
+                                         {.key = "is_extrapolated", FR_FLAG(extrapolated_of)},
+                                         {.key = "expanded_bus_Bps", FR_NUMBER(expanded_bus_of)},
+                                         {.key = "fitted_bus_Bps", FR_NUMBER(fitted_bus_of)},
+                                         FR_END_OF_FIGURES};
 
 static const void *time_item(const void *table, size_t i, union fr_item *room)
 {
@@ -165,7 +154,7 @@ static const void *time_item(const void *table, size_t i, union fr_item *room)
 
 const struct fr_figure fr__comm_models_figures[] = {
     {.key = "topology", TABLE(topology)},
-    {.key = "collective", TEXT(kind_of)},
+    {.key = "collective", FR_TEXT(kind_of)},
     {.key = "gpus", TABLE(n_gpus)},
     {.key = "machines", TABLE(n_machines)},
     {.key = "system", TABLE(system)},

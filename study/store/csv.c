@@ -5,9 +5,11 @@
  *   0123456789abcdef,workload=vgg19|...,fits,...
  *   0123456789abcdef,input,mine.yaml,fedcba9876543210
  *
- * A line is appended by one write(2) and begins with the digest of what follows the first comma. So
- * a process that is killed leaves whole lines and perhaps a torn last one, which the next to open
- * the store cuts off. Anything else that does not add up is damage, and refused.
+ * The names are those of the figures when the store was begun; rows are read and added by them
+ * (struct fr__row_columns). A line is appended by one write(2) and begins with the digest of what
+ * follows the first comma. So a process that is killed leaves whole lines and perhaps a torn last
+ * one, which the next to open the store cuts off. Anything else that does not add up is damage, and
+ * refused.
  */
 #include "config.h"
 
@@ -28,6 +30,7 @@
 enum { CHECKSUM = FR__DIGEST_HEX - 1 };
 static const uint64_t MAX_BYTES = UINT64_C(1) << 32;
 static const char *const INPUT = "input,"; /* keys begin with "workload=" */
+static const char *const FIRST_NAMES = "checksum,key,outcome,";
 
 struct noted_input {
     const char *name, *digest;
@@ -36,6 +39,7 @@ struct noted_input {
 struct journal {
     struct fr__arena *arena; /* path, rows, inputs */
     const char *path;
+    struct fr__row_columns columns;
     int fd;
     const struct fr_sweep_row **rows; /* [n_rows] */
     uint32_t *table;                  /* [n_table] by key: row + 1, or 0; a power of two */
@@ -83,30 +87,17 @@ static bool grow_table(struct journal *j)
     return true;
 }
 
-static struct fr_sweep_row *copy_row(struct fr__arena *arena, const struct fr_sweep_row *row)
-{
-    struct fr_sweep_row *copy = fr__arena_alloc(arena, 1, sizeof(*copy));
-
-    if (!copy)
-        return NULL;
-    *copy = *row;
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++) {
-        const char **text = fr__row_text(copy, c);
-
-        if (c->type == FR__COLUMN_TEXT && !(*text = fr__arena_strdup(arena, *text)))
-            return NULL;
-    }
-    return copy;
-}
-
 static enum fr_status remember(struct journal *j, const struct fr_sweep_row *row,
                                struct fr_error *err)
 {
-    const struct fr_sweep_row *copy;
+    struct fr_sweep_row *copy;
 
     if ((2 * (j->n_rows + 1) > j->n_table && !grow_table(j)) ||
         !fr__grow(&j->rows, &j->cap_rows, j->n_rows + 1, sizeof(*j->rows)) ||
-        !(copy = copy_row(j->arena, row)))
+        !(copy = fr__arena_alloc(j->arena, 1, sizeof(*copy))))
+        return fr__fail_nomem(err);
+    *copy = *row;
+    if (!fr__row_keep(copy, j->arena))
         return fr__fail_nomem(err);
     j->rows[j->n_rows++] = copy;
     j->table[slot_of(j, row->key)] = (uint32_t)j->n_rows;
@@ -115,7 +106,7 @@ static enum fr_status remember(struct journal *j, const struct fr_sweep_row *row
 
 /* ---- reading what is there ---- */
 
-static char *header_text(void)
+static char *header_text(const struct journal *j)
 {
     char *text = NULL;
     size_t length;
@@ -125,7 +116,7 @@ static char *header_text(void)
         return NULL;
     fprintf(f, "# forerun sweep store, format %d, forerun %s\nchecksum,", FR_STORE_FORMAT,
             fr_version());
-    fr__row_write_names(f);
+    fr__row_write_names(f, &j->columns);
     putc('\n', f);
     (void)fr__text_close(f, &text);
     return text;
@@ -220,7 +211,7 @@ static enum fr_status read_lines(struct journal *j, const char *text, size_t len
     enum fr_status st = rows && inputs ? FR_OK : fr__fail_nomem(err);
 
     if (st == FR_OK) {
-        fr__row_write_names(rows);
+        fr__row_write_names(rows, &j->columns);
         fputs("\n", rows);
         fputs("input,name,digest\n", inputs);
         st = sort_lines(j, text, length, rows, inputs, good, err);
@@ -230,7 +221,7 @@ static enum fr_status read_lines(struct journal *j, const char *text, size_t len
     if (inputs && !fr__text_close(inputs, &inputs_text) && st == FR_OK)
         st = fr__fail_nomem(err);
     if (st == FR_OK)
-        st = fr__rows_read(rows_text, n_rows, j->path, NULL, take_stored, j, err);
+        st = fr__rows_read(rows_text, n_rows, j->path, take_stored, j, err);
     if (st == FR_OK)
         st = fr__csv_read_text(inputs_text, n_inputs, j->path, columns, take_input, j, err);
     free(rows_text);
@@ -311,17 +302,42 @@ static enum fr_status read_whole(const struct journal *j, char **out, size_t *le
     return FR_OK;
 }
 
+/* The columns of a store that was begun: those of its second line. Leaves them as they are where
+ * this is no whole header of this version. */
+static enum fr_status read_columns(struct journal *j, const char *text, struct fr_error *err)
+{
+    char *header = header_text(j), name[64];
+    const char *at = strchr(text, '\n');
+    size_t n = header ? strcspn(header, "\n") + 1 : 0;
+    enum fr_status st = header ? FR_OK : fr__fail_nomem(err);
+
+    if (st == FR_OK && at && strncmp(text, header, n) == 0 && strchr(at + 1, '\n') &&
+        strncmp(at + 1, FIRST_NAMES, strlen(FIRST_NAMES)) == 0) {
+        j->columns.n = 0;
+        for (at += strlen("\nchecksum"); *at == ',' && st == FR_OK; at += n + 1) {
+            n = strcspn(at + 1, ",\n");
+            snprintf(name, sizeof(name), "%.*s", (int)n, at + 1);
+            st = fr__row_columns_add(&j->columns, j->path, name, err);
+        }
+    }
+    free(header);
+    return st;
+}
+
 /* Reads the store, or begins it; cuts off a torn end. */
 static enum fr_status take_over(struct journal *j, struct fr_error *err)
 {
-    char *text = NULL, *header = header_text();
+    char *text = NULL, *header = NULL;
     size_t length = 0, n_header, good = 0;
     enum fr_status st;
 
-    if (!header)
-        return fr__fail_nomem(err);
-    n_header = strlen(header);
+    fr__row_columns_init(&j->columns);
     st = read_whole(j, &text, &length, err);
+    if (st == FR_OK)
+        st = read_columns(j, text, err);
+    if (st == FR_OK && !(header = header_text(j)))
+        st = fr__fail_nomem(err);
+    n_header = header ? strlen(header) : 0;
     if (st == FR_OK && length < n_header && memcmp(text, header, length) == 0) {
         if (ftruncate(j->fd, 0) != 0) /* killed while it began */
             st = fail_io(j, "write", err);
@@ -394,14 +410,19 @@ static enum fr_status csv_put(void *store, const struct fr_sweep_row *row, struc
     struct journal *j = store;
     const struct fr_sweep_row *old = find_row(j, row->key);
     enum fr_status st;
-    char *cells;
+    char *cells = NULL;
+    size_t length;
+    FILE *f;
 
     if (old)
-        return fr__rows_equal(old, row) ? FR_OK : fr__store_fail_conflict(j->path, row->key, err);
-    cells = fr_sweep_row_text(row);
-    if (!cells)
+        return fr__rows_equal(old, row, &j->columns)
+                   ? FR_OK
+                   : fr__store_fail_conflict(j->path, row->key, err);
+    f = fr__text_open(&cells, &length);
+    if (!f)
         return fr__fail_nomem(err);
-    st = append_line(j, cells, err);
+    fr__row_write_cells(f, &j->columns, row);
+    st = fr__text_close(f, &cells) ? append_line(j, cells, err) : fr__fail_nomem(err);
     free(cells);
     return st == FR_OK ? remember(j, row, err) : st;
 }

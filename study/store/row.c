@@ -1,4 +1,4 @@
-/* study/store/row.c - the columns of a row, its text, and how it is made from an answer. */
+/* study/store/row.c - the figures of a row, its text, and how it is made from an answer. */
 #include "config.h"
 
 #include "base/csv.h"
@@ -6,88 +6,95 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "study/answer/figures.h"
 #include "study/store/digest.h"
 #include "study/store/row.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_RECORD = 1000000 }; /* a cell of CSV may hold 1 MiB */
 
-#define COLUMN(name, type, member)                                                                 \
+FR_VALUE(outcome_of, struct fr_sweep_row, x, text, fr_outcome_name(x->outcome))
+
+#define ROW(m) FR_MEMBER(struct fr_sweep_row, m)
+#define ASKED(key_, m)                                                                             \
     {                                                                                              \
-        name, FR__COLUMN_##type, offsetof(struct fr_sweep_row, member)                             \
+        .key = key_, ROW(m)                                                                        \
     }
-const struct fr__row_column fr__row_columns[] = {
-    COLUMN("key", TEXT, key),
-    COLUMN("outcome", OUTCOME, outcome),
-    COLUMN("reason", TEXT, reason),
-    COLUMN("workload", TEXT, workload),
-    COLUMN("topology", TEXT, topology),
-    COLUMN("gpus", COUNT, gpus),
-    COLUMN("gpus_used", COUNT, gpus_used),
-    COLUMN("gpu_types", TEXT, gpu_types),
-    COLUMN("machines", TEXT, machines),
-    COLUMN("spread", COUNT, is_spread),
-    COLUMN("devices", TEXT, devices),
-    COLUMN("global_batch", COUNT, global_batch),
-    COLUMN("seq_len", COUNT, seq_len),
-    COLUMN("image_size", COUNT, image_size), /* as asked; 0: the workload's own */
-    COLUMN("precision", TEXT, precision),
-    COLUMN("strategy", TEXT, strategy),
-    COLUMN("optimizer", TEXT, optimizer),
-    COLUMN("zero_grad", TEXT, zero_grad),
-    COLUMN("ready_order", TEXT, order), /* "order" is a word of SQL */
-    COLUMN("network", TEXT, network),
-    COLUMN("channels", TEXT, channels),
-    COLUMN("collectives", TEXT, collectives),
-    COLUMN("alloc", TEXT, alloc),
-    COLUMN("memory_model", TEXT, memory),
-    COLUMN("costs", TEXT, costs),
-    COLUMN("profile_device", TEXT, profile_device),
-    COLUMN("iterations", COUNT, iterations),
-    COLUMN("seed", COUNT, seed),
-    COLUMN("seeds", COUNT, n_seeds),
-    COLUMN("jitter", NUMBER, jitter_cv),
-    COLUMN("device_jitter", NUMBER, device_cv),
-    COLUMN("iteration_s", NUMBER, iteration_s),
-    COLUMN("standard_error_s", NUMBER, standard_error_s),
-    COLUMN("min_s", NUMBER, min_s),
-    COLUMN("max_s", NUMBER, max_s),
-    COLUMN("samples_per_s", NUMBER, samples_per_s),
-    COLUMN("low_s", NUMBER, low_s),
-    COLUMN("high_s", NUMBER, high_s),
-    COLUMN("compute_s", NUMBER, compute_s),
-    COLUMN("comm_s", NUMBER, comm_s),
-    COLUMN("exposed_comm_s", NUMBER, exposed_comm_s),
-    COLUMN("bubble_s", NUMBER, bubble_s),
-    COLUMN("lower_bound_s", NUMBER, lower_bound_s),
-    COLUMN("peak_bytes", COUNT, peak_bytes),
-    COLUMN("peak_allocated_bytes", COUNT, peak_allocated_bytes),
-    COLUMN("peak_reserved_bytes", COUNT, peak_reserved_bytes),
-    COLUMN("capacity_bytes", COUNT, capacity_bytes),
-    COLUMN("over_bytes", COUNT, over_bytes),
-    COLUMN("cost_profiled_frac", NUMBER, cost_frac[FR_TRUST_PROFILED]),
-    COLUMN("cost_scaled_frac", NUMBER, cost_frac[FR_TRUST_SCALED]),
-    COLUMN("cost_calibrated_frac", NUMBER, cost_frac[FR_TRUST_CALIBRATED]),
-    COLUMN("cost_transferred_frac", NUMBER, cost_frac[FR_TRUST_TRANSFERRED]),
-    COLUMN("cost_datasheet_frac", NUMBER, cost_frac[FR_TRUST_DATASHEET]),
-    COLUMN("cost_profiled_elsewhere_frac", NUMBER, cost_frac[FR_TRUST_PROFILED_ELSEWHERE]),
-    COLUMN("tasks", COUNT, tasks),
-    COLUMN("tokens_per_s", NUMBER, tokens_per_s),
-    COLUMN("model_flops_per_s_per_gpu", NUMBER, model_flops_per_s_per_gpu),
-    COLUMN("mfu", NUMBER, mfu),
-    COLUMN("hfu", NUMBER, hfu),
-    COLUMN("record", TEXT, record),
-    {NULL, FR__COLUMN_TEXT, 0},
+#define FOUND(key_, m, from_)                                                                      \
+    {                                                                                              \
+        .key = key_, ROW(m), .from = from_                                                         \
+    }
+const struct fr_figure fr__row_figures[] = {
+    {.key = "key", ROW(key), FR_DETAIL},
+    {.key = "outcome", FR_TEXT(outcome_of)},
+    ASKED("reason", reason),
+    ASKED("workload", workload),
+    ASKED("topology", topology),
+    FOUND("gpus", gpus, "gpus"),
+    FOUND("gpus_used", gpus_used, "gpus_used"),
+    ASKED("gpu_types", gpu_types),
+    ASKED("machines", machines),
+    ASKED("spread", is_spread),
+    ASKED("devices", devices),
+    FOUND("global_batch", global_batch, "global_batch"),
+    ASKED("seq_len", seq_len),
+    ASKED("image_size", image_size), /* as asked; 0: the workload's own */
+    FOUND("precision", precision, "precision"),
+    ASKED("strategy", strategy),
+    ASKED("optimizer", optimizer),
+    ASKED("zero_grad", zero_grad),
+    ASKED("ready_order", order), /* "order" is a word of SQL */
+    ASKED("network", network),
+    ASKED("channels", channels),
+    FOUND("collectives", collectives, "collectives"),
+    ASKED("alloc", alloc),
+    ASKED("memory_model", memory),
+    ASKED("costs", costs),
+    ASKED("profile_device", profile_device),
+    ASKED("iterations", iterations),
+    ASKED("seed", seed),
+    ASKED("seeds", n_seeds),
+    ASKED("jitter", jitter_cv),
+    ASKED("device_jitter", device_cv),
+    FOUND("iteration_s", iteration_s, "iteration_s"),
+    FOUND("standard_error_s", standard_error_s, "seeds.standard_error_s"),
+    FOUND("min_s", min_s, "seeds.min_s"),
+    FOUND("max_s", max_s, "seeds.max_s"),
+    FOUND("samples_per_s", samples_per_s, "samples_per_s"),
+    {.key = "low_s", ROW(low_s), .from = "low_s", .is_optional = true},
+    {.key = "high_s", ROW(high_s), .from = "high_s", .is_optional = true},
+    FOUND("compute_s", compute_s, "compute_s"),
+    FOUND("comm_s", comm_s, "comm_s"),
+    FOUND("exposed_comm_s", exposed_comm_s, "exposed_comm_s"),
+    FOUND("bubble_s", bubble_s, "bubble_s"),
+    FOUND("lower_bound_s", lower_bound_s, "lower_bound_s"),
+    FOUND("peak_bytes", peak_bytes, "peak_bytes"),
+    FOUND("peak_allocated_bytes", peak_allocated_bytes, "peak_allocated_bytes"),
+    FOUND("peak_reserved_bytes", peak_reserved_bytes, "peak_reserved_bytes"),
+    FOUND("capacity_bytes", capacity_bytes, "capacity_bytes"),
+    FOUND("over_bytes", over_bytes, "oom_why.over_bytes"),
+    FOUND("cost_profiled_frac", cost_frac[FR_TRUST_PROFILED], "cost_sources.profiled"),
+    FOUND("cost_scaled_frac", cost_frac[FR_TRUST_SCALED], "cost_sources.scaled"),
+    FOUND("cost_calibrated_frac", cost_frac[FR_TRUST_CALIBRATED], "cost_sources.calibrated"),
+    FOUND("cost_transferred_frac", cost_frac[FR_TRUST_TRANSFERRED], "cost_sources.transferred"),
+    FOUND("cost_datasheet_frac", cost_frac[FR_TRUST_DATASHEET], "cost_sources.datasheet"),
+    FOUND("cost_profiled_elsewhere_frac", cost_frac[FR_TRUST_PROFILED_ELSEWHERE],
+          "cost_profiled_elsewhere_frac"),
+    FOUND("tasks", tasks, "tasks"),
+    FOUND("tokens_per_s", tokens_per_s, "tokens_per_s"),
+    FOUND("model_flops_per_s_per_gpu", model_flops_per_s_per_gpu, "model_flops_per_s_per_gpu"),
+    FOUND("mfu", mfu, "mfu"),
+    FOUND("hfu", hfu, "hfu"),
+    {.key = "record", ROW(record), FR_DETAIL},
+    FR_END_OF_FIGURES,
 };
-#undef COLUMN
-_Static_assert(sizeof(fr__row_columns) / sizeof(fr__row_columns[0]) == FR__N_ROW_COLUMNS + 1,
-               "study/store/row.h counts the columns");
-_Static_assert((int)FR_N_TRUSTS == 6, "a column for each trust");
+_Static_assert(sizeof(fr__row_figures) / sizeof(fr__row_figures[0]) == FR__N_ROW_FIGURES + 1,
+               "study/store/row.h counts the figures");
+_Static_assert((int)FR_N_TRUSTS == 6, "a figure for each trust");
 
 static const char *const outcome_names[FR_N_OUTCOMES] = {"fits", "oom", "impossible", "failed"};
 static const struct fr__name_list outcomes = FR__NAMES(outcome_names);
@@ -102,140 +109,145 @@ enum fr_outcome fr__outcome_parse(const char *name)
     return (enum fr_outcome)fr__name_parse(&outcomes, name);
 }
 
-/* ---- members by column ---- */
+/* ---- columns ---- */
 
-static void *member(struct fr_sweep_row *row, const struct fr__row_column *c)
+void fr__row_columns_init(struct fr__row_columns *c)
 {
-    return (char *)row + c->offset;
+    for (c->n = 0; c->n < FR__N_ROW_FIGURES; c->n++)
+        c->figures[c->n] = &fr__row_figures[c->n];
 }
 
-static const void *member_of(const struct fr_sweep_row *row, const struct fr__row_column *c)
+enum fr_status fr__row_columns_add(struct fr__row_columns *c, const char *path, const char *name,
+                                   struct fr_error *err)
 {
-    return (const char *)row + c->offset;
+    const struct fr_figure *f = fr__figure_find(fr__row_figures, name);
+
+    for (size_t i = 0; i < c->n && f; i++)
+        if (c->figures[i] == f)
+            f = NULL;
+    if (!f)
+        return fr__fail(err, FR_EPARSE, (struct fr_loc){path, 0, 0},
+                        "the store has a column '%.40s' too much; this forerun knows no such "
+                        "figure, or it is there twice",
+                        name);
+    c->figures[c->n++] = f;
+    return FR_OK;
 }
 
-const char **fr__row_text(struct fr_sweep_row *row, const struct fr__row_column *c)
+/* ---- rows ---- */
+
+void fr__row_init(struct fr_sweep_row *row)
 {
-    return member(row, c);
+    const struct fr_value none = {.kind = FR_FIGURE_END}, empty = {FR_FIGURE_TEXT, "", 0, 0, ""};
+
+    memset(row, 0, sizeof(*row));
+    for (const struct fr_figure *f = fr__row_figures; f->kind != FR_FIGURE_END; f++)
+        if (!f->of)
+            fr__figure_set(f, row, f->kind == FR_FIGURE_TEXT ? &empty : &none);
 }
 
-uint64_t *fr__row_count(struct fr_sweep_row *row, const struct fr__row_column *c)
+bool fr__row_keep(struct fr_sweep_row *row, struct fr__arena *arena)
 {
-    return member(row, c);
-}
+    for (const struct fr_figure *f = fr__row_figures; f->kind != FR_FIGURE_END; f++) {
+        struct fr_value v;
 
-double *fr__row_number(struct fr_sweep_row *row, const struct fr__row_column *c)
-{
-    return member(row, c);
-}
-
-const char *fr__row_cell(const struct fr_sweep_row *row, const struct fr__row_column *c,
-                         char buf[FR__ROW_CELL])
-{
-    const void *at = member_of(row, c);
-    double x;
-
-    switch (c->type) {
-    case FR__COLUMN_TEXT:
-        return *(const char *const *)at;
-    case FR__COLUMN_COUNT:
-        snprintf(buf, FR__ROW_CELL, "%" PRIu64, *(const uint64_t *)at);
-        return buf;
-    case FR__COLUMN_NUMBER:
-        x = *(const double *)at;
-        return isnan(x) ? "" : fr__format_double(x, buf, FR__ROW_CELL);
-    case FR__COLUMN_OUTCOME:
-        return fr_outcome_name(*(const enum fr_outcome *)at);
+        if (f->kind != FR_FIGURE_TEXT || f->of)
+            continue;
+        fr__figure_value(f, row, &v);
+        v.text = fr__arena_strdup(arena, v.kind == FR_FIGURE_TEXT ? v.text : "");
+        v.kind = FR_FIGURE_TEXT;
+        if (!v.text)
+            return false;
+        fr__figure_set(f, row, &v);
     }
-    return "";
+    return true;
 }
 
-uint64_t fr__row_digest(const struct fr_sweep_row *row)
+uint64_t fr__row_digest(const struct fr_sweep_row *row, const struct fr__row_columns *c)
 {
-    struct fr_sweep_row copy = *row;
     uint64_t digest = FR__DIGEST_START;
 
-    copy.record = "";
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++) {
-        double number;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct fr_figure *f = c->figures[i];
+        struct fr_value v;
 
-        switch (c->type) {
-        case FR__COLUMN_TEXT:
-            digest =
-                fr__digest_text(digest, *fr__row_text(&copy, c) ? *fr__row_text(&copy, c) : "");
-            break;
-        case FR__COLUMN_COUNT:
-            digest = fr__digest_count(digest, *fr__row_count(&copy, c));
-            break;
-        case FR__COLUMN_NUMBER:
-            number = *fr__row_number(&copy, c);
-            digest =
-                isnan(number) ? fr__digest_count(digest, 1) : fr__digest_number(digest, number);
-            break;
-        case FR__COLUMN_OUTCOME:
-            digest = fr__digest_count(digest, (uint64_t)copy.outcome);
-            break;
-        }
+        fr__figure_value(f, row, &v);
+        if (f->of)
+            digest = fr__digest_count(digest, (uint64_t)row->outcome);
+        else if (f->kind == FR_FIGURE_TEXT)
+            digest = fr__digest_text(
+                digest, v.kind != FR_FIGURE_END && strcmp(f->key, "record") != 0 ? v.text : "");
+        else if (f->kind == FR_FIGURE_COUNT)
+            digest = fr__digest_count(digest, v.count);
+        else
+            digest = v.kind == FR_FIGURE_END ? fr__digest_count(digest, 1)
+                                             : fr__digest_number(digest, v.number);
     }
     return digest;
 }
 
-bool fr__rows_equal(const struct fr_sweep_row *a, const struct fr_sweep_row *b)
+bool fr__rows_equal(const struct fr_sweep_row *a, const struct fr_sweep_row *b,
+                    const struct fr__row_columns *c)
 {
-    char text[FR__ROW_CELL], other[FR__ROW_CELL];
+    char text[FR_FIGURE_CELL], other[FR_FIGURE_CELL];
 
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
-        if (strcmp(fr__row_cell(a, c, text), fr__row_cell(b, c, other)) != 0)
+    for (size_t i = 0; i < c->n; i++) {
+        struct fr_value x, y;
+
+        fr__figure_value(c->figures[i], a, &x);
+        fr__figure_value(c->figures[i], b, &y);
+        if (strcmp(fr__value_text(&x, text), fr__value_text(&y, other)) != 0)
             return false;
+    }
     return true;
 }
 
 /* ---- CSV ---- */
 
-void fr__row_write_names(FILE *f)
+void fr__row_write_names(FILE *f, const struct fr__row_columns *c)
 {
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
-        fprintf(f, "%s%s", c == fr__row_columns ? "" : ",", c->name);
+    for (size_t i = 0; i < c->n; i++)
+        fprintf(f, "%s%s", i ? "," : "", c->figures[i]->key);
 }
 
-/* Cells with commas between, without an end of line. */
-static void write_cells(FILE *f, const struct fr_sweep_row *row)
+void fr__row_write_cells(FILE *f, const struct fr__row_columns *c, const struct fr_sweep_row *row)
 {
-    char buf[FR__ROW_CELL];
+    char buf[FR_FIGURE_CELL];
 
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++) {
-        if (c != fr__row_columns)
+    for (size_t i = 0; i < c->n; i++) {
+        struct fr_value v;
+
+        fr__figure_value(c->figures[i], row, &v);
+        if (i)
             putc(',', f);
-        fr__csv_write_cell(f, fr__row_cell(row, c, buf));
+        fr__csv_write_cell(f, fr__value_text(&v, buf));
     }
 }
 
 struct reading {
-    bool has_before;
     fr__take_row take;
     void *user;
 };
 
-static enum fr_status read_cell(struct fr_sweep_row *row, const struct fr__row_column *c,
+static enum fr_status read_cell(struct fr_sweep_row *row, const struct fr_figure *f,
                                 const struct fr__cell *cell, struct fr_error *err)
 {
-    switch (c->type) {
-    case FR__COLUMN_TEXT:
-        *fr__row_text(row, c) = cell->text;
-        return FR_OK;
-    case FR__COLUMN_COUNT:
-        return fr__cell_count(cell, c->name, 0, UINT64_MAX, fr__row_count(row, c), err);
-    case FR__COLUMN_NUMBER:
-        *fr__row_number(row, c) = NAN;
-        return cell->text[0]
-                   ? fr__cell_number(cell, c->name, -DBL_MAX, DBL_MAX, fr__row_number(row, c), err)
-                   : FR_OK;
-    case FR__COLUMN_OUTCOME:
+    struct fr_value v = {.kind = f->kind, .text = cell->text};
+
+    if (f->of) {
         row->outcome = fr__outcome_parse(cell->text);
-        break;
+        return row->outcome != FR_N_OUTCOMES
+                   ? FR_OK
+                   : fr__fail(err, FR_EPARSE, cell->loc, "'outcome' is \"%s\", no known one",
+                              cell->text);
     }
-    if (row->outcome == FR_N_OUTCOMES)
-        return fr__fail(err, FR_EPARSE, cell->loc, "'outcome' is \"%s\", no known one", cell->text);
+    if (f->kind != FR_FIGURE_TEXT && !cell->text[0])
+        v.kind = FR_FIGURE_END;
+    else if (f->kind == FR_FIGURE_COUNT)
+        FR_TRY(fr__cell_count(cell, f->key, 0, UINT64_MAX, &v.count, err));
+    else if (f->kind == FR_FIGURE_NUMBER)
+        FR_TRY(fr__cell_number(cell, f->key, -DBL_MAX, DBL_MAX, &v.number, err));
+    fr__figure_set(f, row, &v);
     return FR_OK;
 }
 
@@ -244,32 +256,33 @@ static enum fr_status read_row(void *user, const struct fr__cell cells[], struct
     const struct reading *reading = user;
     struct fr_sweep_row row;
 
-    cells += reading->has_before;
-    for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
-        FR_TRY(read_cell(&row, &fr__row_columns[i], &cells[i], err));
+    for (size_t i = 0; i < FR__N_ROW_FIGURES; i++)
+        FR_TRY(read_cell(&row, &fr__row_figures[i], &cells[i], err));
     return reading->take(reading->user, &row, err);
 }
 
-enum fr_status fr__rows_read(const char *text, size_t length, const char *path, const char *before,
-                             fr__take_row take, void *user, struct fr_error *err)
+enum fr_status fr__rows_read(const char *text, size_t length, const char *path, fr__take_row take,
+                             void *user, struct fr_error *err)
 {
-    struct fr__csv_column columns[FR__N_ROW_COLUMNS + 2] = {{before, true}};
-    struct reading reading = {before != NULL, take, user};
+    struct fr__csv_column columns[FR__N_ROW_FIGURES + 1] = {{NULL, false}};
 
-    for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
-        columns[i + reading.has_before] = (struct fr__csv_column){fr__row_columns[i].name, true};
-    return fr__csv_read_text(text, length, path, columns, read_row, &reading, err);
+    for (size_t i = 0; i < FR__N_ROW_FIGURES; i++)
+        columns[i] = (struct fr__csv_column){fr__row_figures[i].key, i < 2};
+    return fr__csv_read_text(text, length, path, columns, read_row, &(struct reading){take, user},
+                             err);
 }
 
 char *fr_sweep_row_text(const struct fr_sweep_row *row)
 {
+    struct fr__row_columns all;
     char *text = NULL;
     size_t length;
     FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;
-    write_cells(f, row);
+    fr__row_columns_init(&all);
+    fr__row_write_cells(f, &all, row);
     (void)fr__text_close(f, &text);
     return text;
 }
@@ -277,6 +290,7 @@ char *fr_sweep_row_text(const struct fr_sweep_row *row)
 enum fr_status fr_sweep_row_parse(const char *text, fr__take_row take, void *user,
                                   struct fr_error *err)
 {
+    struct fr__row_columns all;
     char *whole = NULL;
     size_t length;
     FILE *f = fr__text_open(&whole, &length);
@@ -284,11 +298,12 @@ enum fr_status fr_sweep_row_parse(const char *text, fr__take_row take, void *use
 
     if (!f)
         return fr__fail_nomem(err);
-    fr__row_write_names(f);
+    fr__row_columns_init(&all);
+    fr__row_write_names(f, &all);
     fprintf(f, "\n%s\n", text);
     if (!fr__text_close(f, &whole))
         return fr__fail_nomem(err);
-    st = fr__rows_read(whole, length, "row", NULL, take, user, err);
+    st = fr__rows_read(whole, length, "row", take, user, err);
     free(whole);
     return st;
 }
@@ -324,7 +339,7 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
 {
     char *key = fr_question_key(q);
 
-    memset(row, 0, sizeof(*row));
+    fr__row_init(row);
     row->key = key ? fr__arena_strdup(arena, key) : NULL;
     free(key);
     row->workload = clean(arena, q->workload);
@@ -339,7 +354,6 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->collectives = setting_text(arena, q, "collectives");
     row->alloc = setting_text(arena, q, "alloc");
     row->memory = fr_memory_model_name(q->run.memory);
-    row->reason = row->gpu_types = row->machines = row->record = "";
     if (!row->key || !row->workload || !row->topology || !row->strategy || !row->precision ||
         !row->devices || !row->costs || !row->profile_device || !row->zero_grad || !row->channels ||
         !row->collectives || !row->alloc)
@@ -357,11 +371,7 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->n_seeds = q->n_seeds > 1 ? q->n_seeds : 1;
     row->jitter_cv = q->run.jitter_cv;
     row->device_cv = q->run.device_cv;
-    row->iteration_s = row->samples_per_s = row->compute_s = row->comm_s = NAN;
-    row->low_s = row->high_s = NAN;
-    row->standard_error_s = row->min_s = row->max_s = NAN;
-    row->exposed_comm_s = row->bubble_s = row->lower_bound_s = NAN;
-    row->tokens_per_s = row->model_flops_per_s_per_gpu = row->mfu = row->hfu = NAN;
+    memset(row->cost_frac, 0, sizeof(row->cost_frac)); /* until something is computed */
     return FR_OK;
 }
 
@@ -381,57 +391,22 @@ static char *record_line(const struct fr_record *r, fr__print_record print, stru
     return copy;
 }
 
-/* Makes negative zeros positive, since a store has none. */
-static void drop_signs_of_zero(struct fr_sweep_row *row)
-{
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
-        if (c->type == FR__COLUMN_NUMBER)
-            *fr__row_number(row, c) += 0.0;
-}
-
-static void add_rates(struct fr_sweep_row *row, const struct fr_record *r)
-{
-    if (r->tokens_per_sample > 0)
-        row->tokens_per_s = r->tokens_per_s;
-    if (!(r->model_flops > 0) || !(r->iteration_s > 0))
-        return;
-    row->model_flops_per_s_per_gpu = r->model_flops / r->iteration_s / (double)r->n_gpus;
-    if (r->peak_flops_per_s > 0) {
-        row->mfu = r->mfu;
-        row->hfu = r->hfu;
-    }
-}
-
-static void add_measures(struct fr_sweep_row *row, const struct fr_record *r)
+/* Figures over several seeds are of steps that run. A store has no negative zero. */
+static void take_figures(struct fr_sweep_row *row, const struct fr_record *r)
 {
     row->outcome = r->oom ? FR_OOM : FR_FITS;
-    if (!r->oom) {
-        row->iteration_s = r->iteration_s;
-        row->samples_per_s = r->samples_per_s;
-        if (r->seeds.n > 0) {
-            row->standard_error_s = r->seeds.standard_error_s;
-            row->min_s = r->seeds.min_s;
-            row->max_s = r->seeds.max_s;
-        }
-        if (r->interval.is_known) {
-            row->low_s = r->interval.low_s;
-            row->high_s = r->interval.high_s;
-        }
-        add_rates(row, r);
+    for (const struct fr_figure *f = fr__row_figures; f->kind != FR_FIGURE_END; f++) {
+        struct fr_value v;
+
+        if (!f->from)
+            continue;
+        fr__figure_at(fr__record_figures, f->from, r, &v);
+        if (r->oom && strncmp(f->from, "seeds.", 6) == 0)
+            v.kind = FR_FIGURE_END;
+        if (v.kind == FR_FIGURE_NUMBER)
+            v.number += 0.0;
+        fr__figure_set(f, row, &v);
     }
-    row->compute_s = r->compute_s;
-    row->comm_s = r->comm_s;
-    row->exposed_comm_s = r->exposed_comm_s;
-    row->bubble_s = r->bubble_s;
-    row->lower_bound_s = r->lower_bound_s;
-    row->peak_bytes = r->peak_bytes;
-    row->peak_allocated_bytes = r->peak_allocated_bytes;
-    row->peak_reserved_bytes = r->peak_reserved_bytes;
-    row->capacity_bytes = r->peak_capacity_bytes;
-    row->over_bytes = r->oom ? r->oom_why.over_bytes : 0;
-    memcpy(row->cost_frac, r->cost_frac, sizeof(row->cost_frac));
-    row->tasks = r->n_tasks;
-    drop_signs_of_zero(row);
 }
 
 /* "n0.gpu3 lacks 1.2 GiB, first at 'conv1_1'" */
@@ -459,13 +434,8 @@ enum fr_status fr__row_of_record(struct fr_sweep_row *row, const struct fr_quest
     row->record = print ? record_line(r, print, arena) : "";
     if (!row->gpu_types || !row->machines || !row->record)
         return fr__fail_nomem(err);
-    row->precision = r->dtype;
-    row->collectives = fr_record_collectives(r);
-    row->gpus = r->n_gpus;
-    row->gpus_used = r->n_gpus_used;
-    row->global_batch = r->global_batch;
     row->seq_len = setting->graph->seq_len;
-    add_measures(row, r);
+    take_figures(row, r);
     return r->oom ? say_oom(row, r, arena, err) : FR_OK;
 }
 

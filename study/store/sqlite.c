@@ -20,13 +20,14 @@
 #include <string.h>
 
 enum { APPLICATION_ID = 0x666f7265 }; /* "fore"; marks the file as ours */
-/* Columns of the table: the row's, then two checksums; SELECT adds the row's number. */
-enum { CHECKSUM = FR__N_ROW_COLUMNS, RECORD_CHECKSUM, N_CELLS, ROW_NUMBER = N_CELLS };
+/* After the row's columns stand two checksums, and in SELECT the row's number: place after them. */
+enum { CHECKSUM, RECORD_CHECKSUM, N_CHECKSUMS, ROW_NUMBER = N_CHECKSUMS };
 
 struct database {
     char *path;
     sqlite3 *db;
     sqlite3_stmt *put, *find;
+    struct fr__row_columns columns; /* of its table */
 };
 
 static enum fr_status fail(const struct database *d, struct fr_error *err)
@@ -77,13 +78,13 @@ static enum fr_status ask_number(const struct database *d, const char *sql, int 
 
 /* ---- statements made from the columns ---- */
 
-static const char *sql_type(enum fr__column_type type)
+static const char *sql_type(enum fr_figure_kind kind)
 {
-    return type == FR__COLUMN_COUNT ? "INTEGER" : type == FR__COLUMN_NUMBER ? "REAL" : "TEXT";
+    return kind == FR_FIGURE_COUNT ? "INTEGER" : kind == FR_FIGURE_NUMBER ? "REAL" : "TEXT";
 }
 
 /* "CREATE TABLE", "INSERT" or "SELECT" with every column; the caller frees; NULL: out of memory. */
-static char *table_sql(void)
+static char *table_sql(const struct fr__row_columns *c)
 {
     char *text = NULL;
     size_t length;
@@ -92,15 +93,15 @@ static char *table_sql(void)
     if (!f)
         return NULL;
     fputs("CREATE TABLE points (", f);
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
-        fprintf(f, "%s%s %s%s", c == fr__row_columns ? "" : ", ", c->name, sql_type(c->type),
-                c == fr__row_columns ? " PRIMARY KEY NOT NULL" : "");
+    for (size_t i = 0; i < c->n; i++)
+        fprintf(f, "%s%s %s%s", i ? ", " : "", c->figures[i]->key, sql_type(c->figures[i]->kind),
+                i ? "" : " PRIMARY KEY NOT NULL");
     fputs(", checksum TEXT NOT NULL, record_checksum TEXT NOT NULL)", f);
     (void)fr__text_close(f, &text);
     return text;
 }
 
-static char *insert_sql(void)
+static char *insert_sql(const struct fr__row_columns *c)
 {
     char *text = NULL;
     size_t length;
@@ -109,17 +110,16 @@ static char *insert_sql(void)
     if (!f)
         return NULL;
     fputs("INSERT OR IGNORE INTO points (", f);
-    fr__row_write_names(f);
+    fr__row_write_names(f, c);
     fputs(",checksum,record_checksum) VALUES (", f);
-    for (size_t i = 0; i < N_CELLS; i++)
+    for (size_t i = 0; i < c->n + N_CHECKSUMS; i++)
         fputs(i ? ",?" : "?", f);
     fputs(")", f);
     (void)fr__text_close(f, &text);
     return text;
 }
 
-/* The record is the last column. */
-static char *select_sql(bool with_records, const char *rest)
+static char *select_sql(const struct fr__row_columns *c, bool with_records, const char *rest)
 {
     char *text = NULL;
     size_t length;
@@ -128,9 +128,10 @@ static char *select_sql(bool with_records, const char *rest)
     if (!f)
         return NULL;
     fputs("SELECT ", f);
-    for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
+    for (size_t i = 0; i < c->n; i++)
         fprintf(f, "%s%s", i ? "," : "",
-                i + 1 < FR__N_ROW_COLUMNS || with_records ? fr__row_columns[i].name : "''");
+                strcmp(c->figures[i]->key, "record") != 0 || with_records ? c->figures[i]->key
+                                                                          : "''");
     fprintf(f, ",checksum,record_checksum,rowid FROM points %s", rest);
     (void)fr__text_close(f, &text);
     return text;
@@ -148,23 +149,20 @@ static enum fr_status prepare_owned(const struct database *d, char *sql, sqlite3
 /* ---- rows ---- */
 
 static int bind_cell(sqlite3_stmt *s, int at, const struct fr_sweep_row *row,
-                     const struct fr__row_column *c)
+                     const struct fr_figure *f)
 {
-    struct fr_sweep_row copy = *row;
-    char buf[FR__ROW_CELL];
+    struct fr_value v;
 
-    switch (c->type) {
-    case FR__COLUMN_COUNT: /* SQLite's integers are signed: a seed may wrap, and comes back whole */
-        return sqlite3_bind_int64(s, at, (sqlite3_int64)*fr__row_count(&copy, c));
-    case FR__COLUMN_NUMBER:
-        return isnan(*fr__row_number(&copy, c))
-                   ? sqlite3_bind_null(s, at)
-                   : sqlite3_bind_double(s, at, *fr__row_number(&copy, c));
-    case FR__COLUMN_TEXT:
-    case FR__COLUMN_OUTCOME:
-        break;
-    }
-    return sqlite3_bind_text(s, at, fr__row_cell(row, c, buf), -1, SQLITE_TRANSIENT);
+    fr__figure_value(f, row, &v);
+    if (f->kind == FR_FIGURE_TEXT)
+        return sqlite3_bind_text(s, at, v.kind == FR_FIGURE_END ? "" : v.text, -1,
+                                 SQLITE_TRANSIENT);
+    if (v.kind == FR_FIGURE_END)
+        return sqlite3_bind_null(s, at);
+    if (f->kind == FR_FIGURE_NUMBER)
+        return sqlite3_bind_double(s, at, v.number);
+    /* SQLite's integers are signed: a seed may wrap, and comes back whole */
+    return sqlite3_bind_int64(s, at, (sqlite3_int64)v.count);
 }
 
 static bool bind_digest(sqlite3_stmt *s, int column, uint64_t digest)
@@ -184,12 +182,13 @@ static const char *column_text(sqlite3_stmt *s, int at)
 
 static enum fr_status fail_row(const struct database *d, sqlite3_stmt *s, struct fr_error *err)
 {
+    long long number = (long long)sqlite3_column_int64(s, (int)d->columns.n + ROW_NUMBER);
+
     return fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0},
                     "the store is damaged: row %lld does not match its checksum; without the row "
                     "(sqlite3 STORE 'DELETE FROM points WHERE rowid = %lld') the next sweep "
                     "computes it again",
-                    (long long)sqlite3_column_int64(s, ROW_NUMBER),
-                    (long long)sqlite3_column_int64(s, ROW_NUMBER));
+                    number, number);
 }
 
 static bool has_digest(sqlite3_stmt *s, int at, uint64_t digest)
@@ -202,30 +201,30 @@ static bool has_digest(sqlite3_stmt *s, int at, uint64_t digest)
 static enum fr_status read_row(const struct database *d, sqlite3_stmt *s, bool with_record,
                                struct fr_sweep_row *row, struct fr_error *err)
 {
-    for (int i = 0; i < FR__N_ROW_COLUMNS; i++) {
-        const struct fr__row_column *c = &fr__row_columns[i];
+    int n = (int)d->columns.n;
 
-        switch (c->type) {
-        case FR__COLUMN_TEXT:
-            *fr__row_text(row, c) = column_text(s, i);
-            break;
-        case FR__COLUMN_COUNT:
-            *fr__row_count(row, c) = (uint64_t)sqlite3_column_int64(s, i);
-            break;
-        case FR__COLUMN_NUMBER:
-            *fr__row_number(row, c) =
-                sqlite3_column_type(s, i) == SQLITE_NULL ? NAN : sqlite3_column_double(s, i);
-            break;
-        case FR__COLUMN_OUTCOME:
-            row->outcome = fr__outcome_parse(column_text(s, i));
-            if (row->outcome == FR_N_OUTCOMES)
-                return fail_row(d, s, err);
-            break;
-        }
+    fr__row_init(row);
+    for (int i = 0; i < n; i++) {
+        const struct fr_figure *f = d->columns.figures[i];
+        struct fr_value v = {.kind = f->kind};
+
+        if (f->of && (row->outcome = fr__outcome_parse(column_text(s, i))) == FR_N_OUTCOMES)
+            return fail_row(d, s, err);
+        if (f->of)
+            continue;
+        if (f->kind == FR_FIGURE_TEXT)
+            v.text = column_text(s, i);
+        else if (sqlite3_column_type(s, i) == SQLITE_NULL)
+            v.kind = FR_FIGURE_END;
+        else if (f->kind == FR_FIGURE_COUNT)
+            v.count = (uint64_t)sqlite3_column_int64(s, i);
+        else
+            v.number = sqlite3_column_double(s, i);
+        fr__figure_set(f, row, &v);
     }
-    if (!has_digest(s, CHECKSUM, fr__row_digest(row)) ||
+    if (!has_digest(s, n + CHECKSUM, fr__row_digest(row, &d->columns)) ||
         (with_record &&
-         !has_digest(s, RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
+         !has_digest(s, n + RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
         return fail_row(d, s, err);
     return FR_OK;
 }
@@ -239,7 +238,7 @@ static enum fr_status sqlite_each(void *store, bool with_records, fr__take_row t
     enum fr_status st;
     int code = SQLITE_DONE;
 
-    FR_TRY(prepare_owned(d, select_sql(with_records, "ORDER BY key"), &s, err));
+    FR_TRY(prepare_owned(d, select_sql(&d->columns, with_records, "ORDER BY key"), &s, err));
     st = FR_OK;
     while (st == FR_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         st = read_row(d, s, with_records, &row, err);
@@ -285,7 +284,7 @@ static enum fr_status sqlite_inputs(void *store,
 
 static enum fr_status begin(const struct database *d, struct fr_error *err)
 {
-    char sql[256], *points = table_sql();
+    char sql[256], *points = table_sql(&d->columns);
     enum fr_status st;
 
     if (!points)
@@ -318,6 +317,20 @@ static enum fr_status check_version(const struct database *d, struct fr_error *e
         st = fr__store_fail_version(d->path, format, "of no known version", err);
     else if (format != FR_STORE_FORMAT || strcmp(column_text(s, 0), fr_version()) != 0)
         st = fr__store_fail_version(d->path, format, column_text(s, 0), err);
+    sqlite3_finalize(s);
+    return st;
+}
+
+/* The figures that the store was begun with. */
+static enum fr_status read_columns(struct database *d, struct fr_error *err)
+{
+    enum fr_status st = FR_OK;
+    sqlite3_stmt *s;
+
+    FR_TRY(prepare(d, "SELECT * FROM points LIMIT 0", &s, err));
+    d->columns.n = 0;
+    for (int i = 0; i < sqlite3_column_count(s) - N_CHECKSUMS && st == FR_OK; i++)
+        st = fr__row_columns_add(&d->columns, d->path, sqlite3_column_name(s, i), err);
     sqlite3_finalize(s);
     return st;
 }
@@ -355,6 +368,7 @@ static enum fr_status check_all(struct database *d, struct fr_error *err)
     sqlite3_finalize(s);
     FR_TRY(st);
     FR_TRY(check_version(d, err));
+    FR_TRY(read_columns(d, err));
     FR_TRY(sqlite_inputs(d, input_nothing, NULL, err));
     return sqlite_each(d, true, take_nothing, NULL, err);
 }
@@ -367,6 +381,7 @@ static enum fr_status take_over(struct database *d, struct fr_error *err)
     FR_TRY(run(d, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE", err));
     FR_TRY(ask_number(d, "SELECT count(*) FROM sqlite_master", &n_tables, err));
     FR_TRY(ask_number(d, "PRAGMA application_id", &id, err));
+    fr__row_columns_init(&d->columns);
     if (n_tables == 0)
         FR_TRY(begin(d, err));
     else if (id != APPLICATION_ID)
@@ -406,9 +421,9 @@ static enum fr_status sqlite_open(void **out, const char *path, struct fr_error 
     if (st == FR_OK)
         st = take_over(d, err);
     if (st == FR_OK)
-        st = prepare_owned(d, insert_sql(), &d->put, err);
+        st = prepare_owned(d, insert_sql(&d->columns), &d->put, err);
     if (st == FR_OK)
-        st = prepare_owned(d, select_sql(true, "WHERE key = ?"), &d->find, err);
+        st = prepare_owned(d, select_sql(&d->columns, true, "WHERE key = ?"), &d->find, err);
     if (st == FR_OK)
         *out = d;
     else
@@ -429,7 +444,7 @@ static enum fr_status compare_with_stored(const struct database *d, const struct
         st = fail(d, err);
     if (st == FR_OK)
         st = read_row(d, d->find, true, &old, err);
-    if (st == FR_OK && !fr__rows_equal(&old, row))
+    if (st == FR_OK && !fr__rows_equal(&old, row, &d->columns))
         st = fr__store_fail_conflict(d->path, row->key, err);
     sqlite3_reset(d->find);
     return st;
@@ -440,13 +455,14 @@ static enum fr_status sqlite_put(void *store, const struct fr_sweep_row *row, st
     const struct database *d = store;
     enum fr_status st = FR_OK;
     bool is_new = false;
+    int n = (int)d->columns.n;
 
-    for (int i = 0; i < FR__N_ROW_COLUMNS && st == FR_OK; i++)
-        if (bind_cell(d->put, i + 1, row, &fr__row_columns[i]) != SQLITE_OK)
+    for (int i = 0; i < n && st == FR_OK; i++)
+        if (bind_cell(d->put, i + 1, row, d->columns.figures[i]) != SQLITE_OK)
             st = fail(d, err);
     if (st == FR_OK &&
-        (!bind_digest(d->put, CHECKSUM, fr__row_digest(row)) ||
-         !bind_digest(d->put, RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
+        (!bind_digest(d->put, n + CHECKSUM, fr__row_digest(row, &d->columns)) ||
+         !bind_digest(d->put, n + RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
         st = fail(d, err);
     if (st == FR_OK && sqlite3_step(d->put) != SQLITE_DONE)
         st = fail(d, err);

@@ -34,12 +34,8 @@ enum fr_status fr__sweep_keep(struct fr_sweep *s, size_t point, const struct fr_
     *copy = *row;
     if (!s->options || !s->options->with_records)
         copy->record = "";
-    for (const struct fr__row_column *c = fr__row_columns; c->name; c++) {
-        const char **text = fr__row_text(copy, c);
-
-        if (c->type == FR__COLUMN_TEXT && !(*text = fr__arena_strdup(s->row_arena, *text)))
-            return fr__fail_nomem(err);
-    }
+    if (!fr__row_keep(copy, s->row_arena))
+        return fr__fail_nomem(err);
     s->rows[point] = copy;
     s->n_done++;
     return FR_OK;

@@ -115,8 +115,9 @@ enum fr_status fr_sweep_row_parse(const char *text,
  * A store is a file: of SQLite (table `points`, one row a point), or, when its name ends in
  * ".csv" or the library was built without SQLite, a journal of CSV whose lines carry checksums.
  * A row is there or it is not, whenever the process is killed. Several sweeps may share a store:
- * a row is known by its key. A store belongs to one version of Forerun, for another may answer
- * otherwise, and to one process at a time.
+ * a row is known by its key, a figure by its column. A store that was begun before there was some
+ * figure stays as it is: its rows do not know that figure. A store belongs to one version of
+ * Forerun, for another may answer otherwise, and to one process at a time.
  */
 enum { FR_STORE_FORMAT = 8 };
 struct fr_store;

@@ -20,11 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The lines of text, each behind its checksum. */
 static void write_lines(FILE *f, const uint8_t *text, size_t n)
 {
+    struct fr__row_columns all;
     char hex[FR__DIGEST_HEX];
 
+    fr__row_columns_init(&all);
     fprintf(f, "# forerun sweep store, format %d, forerun %s\nchecksum,", FR_STORE_FORMAT,
             fr_version());
-    fr__row_write_names(f);
+    fr__row_write_names(f, &all);
     putc('\n', f);
     for (size_t at = 0, len; at < n; at += len + 1) {
         const uint8_t *end = memchr(text + at, '\n', n - at);

@@ -2,13 +2,18 @@
  * belong together is refused. */
 #include "config.h"
 
+#include "base/text.h"
 #include "results/results.h"
+#include "study/store/digest.h"
 #include "study/store/row.h"
 #include "study/sweep/state.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
 #include <math.h>
+#ifdef HAVE_SQLITE
+#include <sqlite3.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +112,9 @@ static void put(struct fr_store *s, unsigned i)
 }
 
 struct seen {
-    size_t n, n_whole; /* rows; rows as row_at makes them */
+    size_t n, n_whole;                     /* rows; rows as row_at makes them */
+    size_t n_known;                        /* rows whose figure `hfu` is known */
+    const struct fr__row_columns *columns; /* compared; NULL: all */
     char last_key[64];
     bool is_sorted;
 };
@@ -115,14 +122,17 @@ struct seen {
 static enum fr_status see(void *user, const struct fr_sweep_row *row, struct fr_error *e)
 {
     struct seen *seen = user;
+    struct fr__row_columns all;
     char key[32];
 
     (void)e;
+    fr__row_columns_init(&all);
     seen->n++;
+    seen->n_known += isnan(row->hfu) ? 0 : 1;
     for (unsigned i = 0; i < 99; i++) {
         struct fr_sweep_row expected = row_at(i, key);
         if (strcmp(expected.key, row->key) == 0)
-            seen->n_whole += fr__rows_equal(&expected, row);
+            seen->n_whole += fr__rows_equal(&expected, row, seen->columns ? seen->columns : &all);
     }
     seen->is_sorted = seen->is_sorted && strcmp(seen->last_key, row->key) < 0;
     snprintf(seen->last_key, sizeof(seen->last_key), "%s", row->key);
@@ -394,6 +404,91 @@ START_TEST(a_changed_input_is_refused)
 }
 END_TEST
 
+/* The columns of a store from before there was a figure `hfu`. */
+static void columns_without_hfu(struct fr__row_columns *c)
+{
+    size_t n = 0;
+
+    fr__row_columns_init(c);
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->figures[i]->key, "hfu") != 0)
+            c->figures[n++] = c->figures[i];
+    ck_assert_uint_eq(n + 1, c->n);
+    c->n = n;
+}
+
+/* A journal with row 1, as such a Forerun leaves it. */
+static void write_old_journal(const struct fr__row_columns *c)
+{
+    char key[32], hex[FR__DIGEST_HEX], *cells = NULL;
+    struct fr_sweep_row row = row_at(1, key);
+    FILE *f = fopen(path, "w"), *line;
+    size_t n;
+
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "# forerun sweep store, format %d, forerun %s\nchecksum,", FR_STORE_FORMAT,
+            fr_version());
+    fr__row_write_names(f, c);
+    line = fr__text_open(&cells, &n);
+    ck_assert_ptr_nonnull(line);
+    fr__row_write_cells(line, c, &row);
+    ck_assert(fr__text_close(line, &cells));
+    fprintf(f, "\n%s,%s\n", fr__digest_hex(fr__digest(FR__DIGEST_START, cells, n), hex), cells);
+    free(cells);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+#ifdef HAVE_SQLITE
+/* The same as a database. */
+static void write_old_database(const struct fr__row_columns *c)
+{
+    char key[32], hex[FR__DIGEST_HEX], sql[160];
+    struct fr_sweep_row row = row_at(1, key);
+    sqlite3 *db;
+
+    fill(path, 1, 2);
+    snprintf(sql, sizeof(sql),
+             "ALTER TABLE points DROP COLUMN hfu; UPDATE points SET checksum = '%s'",
+             fr__digest_hex(fr__row_digest(&row, c), hex));
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+}
+#endif
+
+/* A store keeps figures by key: those that it was begun with. */
+START_TEST(a_store_that_is_older_than_a_figure_is_read_and_filled)
+{
+    struct fr__row_columns old;
+    struct seen seen = {.columns = &old};
+    struct fr_store *s;
+    char key[32];
+
+    name_files(_i);
+    columns_without_hfu(&old);
+#ifdef HAVE_SQLITE
+    if (_i == 1)
+        write_old_database(&old);
+#endif
+    if (_i == 0)
+        write_old_journal(&old);
+    for (size_t round = 0; round < 2; round++) {
+        struct fr_sweep_row row = row_at(2, key);
+
+        row.hfu = 0.5; /* the store has no place for it */
+        s = open_store(path);
+        ck_assert_msg(fr_store_put(s, &row, &err) == FR_OK, "%s", err.text); /* twice is once */
+        close_store(s);
+    }
+    s = open_store(path);
+    ck_assert_int_eq(fr_store_each(s, true, see, &seen, &err), FR_OK);
+    ck_assert_uint_eq(seen.n, 2);
+    ck_assert_uint_eq(seen.n_whole, 2);
+    ck_assert_uint_eq(seen.n_known, 0);
+    close_store(s);
+}
+END_TEST
+
 START_TEST(merged_stores_hold_the_rows_of_all)
 {
     char whole[128];
@@ -495,6 +590,7 @@ int main(void)
     tcase_add_loop_test(tc, a_pipe_and_a_folder_are_no_stores, 0, n_kinds());
     tcase_add_test(tc, a_store_of_another_version_is_refused);
     tcase_add_loop_test(tc, a_changed_input_is_refused, 0, n_kinds());
+    tcase_add_loop_test(tc, a_store_that_is_older_than_a_figure_is_read_and_filled, 0, n_kinds());
     tcase_add_loop_test(tc, merged_stores_hold_the_rows_of_all, 0, n_kinds());
     tcase_add_loop_test(tc, merging_refuses_what_contradicts_and_what_is_not_there, 0, n_kinds());
     tcase_add_loop_test(tc, a_merge_that_fails_leaves_the_store_as_it_was, 0, n_kinds());
