@@ -9,7 +9,7 @@
 #include "study/interval/measured.h"
 #include "study/recipes/recipes.h"
 #include "study/answer/record.h"
-#include "study/slow.h"
+#include "study/question/slow.h"
 #include "workloads/passes/shard.h"
 #include "workloads/passes/units.h"
 
