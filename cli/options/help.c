@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
-#include "study/recipe.h"
+#include "study/recipes/recipe.h"
 
 #include <string.h>
 
