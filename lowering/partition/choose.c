@@ -186,13 +186,14 @@ enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32
 
 /* What the schedule takes if the work, the transfers and the updates of all stages together were
  * shared out evenly. */
-static enum fr_status price_even(struct fr__tries *x, double *s, struct fr_error *err)
+static enum fr_status price_even(struct fr__tries *x, const uint32_t first[], double *s,
+                                 struct fr_error *err)
 {
     const struct fr__chain *c = x->in->chain;
     struct fr__timed_stage all = {0};
     double tail_s = 0, k = (double)c->n_stages;
 
-    fr__tries_describe(x, x->first);
+    fr__tries_describe(x, first);
     for (size_t i = 0; i < c->n_stages; i++) {
         all.forward_s += x->stages[i].forward_s / k;
         all.input_s += x->stages[i].input_s / k;
@@ -214,6 +215,20 @@ static enum fr_status price_even(struct fr__tries *x, double *s, struct fr_error
     return fr__timed_run(x->timed, x->stages, x->tail_s, s, err);
 }
 
+enum fr_status fr__cut_even(const struct fr__choice_problem *in, const uint32_t first[],
+                            double *even_s, struct fr_error *err)
+{
+    const struct fr__cut_aim aim = aim_of(in->schedule);
+    struct fr__tries x;
+    enum fr_status st = fr__tries_init(&x, in, &aim, NULL, err);
+
+    *even_s = 0;
+    if (st == FR_OK && x.timed)
+        st = price_even(&x, first, even_s, err);
+    fr__tries_fini(&x);
+    return st;
+}
+
 static enum fr_status choose_in(const struct fr__choice_problem *in, uint32_t first[],
                                 struct fr__choice *out, struct fr_error *err)
 {
@@ -224,7 +239,7 @@ static enum fr_status choose_in(const struct fr__choice_problem *in, uint32_t fi
     if (st == FR_OK)
         st = choose(&x, out, err);
     if (st == FR_OK && in->chain->n_stages > in->chain->n_ranks && x.timed)
-        st = price_even(&x, &out->even_s, err);
+        st = price_even(&x, first, &out->even_s, err);
     fr__tries_fini(&x);
     return st;
 }

@@ -60,6 +60,11 @@ struct fr__choice {
 enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32_t first[],
                                double *planned_s, struct fr_error *err);
 
+/* What that cut would take if the work of all its stages were shared out evenly; 0: nobody knows,
+ * for the schedule is not replayed. n_stages > 1. */
+enum fr_status fr__cut_even(const struct fr__choice_problem *in, const uint32_t first[],
+                            double *even_s, struct fr_error *err);
+
 /* first: in the caller's cut, which must be one; out the chosen one. Where the caller's does not
  * fit into memory, it stays unless the dynamic program finds one that does. Cost: that of
  * fr__cut_best, and some 10^6 actions. FR_ENOMEM. */

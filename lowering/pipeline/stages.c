@@ -296,17 +296,29 @@ static size_t layers_before(size_t s, size_t n, size_t k, size_t p)
     return s * (n / k) + (around + 1 == last ? s % p * rest / p : 0);
 }
 
+static size_t count_units(const struct chain *c, const struct fr__stages_problem *in)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        n += is_unit(c, in, i);
+    return n;
+}
+
+/* Whether embedding and head count as layers, since so the number of parts divides all. */
+static bool counts_ends(size_t n_units, size_t n_parts)
+{
+    return n_units % n_parts != 0 && (n_units + 2) % n_parts == 0;
+}
+
 /* The same number of layers a part, or one less: see struct fr__stages_problem. */
 static enum fr_status cut_by_count(const struct chain *c, const struct fr__stages_problem *in,
                                    uint32_t first[], struct fr_error *err)
 {
-    size_t k = in->n_stages, n_units = 0, n, s = 1, passed = 0;
+    size_t k = in->n_stages, n_units = count_units(c, in), n, s = 1, passed = 0;
     size_t n_ranks = in->schedule ? in->schedule->n_ranks : k;
-    bool with_ends;
+    bool with_ends = counts_ends(n_units, k);
 
-    for (size_t i = 0; i < c->n; i++)
-        n_units += is_unit(c, in, i);
-    with_ends = n_units % k != 0 && (n_units + 2) % k == 0;
     n = n_units + (with_ends ? 2 : 0);
     if (n < k || (with_ends && c->n < k))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has %zu layers, too few for %zu parts",
@@ -343,6 +355,23 @@ static void log_choice(const struct fr__placer *pl, const struct fr__choice *c)
             c->n_tried, c->best.is_exact ? "" : "; the program was not searched to its end");
 }
 
+/* Prices a cut by count, and says so where a rank's several stages have unlike numbers of layers. */
+static enum fr_status plan_count(struct fr__stages *out, const struct chain *c,
+                                 const struct fr__stages_problem *in,
+                                 const struct fr__choice_problem *p, const uint32_t first[],
+                                 struct fr_error *err)
+{
+    size_t n = count_units(c, in), k = in->n_stages;
+    double even_s = 0;
+
+    FR_TRY(fr__cut_planned(p, first, &out->planned_s, err));
+    if (k <= in->schedule->n_ranks || n % k == 0 || counts_ends(n, k))
+        return FR_OK;
+    FR_TRY(fr__cut_even(p, first, &even_s, err));
+    fr__stages_tell_layers(c->pl, n, k, out->planned_s, even_s);
+    return FR_OK;
+}
+
 /* By the schedule: chosen, or only priced where somebody else has cut. */
 static enum fr_status plan_cut(struct fr__stages *out, struct chain *c,
                                const struct fr__stages_problem *in, uint32_t first[],
@@ -355,6 +384,8 @@ static enum fr_status plan_cut(struct fr__stages *out, struct chain *c,
     if (!choice)
         return fr__fail_nomem(err);
     FR_TRY(fr__stages_price(&p, c->pl, in, &items, &c->memory, err));
+    if (!is_chosen && in->is_by_count)
+        return plan_count(out, c, in, &p, first, err);
     if (!is_chosen)
         return fr__cut_planned(&p, first, &out->planned_s, err);
     FR_TRY(fr__cut_choose(&p, first, choice, err));

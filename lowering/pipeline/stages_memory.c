@@ -291,6 +291,20 @@ static void note(char text[], size_t size, const struct fr__chain *c, const stru
             c->n, c->n_stages, planned, fr__format_time(k->even_s, other, sizeof(other)));
 }
 
+void fr__stages_tell_layers(const struct fr__placer *pl, size_t n_layers, size_t n_stages,
+                            double planned_s, double even_s)
+{
+    struct fr_cut_memory *m = pl->in->memory;
+    char planned[32], other[32];
+
+    if (m && even_s > 0 && planned_s > even_s * WORTH_SAYING)
+        snprintf(m->note, sizeof(m->note),
+                 "%zu layers do not make %zu stages alike: an iteration is planned at %s, and at "
+                 "%s if they did",
+                 n_layers, n_stages, fr__format_time(planned_s, planned, sizeof(planned)),
+                 fr__format_time(even_s, other, sizeof(other)));
+}
+
 void fr__stages_tell(const struct fr__placer *pl, const struct fr__stages_problem *in,
                      const struct fr__chain *c, const uint32_t first[],
                      const struct fr__choice *choice)

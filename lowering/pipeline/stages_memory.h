@@ -23,6 +23,10 @@ enum fr_status fr__stages_memory(struct fr__stages_memory *out, struct fr__place
 
 /* What a run before found on that device beyond what was believed. */
 double fr__stages_more_bytes(const struct fr__placer *pl, uint32_t device);
+/* Leaves the note that so many layers cannot be shared out evenly, where that costs time: what is
+ * planned, and what it would be if they could (0: not known). */
+void fr__stages_tell_layers(const struct fr__placer *pl, size_t n_layers, size_t n_stages,
+                            double planned_s, double even_s);
 /* Leaves what is believed of the cut, and a note of what memory or the number of items did to it,
  * for who will run the plan. */
 void fr__stages_tell(const struct fr__placer *pl, const struct fr__stages_problem *in,
