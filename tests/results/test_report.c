@@ -469,6 +469,7 @@ static void ck_text(const char *in, const char *want)
 
 START_TEST(text_is_escaped)
 {
+    ck_text("a\u202eb\u2066", "a\\u202eb\\u2066"); /* nothing turns text round */
     ck_text("a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;");
     ck_text("µ → 日本", "µ → 日本");
     ck_text("line\nline", "line\nline");
