@@ -5,7 +5,8 @@ libstudy_la_SOURCES = \
 	study/host.h study/host.c study/inputs.h study/inputs.c \
 	study/interference.h study/interference.c study/learn.h study/learn.c study/lending.h \
 	study/links.c study/loading.h study/loading.c study/peak.c study/question.c study/rates.c \
-	study/recipe.h study/recipe.c study/recipes.h study/record.h study/record.c study/recut.h study/recut.c study/search.h \
+	study/recipe.h study/recipe.c study/recipe_names.h study/recipe_names.c study/recipes.h \
+	study/record.h study/record.c study/recut.h study/recut.c study/search.h \
 	study/seeds.c study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h \
 	study/slow.c study/software.h study/software.c study/staging.h study/staging.c study/study.h \
 	study/sweep.h study/uncertainty.c study/validate.h study/variation.h study/variation.c \

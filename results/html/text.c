@@ -54,6 +54,8 @@ void fr__html_text(FILE *f, const char *text)
         else if ((n == 1 && ((unsigned char)*text < 0x20 || *text == 0x7f) && *text != '\n') ||
                  is_c1(text, n))
             putc('?', f);
+        else if (*text == '\n')
+            putc('\n', f);
         else
             fwrite(shown, 1, fr__printable(text, n, shown, &n), f);
         n = n ? n : 1;

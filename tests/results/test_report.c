@@ -355,9 +355,10 @@ static const char *shown_as(const char *name)
 {
     static const char *const replaced[][2] = {
         {"\xff\xfe\x80 latin \xe9", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd latin \xef\xbf\xbd"},
-        {"\xc2\x9b[2J \x1b[31m\r\x7f", "?[2J ?[31m??"}};
+        {"\xc2\x9b[2J \x1b[31m\r\x7f", "?[2J ?[31m??"},
+        {"\u202e right to left", "\\u202e right to left"}};
 
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof(replaced) / sizeof(replaced[0]); i++)
         if (strcmp(name, replaced[i][0]) == 0)
             return replaced[i][1];
     return name;
