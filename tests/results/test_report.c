@@ -378,9 +378,9 @@ START_TEST(names_are_text_and_nothing_else)
         "]]>",
         "\xff\xfe\x80 latin \xe9",
         "\xc2\x9b[2J \x1b[31m\r\x7f",
+        "\xe2\x80\xae right to left",
         "javascript:alert(1)",
         "",
-        "\xe2\x80\xae right to left",
     };
 
     struct fr_record tame = hostile_record("tame");
