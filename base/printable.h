@@ -2,8 +2,8 @@
  *
  * A terminal acts on control characters, and bidirectional marks make a line read otherwise than it
  * is. They are written as what they are: \x0d, \u202e. All that reaches a terminal goes through
- * here: messages (fr__fail), cells of tables, and what the command prints (cli/start.c). So do strings
- * in JSON, HTML and pictures, since people read these too.
+ * here: messages (fr__fail), cells of tables, and what the command prints (cli/start.c); strings of
+ * JSON, pictures and reports too, since people read these (a report has ? for what is no text).
  */
 #ifndef FR_BASE_PRINTABLE_H
 #define FR_BASE_PRINTABLE_H

@@ -80,13 +80,19 @@ static uint32_t op_before(const struct fr__exchange *x, uint32_t op)
     return FR_NONE;
 }
 
-/* after: the op of the forward pass that it waits for, FR_NONE. */
+/* It stands right before the first op that reads it, in the plan's order too: behind this step's sums
+ * a stream in the order strict would wait for it for ever. after: the op of the forward pass that it
+ * waits for, FR_NONE. */
 static void gather_for_next(struct fr__exchange *x, const struct fr__replica *r, uint32_t set,
                             uint32_t rank, uint32_t after)
 {
     struct fr_plan *plan = x->pl->plan;
-    uint32_t member = add_gather(x, set, rank, FR_PHASE_FORWARD);
-    uint32_t device = fr__exchange_device(x, x->stage_of_set[set], rank);
+    uint32_t device = fr__exchange_device(x, x->stage_of_set[set], rank), member;
+    int32_t next = x->pl->next_priority;
+
+    x->pl->next_priority = r->micros[0].priority_of[first_reader(x, set)];
+    member = add_gather(x, set, rank, FR_PHASE_FORWARD);
+    x->pl->next_priority = next;
 
     if (x->last_on[device] != FR_NONE)
         fr_plan_add_dep(plan, x->last_on[device], member);

@@ -32,6 +32,12 @@ static const char *entity_of(char c)
     }
 }
 
+/* C1 control characters, U+0080 to U+009F. */
+static bool is_c1(const char *s, size_t n)
+{
+    return n == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0;
+}
+
 void fr__html_text(FILE *f, const char *text)
 {
     size_t left = strlen(text);
@@ -45,6 +51,9 @@ void fr__html_text(FILE *f, const char *text)
             fputs(entity, f);
         else if (n == 0)
             fputs("\xef\xbf\xbd", f);
+        else if ((n == 1 && ((unsigned char)*text < 0x20 || *text == 0x7f) && *text != '\n') ||
+                 is_c1(text, n))
+            putc('?', f);
         else if (*text == '\n')
             putc('\n', f);
         else

@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void count_params(struct fr__job *j)
 {
@@ -69,10 +70,14 @@ static enum fr_status check_shared(const struct fr__job *j, struct fr_error *err
                                        .dtype = j->setting.graph->dtype,
                                        .batch = 1};
     struct fr__measured *measured;
+    struct fr_recipe *recipe = NULL;
     double *slow = NULL;
     enum fr_status st;
 
     FR_TRY(fr__recipe_check(&j->q, err));
+    if (j->q.recipe && strcmp(j->q.recipe, "usual") != 0)
+        FR_TRY(fr_recipe_load(&recipe, j->q.recipe, err));
+    fr_recipe_free(recipe);
     FR_TRY(fr__slow_devices(&slow, t, &j->q, err));
     free(slow);
     if (!j->q.measured)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "study/recipes/recipe.h"
+#include "study/recipes/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,12 +20,10 @@ enum fr_status fr__set_recipe(struct fr_question *q, const char *text, const cha
                               struct fr_error *err)
 {
     bool is_none = strcmp(text, "none") == 0;
-    struct fr_recipe *r = NULL;
 
     (void)what;
-    if (!is_none && strcmp(text, "usual") != 0)
-        FR_TRY(fr_recipe_load(&r, text, err));
-    fr_recipe_free(r);
+    if (!is_none)
+        FR_TRY(fr__recipe_exists(text, err));
     q->recipe = is_none ? NULL : text;
     return FR_OK;
 }

@@ -2,6 +2,7 @@
  * option that it is for, and applies them; see recipe.h. */
 #include "config.h"
 
+#include "study/recipes/names.h"
 #include "study/recipes/recipes.h"
 
 #include "base/error.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VALUES = 64, MOST_TEXT = 400, MOST_SHIPPED = 64, MOST_BASES = 8 };
+enum { MOST_VALUES = 64, MOST_TEXT = 400, MOST_BASES = 8 };
 
 struct fr_recipe {
     struct fr__arena *arena;
@@ -252,34 +253,6 @@ struct reading {
 static enum fr_status take_document(struct fr_recipe *r, const struct reading *now,
                                     const struct fr__yaml *root, struct fr_error *err);
 
-static bool is_path(const char *name)
-{
-    size_t n = strlen(name);
-
-    return strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
-}
-
-static const struct fr__recipe_text *find_shipped(const char *name)
-{
-    for (const struct fr__recipe_text *t = fr__recipe_texts; t->name; t++)
-        if (strcmp(t->name, name) == 0)
-            return t;
-    return NULL;
-}
-
-static enum fr_status fail_unknown(const char *name, enum fr_status code, struct fr_loc loc,
-                                   struct fr_error *err)
-{
-    const char *names[MOST_SHIPPED];
-    char hint[128];
-    size_t n = 0;
-
-    for (; fr__recipe_texts[n].name && n < MOST_SHIPPED; n++)
-        names[n] = fr__recipe_texts[n].name;
-    return fr__fail(err, code, loc, "no recipe '%.60s'%s", name,
-                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
-}
-
 /* The path of a base that a file names, from the file's folder. NULL: out of memory. */
 static const char *base_path(struct fr__arena *a, const char *file, const char *base)
 {
@@ -316,10 +289,10 @@ static enum fr_status take_base(struct fr_recipe *r, const struct reading *now,
     if (!fr__yaml_get(root, "base"))
         return FR_OK;
     FR_TRY(short_text(root, "base", &base.name, &at, err));
-    shipped = find_shipped(base.name);
-    base.is_file = !shipped && is_path(base.name);
+    shipped = fr__recipe_text(base.name);
+    base.is_file = !shipped && fr__recipe_is_path(base.name);
     if (!shipped && !base.is_file)
-        return fail_unknown(base.name, FR_EPARSE, at, err);
+        return fr__recipe_unknown(base.name, FR_EPARSE, at, err);
     if (base.is_file && !now->is_file)
         return fr__fail(err, FR_EPARSE, at, "'%.60s': only a file builds on a file", base.name);
     if (base.is_file)
@@ -388,13 +361,13 @@ enum fr_status fr_recipe_read(struct fr_recipe **out, const char *text, size_t l
 
 enum fr_status fr_recipe_load(struct fr_recipe **out, const char *name, struct fr_error *err)
 {
-    const struct fr__recipe_text *shipped = find_shipped(name);
+    const struct fr__recipe_text *shipped = fr__recipe_text(name);
 
-    if (is_path(name))
+    if (fr__recipe_is_path(name))
         return read(out, NULL, 0, name, err);
     if (shipped)
         return read(out, shipped->text, strlen(shipped->text), shipped->name, err);
-    return fail_unknown(name, FR_EUSAGE, FR_NOWHERE, err);
+    return fr__recipe_unknown(name, FR_EUSAGE, FR_NOWHERE, err);
 }
 
 /* ---- use ---- */
@@ -528,7 +501,7 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     FR_TRY(fr__recipe_check(q, err));
     FR_TRY(fr_recipe_load(&r, name_of(q), err));
     if (q->recipe)
-        q->recipe = is_path(q->recipe) ? q->recipe : name_of(q);
+        q->recipe = fr__recipe_is_path(q->recipe) ? q->recipe : name_of(q);
     for (size_t i = 0; i < r->n_values && st == FR_OK; i++) {
         const struct fr_recipe_value *v = &r->values[i];
 

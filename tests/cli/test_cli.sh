@@ -116,6 +116,10 @@ check "strategies_are_compared_in_an_order_of_one_kind" says "order control"
 run simulate -w gpt:layers=2,hidden=64,heads=4,seq=16,vocab=100 -t dgx1-v100 -g 2 -b 2 --order control \
     -s dp:copies-in=1
 check "a_copy_of_shared_gradients_comes_after_their_sum" says "iteration time"
+for order in control strict; do
+    run simulate -w lenet -t gh200-quad -b 4 --order $order -s hybrid:zero=1,overlap-gather=1
+    check "a_gather_at_the_start_stands_before_its_readers_$order" says "iteration time"
+done
 for schedule in dualpipe chimera chimera-released; do
     for order in control strict; do
         run simulate -w gpt:layers=2,hidden=64,heads=4,seq=16,vocab=100 -t dgx1-v100 -g 2 -b 4 \

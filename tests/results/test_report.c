@@ -355,9 +355,10 @@ static const char *shown_as(const char *name)
 {
     static const char *const replaced[][2] = {
         {"\xff\xfe\x80 latin \xe9", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd latin \xef\xbf\xbd"},
-        {"\xc2\x9b[2J \x1b[31m\r\x7f", "?[2J ?[31m??"}};
+        {"\xc2\x9b[2J \x1b[31m\r\x7f", "?[2J ?[31m??"},
+        {"\u202e right to left", "\\u202e right to left"}};
 
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof(replaced) / sizeof(replaced[0]); i++)
         if (strcmp(name, replaced[i][0]) == 0)
             return replaced[i][1];
     return name;
@@ -377,9 +378,9 @@ START_TEST(names_are_text_and_nothing_else)
         "]]>",
         "\xff\xfe\x80 latin \xe9",
         "\xc2\x9b[2J \x1b[31m\r\x7f",
+        "\xe2\x80\xae right to left",
         "javascript:alert(1)",
         "",
-        "\xe2\x80\xae right to left",
     };
 
     struct fr_record tame = hostile_record("tame");
@@ -469,6 +470,7 @@ static void ck_text(const char *in, const char *want)
 
 START_TEST(text_is_escaped)
 {
+    ck_text("a\u202eb\u2066", "a\\u202eb\\u2066"); /* nothing turns text round */
     ck_text("a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;");
     ck_text("µ → 日本", "µ → 日本");
     ck_text("line\nline", "line\nline");
