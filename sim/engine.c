@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "sim/collectives/run.h"
+#include "sim/collectives/schedule_run.h"
 #include "sim/analysis/parts.h"
 #include "sim/streams.h"
 
@@ -36,7 +36,7 @@ static inline void fetch_end(const struct engine *e, uint32_t task)
 
 FR__INLINE void push_event(struct engine *e, double t_s, uint32_t id, enum event_what what)
 {
-    if (!fr__turns_push(&e->events, t_s, id, what))
+    if (!fr__event_queue_push(&e->events, t_s, id, what))
         fr__engine_fail_nomem(e);
 }
 
@@ -364,9 +364,9 @@ static void fetch_next(const struct engine *e)
     struct fr__event next;
     uint32_t id;
 
-    if (fr__turns_is_empty(&e->events))
+    if (fr__event_queue_is_empty(&e->events))
         return;
-    next = fr__turns_top(&e->events);
+    next = fr__event_queue_top(&e->events);
     id = fr__event_id(next);
     switch (what_of(next)) {
     case EVENT_TASK_DONE:
@@ -411,19 +411,19 @@ FR__INLINE uint64_t run_instant(struct engine *e, uint64_t next_bits, bool is_us
 
     do {
         while (next_bits <= now_bits) {
-            struct fr__event event = fr__turns_pop(&e->events);
+            struct fr__event event = fr__event_queue_pop(&e->events);
 
             if (e->is_large)
                 fetch_next(e);
             handle(e, event, is_usual);
             if (++e->stats.events % CANCEL_EVERY == 0)
                 look_up(e);
-            next_bits = fr__turns_next(&e->events);
+            next_bits = fr__event_queue_next(&e->events);
         }
         if (e->n_markers > 0)
             complete_markers(e);
         start_ready(e, is_usual);
-        next_bits = fr__turns_next(&e->events);
+        next_bits = fr__event_queue_next(&e->events);
     } while (e->status == FR_OK && next_bits <= now_bits);
     return next_bits;
 }
@@ -443,7 +443,7 @@ FR__INLINE void run_to_end(struct engine *e, bool is_usual)
     uint64_t next_bits;
 
     start_first(e);
-    next_bits = fr__turns_next(&e->events);
+    next_bits = fr__event_queue_next(&e->events);
     for (;;) {
         double network_s, event_s, next_s;
 
@@ -457,7 +457,7 @@ FR__INLINE void run_to_end(struct engine *e, bool is_usual)
         if (next_s == INFINITY) {
             if (!untangle_any(e))
                 break;
-            next_bits = fr__turns_next(&e->events);
+            next_bits = fr__event_queue_next(&e->events);
             continue;
         }
         /* rounding may put a message's end an ulp before the instant that solved it */
@@ -469,7 +469,7 @@ FR__INLINE void run_to_end(struct engine *e, bool is_usual)
         }
         if (network_s <= e->now_s) {
             fr__network_advance(e);
-            next_bits = fr__turns_next(&e->events);
+            next_bits = fr__event_queue_next(&e->events);
         }
     }
 }

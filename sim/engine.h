@@ -6,7 +6,8 @@
  *   transfers.c     sends meet their receives, and a message goes
  *   network/        network.c: messages; how fast one goes is up to the network model
  *                   (network/model.h), what it is for to its owner (network/message.h)
- *   collectives/    collective.c: members arrive; then messages (steps.c) or a known time (cost.c)
+ *   collectives/    collective.c: members arrive; then messages (ring_run.c, schedule_run.c) or a
+ *                   known time (known_time.c)
  *   memory/         memory.c: buffers; requests.c and allocator.c give them addresses
  *   interference.c  rates of work that shares a device
  *   random.c        jitter and slow devices
@@ -18,7 +19,7 @@
  *
  * The loop calls all of them; streams.c and what it needs call none. The network calls the owners
  * of its messages by the functions that they give it: the end of a collective's message starts the
- * next step, and a message that shares links with folded rings unfolds them first (fold.c).
+ * next step, and a message that shares links with folded rings unfolds them first (ring_fold.c).
  */
 #ifndef FR_SIM_ENGINE_H
 #define FR_SIM_ENGINE_H
@@ -30,7 +31,7 @@
 #include "sim/network/routes.h"
 #include "sim/sim.h"
 #include "sim/spread.h"
-#include "sim/turns.h"
+#include "sim/event_queue.h"
 
 #include "base/error.h"
 
@@ -41,7 +42,7 @@ enum event_what {
     EVENT_COLLECTIVE_START, /* all hosts have */
     EVENT_COLLECTIVE_DONE,  /* closed form, or at its own cost */
     EVENT_MESSAGE,          /* the network model asked to be woken for it */
-    EVENT_STEPS_BEGIN,      /* of a collective by a schedule (collectives/run.c) */
+    EVENT_STEPS_BEGIN,      /* of a collective by a schedule (collectives/schedule_run.c) */
     EVENT_STEP_TAKEN,       /* the receiver of one of its messages has it */
 };
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
@@ -137,7 +138,7 @@ struct arrivals {
     uint32_t latest; /* the member whose launch was over last */
 };
 
-/* How the messages of a collective go; see collectives/form.c. */
+/* How the messages of a collective go; see collectives/closed_form.c. */
 enum algorithm { ALGORITHM_RING, ALGORITHM_CHAIN, ALGORITHM_SHIFT };
 
 /* One ring or chain of a collective, or all of a shift. Its ranks have positions from 0. In each
@@ -149,8 +150,8 @@ struct ring {
     double chunk_bytes;
     const uint32_t *ranks;  /* [n] by position; NULL: a shift, where the position is the rank */
     const uint32_t *routes; /* [n] from a position to the next; NULL: a shift */
-    /* Folded (collectives/fold.c), each position stands for `times` ones n apart, and ranks has
-     * [n * times]; else 1. */
+    /* Folded (collectives/ring_fold.c), each position stands for `times` ones n apart, and ranks
+     * has [n * times]; else 1. */
     uint32_t times;
     const uint32_t *all_routes; /* [n * times] as they are without folding */
 };
@@ -225,25 +226,25 @@ struct network {
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
  * n_rings. */
 struct collectives {
-    struct fr__alike_table *alike; /* collectives that are alike (collectives/alike.c) */
-    struct arrivals *arrivals;     /* [n_collectives] */
-    uint32_t *rings_left; /* [members of all collectives] rings still to end at that rank */
+    struct fr__repeats *repeats; /* collectives that repeat each other (collectives/repeats.c) */
+    struct arrivals *arrivals;   /* [n_collectives] */
+    uint32_t *rings_left;        /* [members of all collectives] rings still to end at that rank */
     const struct fr__ring_set **ring_set; /* [n_groups] looked up when first asked for */
     struct fr__rings found;
     struct ring_state *rings;
     size_t n_rings, cap_rings;
     uint32_t free_ring, n_folded;   /* n_folded: of the rings in progress */
     struct fr__step_work *steps;    /* schedules in progress; NULL: none so far */
-    struct fr__kept_models *models; /* of NCCL, kept from run to run (collectives/chosen.c) */
-    struct fr__loads *loads;        /* what collectives put on links (collectives/load.h) */
-    struct collective_flow *flows;  /* collectives that share their links as one flow */
+    struct fr__kept_models *models; /* of NCCL, kept from run to run (collectives/nccl_choice.c) */
+    struct fr__link_loads *link_loads; /* what collectives put on links (collectives/link_load.h) */
+    struct collective_flow *flows;     /* collectives that share their links as one flow */
     size_t n_flows, cap_flows;
     uint32_t free_flow;
 };
 
 /* A collective in progress that is one flow; see collectives/flows.c. */
 struct collective_flow {
-    const struct fr__load *load;
+    const struct fr__link_load *load;
     uint32_t collective; /* of a free one: the next free one */
     uint32_t parts_left;
     double before_s;                            /* passes before the next part */
@@ -269,7 +270,7 @@ struct engine {
     bool is_large;   /* the run does not fit into a cache, so memory is fetched ahead */
     bool is_varied;  /* tasks may take another time than their cost's mean */
     bool is_accounted; /* the devices' times are wanted */
-    struct fr__turns events;
+    struct fr__event_queue events;
 
     struct state *tasks;    /* [n_tasks] */
     uint32_t *order;        /* strict: tasks of each stream in the plan's order */

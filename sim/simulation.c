@@ -9,7 +9,7 @@
 
 #include "sim/analysis/selfcheck.h"
 #include "sim/analysis/parts.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 #include "sim/engine.h"
 
 #include <math.h>
@@ -279,7 +279,7 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     run->n_links = e->v->topo->n_links;
     run->devices = e->results;
     if (e->network.link_bytes)
-        fr__loads_spread(e, e->network.link_bytes);
+        fr__link_loads_spread(e, e->network.link_bytes);
     run->link_bytes = e->network.link_bytes;
     if (fr__counts_memory(e->want))
         FR_TRY(fr__memory_result(e, run));
@@ -315,7 +315,8 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
     while (e->device_mask + 1 < topo->n_devices)
         e->device_mask = 2 * e->device_mask + 1;
     e->streams = calloc(((size_t)e->device_mask + 1) * STREAMS_A_DEVICE, sizeof(*e->streams));
-    if (st == FR_OK && (!e->scratch || !e->streams || !fr__turns_init(&e->events, FIRST_EVENTS)))
+    if (st == FR_OK &&
+        (!e->scratch || !e->streams || !fr__event_queue_init(&e->events, FIRST_EVENTS)))
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         *out = s;
@@ -371,7 +372,7 @@ static void begin(struct fr_simulation *s, const struct fr_plan *p, const struct
                          .used_streams = e->used_streams,
                          .network = e->network,
                          .collectives = e->collectives};
-    fr__turns_clear(&e->events);
+    fr__event_queue_clear(&e->events);
 }
 
 static void set_stats(struct fr_simulation *s, uint64_t n_route_searches, uint64_t n_ring_searches,

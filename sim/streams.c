@@ -12,7 +12,7 @@
 
 void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what)
 {
-    if (!fr__turns_push(&e->events, t_s, id, what))
+    if (!fr__event_queue_push(&e->events, t_s, id, what))
         fr__engine_fail_nomem(e);
 }
 

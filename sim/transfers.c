@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "sim/analysis/parts.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 #include "sim/engine.h"
 
 static void mark_moving(struct engine *e, uint32_t device, bool is_beginning)
@@ -34,9 +34,9 @@ static void leave(struct engine *e, const struct fr__message *m)
     task_moves(e, e->v->transfers[m->of].recv);
 }
 
-static const struct fr__load *load(struct engine *e, const struct fr__route *r)
+static const struct fr__link_load *load(struct engine *e, const struct fr__route *r)
 {
-    return e->v->device_counts ? fr__load_of_pair(e, r->src, r->dst) : NULL;
+    return e->v->device_counts ? fr__link_load_of_pair(e, r->src, r->dst) : NULL;
 }
 
 static void arrive(struct engine *e, const struct fr__message *m, const struct fr__route *route)

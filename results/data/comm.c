@@ -169,7 +169,7 @@ static void write_links(struct fr__json *j, const struct fr_comm_story *s)
     fr__json_close(j, ']');
 }
 
-static void write_messages(struct fr__json *j, const struct fr_collective_story *t)
+static void write_messages(struct fr__json *j, const struct fr_collective_rounds *t)
 {
     fr__json_open(j, "messages", '[', false);
     for (size_t i = 0; i < t->n_messages; i++) {

@@ -23,8 +23,8 @@
  */
 #include "config.h"
 
-#include "sim/collectives/load.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/link_load.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,10 +124,11 @@ static double steps_s(struct engine *e, uint32_t collective)
 static double collective_s(struct engine *e, uint32_t collective)
 {
     struct own_cost own;
-    struct fr__way way;
+    struct fr__collective_schedule way;
 
     if (!fr__collective_has_cost(e, collective))
-        return fr__way_of(e, collective, &way) ? way.start_s : steps_s(e, collective);
+        return fr__collective_schedule_of(e, collective, &way) ? way.start_s
+                                                               : steps_s(e, collective);
     own = fr__collective_cost(e, collective);
     return own.bandwidth_s + own.latency_s;
 }
@@ -328,14 +329,14 @@ static enum fr_status count_link_bytes(struct engine *e, bool is_short, double b
 
     for (uint32_t x = 0; x < v->n_transfers; x++) {
         const struct fr_transfer *k = &v->transfers[x];
-        const struct fr__load *load;
+        const struct fr__link_load *load;
         uint32_t r = fr__route_take(e, v->tasks[k->send].device, v->tasks[k->recv].device);
 
         if (r == FR_NONE)
             return e->status;
-        load = fr__load_of_pair(e, v->tasks[k->send].device, v->tasks[k->recv].device);
+        load = fr__link_load_of_pair(e, v->tasks[k->send].device, v->tasks[k->recv].device);
         if (load)
-            fr__load_count(load, k->bytes, bytes);
+            fr__link_load_count(load, k->bytes, bytes);
         else
             add_bytes(e, r, k->bytes * k->share, bytes);
         fr__route_release(e, r);
@@ -348,7 +349,7 @@ static enum fr_status count_link_bytes(struct engine *e, bool is_short, double b
         else if (!is_short || !is_long_count(e, c))
             fr__collective_bytes(e, c, bytes);
     }
-    fr__loads_spread(e, bytes);
+    fr__link_loads_spread(e, bytes);
     return e->status;
 }
 

@@ -11,7 +11,7 @@ void fr__parts_fini(struct engine *e);
 void fr__parts_at_end(struct engine *e, uint32_t task); /* the end of a task; FR_NONE: time 0 */
 void fr__parts_at_launch(struct engine *e, uint32_t device); /* the end of a launch there */
 void fr__parts_at_compute_done(struct engine *e, uint32_t task);
-/* the end of a collective that took a known time (collectives/shares.c) */
+/* the end of a collective that took a known time (collectives/resource_parts.c) */
 void fr__parts_at_collective_done(struct engine *e, uint32_t collective);
 /* the end of a message's latency: the model has it under way */
 void fr__parts_at_message_shared(struct engine *e, uint32_t message);

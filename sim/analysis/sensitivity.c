@@ -282,7 +282,7 @@ void fr__parts_rates_changed(struct engine *e)
         struct fr__rate rate;
 
         if (e->network.messages[changed[i]].route == FR_NONE)
-            continue; /* has its parts when it ends (collectives/shares.c) */
+            continue; /* has its parts when it ends (collectives/resource_parts.c) */
         m = &p->messages[changed[i]];
         own_s = of_message(p, changed[i]);
         held = held_over(p, changed[i]);

@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <stdlib.h>
 
@@ -82,10 +82,10 @@ static void add_moving(struct engine *e, struct totals *k)
     }
     for (uint32_t c = 0; c < v->n_collectives; c++) {
         double s = fr__collective_s(e, c);
-        struct fr__way way;
+        struct fr__collective_schedule way;
 
         k->serial_s += s;
-        if (!fr__collective_has_cost(e, c) && !fr__way_of(e, c, &way) &&
+        if (!fr__collective_has_cost(e, c) && !fr__collective_schedule_of(e, c, &way) &&
             fr__collective_n_rings(e, c) > 0 &&
             fr__collective_ring(e, c, 0).algorithm != ALGORITHM_RING) {
             add_messages(e, c, k);

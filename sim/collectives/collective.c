@@ -1,15 +1,15 @@
 /* sim/collectives/collective.c - collectives start when all members have arrived, and end.
  *
- * In between either messages go step by step (steps.c), or all of them as one flow that takes a
- * known time alone (cost.c, flows.c).
+ * In between either messages go step by step (ring_run.c), or all of them as one flow that takes a
+ * known time alone (known_time.c, flows.c).
  */
 #include "config.h"
 
-#include "sim/collectives/chosen.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/nccl_choice.h"
+#include "sim/collectives/link_load.h"
 #include "sim/analysis/parts.h"
-#include "sim/collectives/run.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_run.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <stdlib.h>
 
@@ -36,8 +36,8 @@ enum fr_status fr__collectives_reset(struct engine *e)
     c->ring_set = fr__arena_alloc(e->scratch, v->n_groups, sizeof(const struct fr__ring_set *));
     if (!c->arrivals || !c->rings_left || !c->ring_set)
         return fr__engine_fail_nomem(e);
-    FR_TRY(fr__alike_reset(e));
-    return fr__loads_reset(e);
+    FR_TRY(fr__repeats_reset(e));
+    return fr__link_loads_reset(e);
 }
 
 void fr__collectives_fini(struct engine *e)
@@ -49,11 +49,11 @@ void fr__collectives_fini(struct engine *e)
         free(c->rings[r].under_way);
     }
     free(c->rings);
-    fr__alike_table_free(c->alike);
-    fr__loads_free(c->loads);
+    fr__repeats_free(c->repeats);
+    fr__link_loads_free(c->link_loads);
     free(c->flows);
     fr__step_work_free(c->steps);
-    fr__chosen_free(c->models);
+    fr__kept_models_free(c->models);
     fr__rings_fini(&c->found);
 }
 
@@ -100,8 +100,8 @@ void fr__collective_start(struct engine *e, uint32_t collective)
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
     uint32_t cause = e->tasks[e->collectives.arrivals[collective].last].cause;
-    struct fr__way way;
-    bool has_way;
+    struct fr__collective_schedule how;
+    bool has_schedule;
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);
@@ -110,12 +110,12 @@ void fr__collective_start(struct engine *e, uint32_t collective)
         fr__known_start(e, collective);
         return;
     }
-    has_way = fr__way_of(e, collective, &way);
-    e->stats.by_way += has_way;
+    has_schedule = fr__collective_schedule_of(e, collective, &how);
+    e->stats.by_schedule += has_schedule;
     if (e->o->closed_form_collectives)
         fr__known_start(e, collective);
-    else if (has_way)
-        fr__way_start(e, collective, &way);
+    else if (has_schedule)
+        fr__scheduled_start(e, collective, &how);
     else if (e->status == FR_OK)
         fr__collective_steps(e, collective);
 }

@@ -1,10 +1,10 @@
 /* sim/collectives/flows.c - collectives of a known time as flows over the links.
  *
- * What such a collective takes alone is known when it starts (cost.c): a latency and the time of
- * its bytes. Here the bytes share links with everything else that is on the way. The collective is
- * one flow of the network model, whose load (load.h) says what each link carries of it. Alone it is
- * as fast as its closed form says, or as the links of all groups that it stands for allow. Nothing
- * makes it faster than that.
+ * What such a collective takes alone is known when it starts (known_time.c): a latency and the time
+ * of its bytes. Here the bytes share links with everything else that is on the way. The collective
+ * is one flow of the network model, whose load (link_load.h) says what each link carries of it.
+ * Alone it is as fast as its closed form says, or as the links of all groups that it stands for
+ * allow. Nothing makes it faster than that.
  *
  * The latency delays a collective and takes no link. It is that of its rounds, between which others
  * have the links. So a collective goes in parts, one a round: a latency, then bytes. Of many rounds
@@ -14,7 +14,7 @@
 #include "config.h"
 
 #include "sim/analysis/parts.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* sim/collectives/group_rings.c - the rings of a group, looked up when first asked for.
  *
- * Both the rings of form.c and the schedules of way.c go over them.
+ * Both the rings of closed_form.c and the schedules of schedule_choice.c go over them.
  */
 #include "config.h"
 

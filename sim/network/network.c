@@ -97,8 +97,8 @@ static double latency_of(struct engine *e, const struct fr__message *m, const st
     return a.latency_s + a.extra_s;
 }
 
-static inline const struct fr__load *load_of(struct engine *e, const struct fr__message *m,
-                                             const struct fr__route *r)
+static inline const struct fr__link_load *load_of(struct engine *e, const struct fr__message *m,
+                                                  const struct fr__route *r)
 {
     return m->owner->load ? m->owner->load(e, r) : NULL;
 }
@@ -108,7 +108,7 @@ static inline struct fr__departure departure_of(struct engine *e, uint32_t id,
                                                 const struct fr__message *m,
                                                 const struct fr__route *r, double latency_s)
 {
-    const struct fr__load *load = load_of(e, m, r);
+    const struct fr__link_load *load = load_of(e, m, r);
     bool is_one = load || e->network.model->is_end_known;
 
     return (struct fr__departure){.route = r,
@@ -246,7 +246,7 @@ static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
 static void count_bytes(struct engine *e, const struct fr__message *m, const struct fr__route *r)
 {
     const uint32_t *links = fr__route_links(&e->network.routes, r);
-    const struct fr__load *load = load_of(e, m, r);
+    const struct fr__link_load *load = load_of(e, m, r);
     double *link_bytes = e->network.link_bytes, bytes = m->bytes * m->times;
 
     if (m->owner->split)
@@ -254,7 +254,7 @@ static void count_bytes(struct engine *e, const struct fr__message *m, const str
     if (m->owner->counted_bytes)
         bytes = m->owner->counted_bytes(e, m);
     if (load)
-        fr__load_count(load, m->bytes, link_bytes);
+        fr__link_load_count(load, m->bytes, link_bytes);
     for (uint32_t i = 0; !load && i < r->n_links; i++)
         link_bytes[links[i]] += bytes;
 }

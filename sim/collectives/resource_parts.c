@@ -1,4 +1,4 @@
-/* sim/collectives/shares.c - which resources the time of a collective is made of.
+/* sim/collectives/resource_parts.c - which resources the time of a collective is made of.
  *
  * This is for collectives that take a known time. Where messages go step by step, each message has
  * its own parts (sim/analysis/sensitivity.c).

@@ -1,6 +1,6 @@
-/* sim/collectives/run.h - what the engine asks of schedules in progress. */
-#ifndef FR_SIM_COLLECTIVES_RUN_H
-#define FR_SIM_COLLECTIVES_RUN_H
+/* sim/collectives/schedule_run.h - what the engine asks of schedules in progress. */
+#ifndef FR_SIM_COLLECTIVES_SCHEDULE_RUN_H
+#define FR_SIM_COLLECTIVES_SCHEDULE_RUN_H
 
 #include "sim/engine.h"
 

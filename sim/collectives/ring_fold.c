@@ -1,4 +1,5 @@
-/* sim/collectives/fold.c - rings that repeat themselves, simulated once for all that do the same.
+/* sim/collectives/ring_fold.c - rings that repeat themselves, simulated once for all that do the
+ * same.
  *
  * A ring over a hundred equal machines does the same in each of them at the same time (see
  * sim/network/ring_period.h). So one message stands for one of each machine, and the time of the

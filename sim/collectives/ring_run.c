@@ -1,6 +1,7 @@
-/* sim/collectives/steps.c - collectives message by message.
+/* sim/collectives/ring_run.c - collectives message by message.
  *
- * Each message leaves as soon as its sender has what it needs. form.c says how the messages go.
+ * Each message leaves as soon as its sender has what it needs. closed_form.c says how the messages
+ * go.
  */
 #include "config.h"
 

@@ -1,10 +1,11 @@
-/* sim/collectives/way.c - see way.h. */
+/* sim/collectives/schedule_choice.c - the algorithm, protocol, lanes and chunks of a collective,
+ * and the routes of its messages; see schedule_choice.h. */
 #include "config.h"
 
-#include "sim/collectives/chosen.h"
+#include "sim/collectives/nccl_choice.h"
 #include "collectives/grid.h"
 #include "collectives/nccl/measured.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { LL_PEER_BYTES = 16 << 10 };
 
 /* What is to be done, and by which protocol. */
 struct recipe {
-    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
+    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of closed_form.c */
     enum fr__nccl_protocol protocol;
     unsigned n_channels;
 };
@@ -71,8 +72,9 @@ static void set_pipeline(const struct recipe *r, struct fr__schedule *s)
             chunks_of(s->bytes / (s->n_lanes ? s->n_lanes : 1), chunk_bytes(s, r->protocol));
 }
 
-/* Rings over the link graph, as form.c has them. */
-static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr__way *out)
+/* Rings over the link graph, as closed_form.c has them. */
+static bool set_rings(struct engine *e, const struct fr_collective *c,
+                      struct fr__collective_schedule *out)
 {
     struct fr__schedule *s = &out->schedule;
     const struct fr__ring_set *rings = fr__group_rings(e, c->group);
@@ -102,7 +104,7 @@ static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
 {
     struct fr__chains chains;
 
-    if (!fr__chosen_chains(e, group, e->o->way->version, &chains) || chains.per_node != s->per_node)
+    if (!fr__group_chains(e, group, e->o->way->version, &chains) || chains.per_node != s->per_node)
         return;
     s->n_lanes = chains.n_lanes;
     s->order = chains.order;
@@ -124,7 +126,7 @@ static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
 
     if (!way->as_measured)
         return (struct fr__nccl_measured){1, 1};
-    return fr__nccl_measured_of(fr__chosen_min_sm(e, group, way->version), is_over_nodes, row, p);
+    return fr__nccl_measured_of(fr__group_min_sm(e, group, way->version), is_over_nodes, row, p);
 }
 
 /* How much longer than its bytes on the wire a message holds its links. LL is bound by the
@@ -133,7 +135,7 @@ static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
 static double held_longer(struct engine *e, uint32_t collective, enum fr__nccl_algorithm row,
                           enum fr__nccl_protocol p, bool is_over_nodes)
 {
-    double slower = fr__chosen_slower(e, collective, e->o->way->version, row, p);
+    double slower = fr__protocol_slowdown(e, collective, e->o->way->version, row, p);
     double both_ways = row == FR__NCCL_ALGO_TREE && !is_over_nodes && slower > 0 ? 2 : 1;
 
     return both_ways * (p == FR__NCCL_LL ? fmax(slower / fr__nccl_wire_factor(p), 1) : 1);
@@ -162,7 +164,7 @@ static uint32_t ahead_of(const struct fr__algorithm *a, enum fr__nccl_protocol p
 }
 
 static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__nccl_protocol p,
-                               struct fr__way *out)
+                               struct fr__collective_schedule *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
         [FR_LINK_NVLINK] = FR__NCCL_HOP_NVLINK,
@@ -243,14 +245,14 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
     const struct fr_collective_way *way = e->o->way;
     enum fr_collective_kind kind = e->v->collectives[collective].kind;
     uint32_t group = e->v->collectives[collective].group;
-    bool is_one_node = fr__chosen_nodes(e, group, way->version) == 1;
+    bool is_one_node = fr__group_nodes(e, group, way->version) == 1;
     struct fr__nccl_choice c;
 
     if (kind == FR_ALL_TO_ALL && !is_one_node)
         return (struct recipe){&fr__shift_algorithm, peer_protocol(e, collective), 0};
-    if (kind == FR_ALL_TO_ALL && fr__chosen_min_sm(e, group, way->version) > 0)
+    if (kind == FR_ALL_TO_ALL && fr__group_min_sm(e, group, way->version) > 0)
         return (struct recipe){&fr__pairwise_algorithm, peer_protocol(e, collective), 0};
-    if (!fr__chosen(e, collective, way, &c))
+    if (!fr__nccl_choice_of(e, collective, way, &c))
         return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
                                way->protocol, way->n_channels};
     return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? usual_for(kind)
@@ -278,7 +280,7 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
         r.algorithm = usual_for(kind);
     if (way->protocol == FR__NCCL_N_PROTOCOLS &&
         (r.algorithm == &fr__ring_algorithm || r.algorithm == &fr__chain_algorithm))
-        r.algorithm = NULL; /* as form.c has them */
+        r.algorithm = NULL; /* as closed_form.c has them */
     return r;
 }
 
@@ -301,7 +303,8 @@ static uint32_t count_hops(void *user, uint32_t from, uint32_t to)
     return n;
 }
 
-bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
+bool fr__collective_schedule_of(struct engine *e, uint32_t collective,
+                                struct fr__collective_schedule *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__schedule *s = &out->schedule;
@@ -316,8 +319,8 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     a = r.algorithm;
     if (!a)
         return false;
-    machines = fr__chosen_nodes(e, c->group, e->o->way->version);
-    *out = (struct fr__way){.start_s = 0};
+    machines = fr__group_nodes(e, c->group, e->o->way->version);
+    *out = (struct fr__collective_schedule){.start_s = 0};
     *s = (struct fr__schedule){.algorithm = a, .kind = c->kind, .n = n, .bytes = c->bytes};
     s->root = c->kind == FR_BROADCAST || c->kind == FR_REDUCE ? c->root : 0;
     s->per_node = machines ? n / machines : 1;
@@ -337,8 +340,8 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
 
 /* ---- messages ---- */
 
-static uint32_t device_of(const struct engine *e, uint32_t collective, const struct fr__way *w,
-                          uint32_t rank)
+static uint32_t device_of(const struct engine *e, uint32_t collective,
+                          const struct fr__collective_schedule *w, uint32_t rank)
 {
     if (w->devices)
         return w->devices[rank];
@@ -375,8 +378,8 @@ static uint32_t rank_beyond(const struct engine *e, uint32_t collective,
     return (rank + (s->n > m ? m : 1)) % s->n;
 }
 
-static uint32_t switch_route(struct engine *e, uint32_t collective, const struct fr__way *w,
-                             uint32_t rank, bool is_up)
+static uint32_t switch_route(struct engine *e, uint32_t collective,
+                             const struct fr__collective_schedule *w, uint32_t rank, bool is_up)
 {
     bool is_nvls = w->schedule.algorithm == &fr__nvls_algorithm;
     uint32_t beyond = rank_beyond(e, collective, &w->schedule, rank, is_nvls);
@@ -408,7 +411,7 @@ static uint32_t switch_route(struct engine *e, uint32_t collective, const struct
 }
 
 /* Through another GPU, where NCCL sends so; FR_NONE: straight on. */
-static uint32_t relayed_route(const struct fr__way *w, uint32_t from, uint32_t to)
+static uint32_t relayed_route(const struct fr__collective_schedule *w, uint32_t from, uint32_t to)
 {
     const struct fr__relayed *k = w->rings ? w->rings->relayed : NULL;
 
@@ -418,8 +421,8 @@ static uint32_t relayed_route(const struct fr__way *w, uint32_t from, uint32_t t
     return FR_NONE;
 }
 
-uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__way *w,
-                       uint32_t from, uint32_t to)
+uint32_t fr__scheduled_route(struct engine *e, uint32_t collective,
+                             const struct fr__collective_schedule *w, uint32_t from, uint32_t to)
 {
     uint32_t relayed;
 
@@ -433,8 +436,8 @@ uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__w
     return fr__route_take(e, device_of(e, collective, w, from), device_of(e, collective, w, to));
 }
 
-double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
-                       const struct fr__route *route, enum fr_link_kind *kind)
+double fr__scheduled_extra_s(const struct engine *e, const struct fr__collective_schedule *w,
+                             const struct fr__route *route, enum fr_link_kind *kind)
 {
     const uint32_t *links = fr__route_links(&e->network.routes, route);
     enum fr_link_kind outermost = FR_LINK_NVLINK;

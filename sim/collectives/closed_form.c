@@ -1,4 +1,4 @@
-/* sim/collectives/form.c - how the messages of collectives go, and what they take alone.
+/* sim/collectives/closed_form.c - how the messages of collectives go, and what they take alone.
  *
  * Ring (all-reduce, all-gather, reduce-scatter; Patarasuk and Yuan, J. Parallel Distrib. Comput.
  * 69(2), 2009). With n ranks the bytes S are cut into n chunks of floor(S / n). Reduce-scatter and
@@ -29,8 +29,8 @@
  */
 #include "config.h"
 
-#include "sim/collectives/even.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/symmetry.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,23 +179,24 @@ static void add_chain(struct engine *e, const struct ring *k, struct sum *sum)
     add_hop(e, sum, slowest_route(e, k, k->first, k->n - 1), k->n_rounds - 1.0);
 }
 
-/* Whether the first machine's ranks stand for all; then the caller calls fr__even_end. */
-static bool is_shift_even(struct engine *e, const struct ring *k, struct fr__even *out)
+/* Whether the first machine's ranks stand for all; then the caller calls fr__symmetry_end. */
+static bool is_shift_symmetric(struct engine *e, const struct ring *k, struct fr__symmetry *out)
 {
     uint32_t group = e->v->collectives[k->collective].group;
     uint32_t machines = fr_plan_group_machines(e->plan, group);
 
-    return machines > 1 && k->n % machines == 0 && fr__even_begin(e, group, k->n / machines, out);
+    return machines > 1 && k->n % machines == 0 &&
+           fr__symmetry_begin(e, group, k->n / machines, out);
 }
 
 /* The slowest route of a round among those of the first machine. */
-static uint32_t slowest_even(const struct engine *e, const struct ring *k,
-                             const struct fr__even *even, uint32_t round)
+static uint32_t slowest_of_first(const struct engine *e, const struct ring *k,
+                                 const struct fr__symmetry *symmetry, uint32_t round)
 {
     uint32_t slowest = FR_NONE;
 
-    for (uint32_t i = 0; i < even->m; i++) {
-        uint32_t route = even->routes[fr__even_at(even, i, fr__ring_next(k, i, round))];
+    for (uint32_t i = 0; i < symmetry->m; i++) {
+        uint32_t route = symmetry->routes[fr__symmetry_at(symmetry, i, fr__ring_next(k, i, round))];
 
         if (slowest == FR_NONE ||
             fr__hop_s(e, route, k->chunk_bytes) > fr__hop_s(e, slowest, k->chunk_bytes))
@@ -228,12 +229,12 @@ static uint32_t slowest_of_all(struct engine *e, const struct ring *k, uint32_t 
 
 static void add_shift(struct engine *e, const struct ring *k, struct sum *sum)
 {
-    struct fr__even even;
+    struct fr__symmetry symmetry;
 
-    if (is_shift_even(e, k, &even)) {
+    if (is_shift_symmetric(e, k, &symmetry)) {
         for (uint32_t round = 0; round < k->n_rounds; round++)
-            add_hop(e, sum, slowest_even(e, k, &even, round), 1);
-        fr__even_end(e, &even);
+            add_hop(e, sum, slowest_of_first(e, k, &symmetry, round), 1);
+        fr__symmetry_end(e, &symmetry);
         return;
     }
     for (uint32_t round = 0; round < k->n_rounds; round++) {
@@ -301,16 +302,16 @@ static void add_latency(struct engine *e, void *user, uint32_t route, double byt
 struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
 {
     struct fr__known known = {.n_rounds = 0};
-    struct fr__way way;
+    struct fr__collective_schedule how;
     double alone_s;
 
-    if (fr__way_of(e, collective, &way)) {
-        alone_s = fr__way_alone(e, collective, &way);
-        known.start_s = way.start_s;
-        known.latency_s = fr__way_latency(e, collective, &way);
-        known.kind = way.start_kind;
-        known.is_behind = way.schedule.n_ahead > 0;
-        known.n_rounds = way.schedule.n_steps;
+    if (fr__collective_schedule_of(e, collective, &how)) {
+        alone_s = fr__scheduled_s(e, collective, &how);
+        known.start_s = how.start_s;
+        known.latency_s = fr__scheduled_latency_s(e, collective, &how);
+        known.kind = how.start_kind;
+        known.is_behind = how.schedule.n_ahead > 0;
+        known.n_rounds = how.schedule.n_steps;
     } else {
         alone_s = fr__collective_hops(e, collective, add_latency, &known);
     }
@@ -332,17 +333,18 @@ static void add_bytes(const struct engine *e, uint32_t route, double bytes, doub
         link_bytes[links[l]] += bytes;
 }
 
-static void add_even_bytes(struct engine *e, const struct ring *k, const struct fr__even *even,
-                           double link_bytes[])
+static void add_symmetric_bytes(struct engine *e, const struct ring *k,
+                                const struct fr__symmetry *symmetry, double link_bytes[])
 {
     struct fr__mark mark = fr__arena_mark(e->scratch);
-    double *by_route = fr__arena_alloc(e->scratch, 2 * (size_t)even->m * even->m, sizeof(double));
+    double *by_route =
+        fr__arena_alloc(e->scratch, 2 * (size_t)symmetry->m * symmetry->m, sizeof(double));
 
     for (uint32_t round = 0; by_route && round < k->n_rounds; round++)
-        for (uint32_t i = 0; i < even->m; i++)
-            by_route[fr__even_at(even, i, fr__ring_next(k, i, round))] += k->chunk_bytes;
+        for (uint32_t i = 0; i < symmetry->m; i++)
+            by_route[fr__symmetry_at(symmetry, i, fr__ring_next(k, i, round))] += k->chunk_bytes;
     if (by_route)
-        fr__even_spread(e, even, by_route, link_bytes);
+        fr__symmetry_spread(e, symmetry, by_route, link_bytes);
     else
         fr__engine_fail_nomem(e);
     fr__arena_rewind(e->scratch, mark);
@@ -350,11 +352,11 @@ static void add_even_bytes(struct engine *e, const struct ring *k, const struct 
 
 static void add_shift_bytes(struct engine *e, const struct ring *k, double link_bytes[])
 {
-    struct fr__even even;
+    struct fr__symmetry symmetry;
 
-    if (is_shift_even(e, k, &even)) {
-        add_even_bytes(e, k, &even, link_bytes);
-        fr__even_end(e, &even);
+    if (is_shift_symmetric(e, k, &symmetry)) {
+        add_symmetric_bytes(e, k, &symmetry, link_bytes);
+        fr__symmetry_end(e, &symmetry);
         return;
     }
     for (uint32_t round = 0; round < k->n_rounds; round++)
@@ -371,10 +373,10 @@ static void add_shift_bytes(struct engine *e, const struct ring *k, double link_
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
 {
     uint32_t n_rings;
-    struct fr__way way;
+    struct fr__collective_schedule how;
 
-    if (fr__way_of(e, collective, &way)) {
-        fr__way_bytes(e, collective, &way, link_bytes);
+    if (fr__collective_schedule_of(e, collective, &how)) {
+        fr__scheduled_bytes(e, collective, &how, link_bytes);
         return;
     }
     n_rings = fr__collective_n_rings(e, collective);

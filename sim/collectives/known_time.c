@@ -1,9 +1,9 @@
-/* sim/collectives/cost.c - the time of a collective that is known when it starts.
+/* sim/collectives/known_time.c - the time of a collective that is known when it starts.
  *
- * It is that of the closed form (form.c), or a cost of the collective's own. A collective with a
- * row of the cost table takes that row's time, and longer where others use its links (flows.c).
- * Links are counted the bytes of the steps. Other groups that do the same at the same time crowd
- * its links. They slow down its bytes, not its latency. Where links are made faster or
+ * It is that of the closed form (closed_form.c), or a cost of the collective's own. A collective
+ * with a row of the cost table takes that row's time, and longer where others use its links
+ * (flows.c). Links are counted the bytes of the steps. Other groups that do the same at the same
+ * time crowd its links. They slow down its bytes, not its latency. Where links are made faster or
  * slower, the part that grows with the bytes follows a bandwidth. It is the one of the outermost
  * kind of link that the first ring crosses, which is the network where there are several machines.
  * The rest (start, steps) follows the latency of that kind.
@@ -38,9 +38,9 @@ struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
 }
 
 /* Whether the network model shares links among a collective and the groups that do the same. Then
- * their crowding comes about by itself (load.h). A load says how many bytes links carry in all.
- * Where rounds differ, as an all-to-all's do, the slowest message of each round counts too, so the
- * crowding stands for those. */
+ * their crowding comes about by itself (link_load.h). A load says how many bytes links carry in
+ * all. Where rounds differ, as an all-to-all's do, the slowest message of each round counts too, so
+ * the crowding stands for those. */
 static bool shares_links(const struct engine *e, const struct fr_collective *c)
 {
     return !e->network.model->is_end_known && c->kind != FR_ALL_TO_ALL && !e->o->way;
@@ -50,7 +50,7 @@ struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__known known;
-    struct alike *alike;
+    struct fr__repeat *repeat;
     struct own_cost own;
 
     if (fr__collective_has_cost(e, collective)) {
@@ -58,16 +58,16 @@ struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
         return (struct fr__known){
             .start_s = own.latency_s, .bytes_s = own.bandwidth_s, .n_rounds = 1, .kind = own.kind};
     }
-    alike = fr__alike(e, collective);
-    if (!alike)
+    repeat = fr__repeat_of(e, collective);
+    if (!repeat)
         return (struct fr__known){.n_rounds = 1};
-    if (!alike->has_known) {
+    if (!repeat->has_known) {
         known = fr__collective_alone(e, collective);
-        alike = fr__alike(e, collective);
-        alike->known = known;
-        alike->has_known = true;
+        repeat = fr__repeat_of(e, collective);
+        repeat->known = known;
+        repeat->has_known = true;
     }
-    known = alike->known;
+    known = repeat->known;
     if (c->is_formula && c->crowding > 1 && !shares_links(e, c))
         known.bytes_s *= c->crowding;
     return known;
