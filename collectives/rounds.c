@@ -213,18 +213,11 @@ static enum fr_status tell_schedule(struct fr_collective_rounds *t, const struct
 
 /* ---- what is told ---- */
 
-static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
-{
-    if (kind == FR_ALL_TO_ALL)
-        return &fr__pairwise_algorithm;
-    return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
-}
-
 /* By NCCL's name or ours; NULL: no such. */
 static const struct fr__algorithm *named(const char *name, enum fr_collective_kind kind)
 {
     if (!name || strcmp(name, "nccl") == 0 || strcmp(name, "Ring") == 0)
-        return usual_for(kind);
+        return fr__algorithm_usual(kind);
     if (strcmp(name, "Tree") == 0)
         return &fr__tree_algorithm;
     if (strcmp(name, "NVLS") == 0 || strcmp(name, "NVLSTree") == 0)

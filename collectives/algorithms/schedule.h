@@ -127,6 +127,8 @@ struct fr__schedule {
 const struct fr__algorithm *fr__algorithm_at(size_t i);
 /* NULL: unknown. */
 const struct fr__algorithm *fr__algorithm_find(const char *name);
+/* For a kind of which nothing is asked. */
+const struct fr__algorithm *fr__algorithm_usual(enum fr_collective_kind kind);
 
 /* ---- schedule.c ---- */
 

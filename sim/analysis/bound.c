@@ -307,15 +307,6 @@ static enum fr_status last_iteration_bound(struct engine *e, struct fr_run *run,
     return FR_OK;
 }
 
-static void add_bytes(const struct engine *e, uint32_t route, double n, double bytes[])
-{
-    const struct fr__route *k = fr__route_at(e, route);
-    const uint32_t *links = fr__route_links(&e->network.routes, k);
-
-    for (uint32_t l = 0; l < k->n_links; l++)
-        bytes[links[l]] += n;
-}
-
 /* Whether it takes a walk over all messages to count them. */
 static bool is_long_count(const struct engine *e, uint32_t collective)
 {
@@ -338,7 +329,7 @@ static enum fr_status count_link_bytes(struct engine *e, bool is_short, double b
         if (load)
             fr__link_load_count(load, k->bytes, bytes);
         else
-            add_bytes(e, r, k->bytes * k->share, bytes);
+            fr__route_count(&e->network.routes, fr__route_at(e, r), k->bytes * k->share, bytes);
         fr__route_release(e, r);
     }
     for (uint32_t c = 0; c < v->n_collectives; c++) {

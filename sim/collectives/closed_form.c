@@ -9,7 +9,6 @@
  * bandwidth) of the slowest hop of the slowest ring. It equals the steps wherever no link is
  * shared: the slowest hop is never idle, and the others have ended when it ends.
  *
- *
  * Chain (broadcast, reduce). These are the same rings, cut open before or behind the root. NCCL has
  * no other algorithm for the two (src/graph/tuning.cc: rings alone), so there is no tree for small
  * ones here. A ring's share is cut into m = ceil(share / 512 KiB) equal chunks (NCCL's buffer of 4
@@ -39,7 +38,7 @@ enum { CHAIN_CHUNK_BYTES = 512 << 10 };
 
 /* ---- the rings of a collective ---- */
 
-static enum algorithm algorithm_of(enum fr_collective_kind kind)
+enum algorithm fr__ring_algorithm_of(enum fr_collective_kind kind)
 {
     switch (kind) {
     case FR_ALL_TO_ALL:
@@ -70,7 +69,7 @@ double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double byte
 {
     double others = n > 0 ? n - 1.0 : 0;
 
-    if (algorithm_of(kind) == ALGORITHM_CHAIN)
+    if (fr__ring_algorithm_of(kind) == ALGORITHM_CHAIN)
         return others * chain_chunks(bytes);
     return (n > 1 ? rounds_of(kind, n) : 0) * (double)n;
 }
@@ -82,7 +81,7 @@ uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective)
 
     if (fr_plan_group_size(e->plan, c->group) < 2)
         return 0;
-    if (algorithm_of(c->kind) == ALGORITHM_SHIFT)
+    if (fr__ring_algorithm_of(c->kind) == ALGORITHM_SHIFT)
         return 1;
     rings = fr__group_rings(e, c->group);
     return rings ? rings->n_rings : 0;
@@ -103,7 +102,7 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group);
     struct ring k = {
-        .algorithm = algorithm_of(c->kind), .collective = collective, .n = n, .times = 1};
+        .algorithm = fr__ring_algorithm_of(c->kind), .collective = collective, .n = n, .times = 1};
     const struct fr__ring_set *rings;
     double bytes;
 
@@ -317,57 +316,33 @@ struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
     }
     known.bytes_s = fmax(alone_s - known.start_s - known.latency_s, 0);
     if (!(known.n_rounds >= 1) ||
-        algorithm_of(e->v->collectives[collective].kind) == ALGORITHM_CHAIN)
+        fr__ring_algorithm_of(e->v->collectives[collective].kind) == ALGORITHM_CHAIN)
         known.n_rounds = 1;
     return known;
 }
 
 /* ---- bytes ---- */
 
-static void add_bytes(const struct engine *e, uint32_t route, double bytes, double link_bytes[])
-{
-    const struct fr__route *k = fr__route_at(e, route);
-    const uint32_t *links = fr__route_links(&e->network.routes, k);
-
-    for (uint32_t l = 0; l < k->n_links; l++)
-        link_bytes[links[l]] += bytes;
-}
-
-static void add_symmetric_bytes(struct engine *e, const struct ring *k,
-                                const struct fr__symmetry *symmetry, double link_bytes[])
-{
-    struct fr__mark mark = fr__arena_mark(e->scratch);
-    double *by_route =
-        fr__arena_alloc(e->scratch, 2 * (size_t)symmetry->m * symmetry->m, sizeof(double));
-
-    for (uint32_t round = 0; by_route && round < k->n_rounds; round++)
-        for (uint32_t i = 0; i < symmetry->m; i++)
-            by_route[fr__symmetry_at(symmetry, i, fr__ring_next(k, i, round))] += k->chunk_bytes;
-    if (by_route)
-        fr__symmetry_spread(e, symmetry, by_route, link_bytes);
-    else
-        fr__engine_fail_nomem(e);
-    fr__arena_rewind(e->scratch, mark);
-}
-
+/* A shift is the schedule of that name, of so many rounds. */
 static void add_shift_bytes(struct engine *e, const struct ring *k, double link_bytes[])
 {
-    struct fr__symmetry symmetry;
+    uint32_t group = e->v->collectives[k->collective].group;
+    uint32_t machines = fr_plan_group_machines(e->plan, group);
+    struct fr__collective_schedule how = {.wire_factor = 1, .slow_factor = 1};
+    struct fr__schedule *s = &how.schedule;
+    enum fr_status st;
 
-    if (is_shift_symmetric(e, k, &symmetry)) {
-        add_symmetric_bytes(e, k, &symmetry, link_bytes);
-        fr__symmetry_end(e, &symmetry);
-        return;
-    }
-    for (uint32_t round = 0; round < k->n_rounds; round++)
-        for (uint32_t i = 0; i < k->n; i++) {
-            uint32_t route = fr__ring_route(e, k, i, round);
-
-            if (route == FR_NONE)
-                return;
-            add_bytes(e, route, k->chunk_bytes, link_bytes);
-            fr__route_release(e, route);
-        }
+    *s = (struct fr__schedule){.algorithm = &fr__shift_algorithm,
+                               .kind = FR_ALL_TO_ALL,
+                               .n = k->n,
+                               .bytes = k->chunk_bytes * k->n,
+                               .per_node = machines ? k->n / machines : 1};
+    st = fr__schedule_make(s, e->err);
+    s->n_steps = k->n_rounds;
+    if (st == FR_OK)
+        fr__scheduled_bytes(e, k->collective, &how, link_bytes);
+    else
+        fr__engine_fail(e, st);
 }
 
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
@@ -389,6 +364,7 @@ void fr__collective_bytes(struct engine *e, uint32_t collective, double link_byt
             continue;
         }
         for (uint32_t i = 0; i < n_hops; i++)
-            add_bytes(e, k.routes[(k.first + i) % k.n], k.n_rounds * k.chunk_bytes, link_bytes);
+            fr__route_count(&e->network.routes, fr__route_at(e, k.routes[(k.first + i) % k.n]),
+                            k.n_rounds * k.chunk_bytes, link_bytes);
     }
 }

@@ -34,10 +34,14 @@ void fr__collective_start(struct engine *e, uint32_t collective);
 /* ---- group_rings.c ---- */
 /* The rings of a group; NULL with the failure kept. */
 const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
+/* Its devices, [n] rank by rank, in the engine's scratch; NULL with the failure kept. */
+uint32_t *fr__group_devices(struct engine *e, uint32_t group);
 /* How many rings a collective may use. */
 size_t fr__most_rings(const struct engine *e);
 
 /* ---- closed_form.c ---- */
+/* How a collective goes where no algorithm is asked for. */
+enum algorithm fr__ring_algorithm_of(enum fr_collective_kind kind);
 /* The rings of a collective, which run at the same time; 0 for fewer than two ranks, or with the
  * failure kept. */
 uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective);

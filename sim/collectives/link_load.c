@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum shape { SHAPE_RING, SHAPE_CHAIN, SHAPE_SHIFT, SHAPE_STEP, SHAPE_SCHEDULE, SHAPE_PAIR };
+enum shape {
+    SHAPE_RING = ALGORITHM_RING,
+    SHAPE_CHAIN = ALGORITHM_CHAIN,
+    SHAPE_SHIFT = ALGORITHM_SHIFT,
+    SHAPE_STEP, /* a shift of one round */
+    SHAPE_SCHEDULE,
+    SHAPE_PAIR
+};
 
 /* What a load is of. */
 struct key {
@@ -85,27 +92,12 @@ static double *sums_of(struct engine *e, struct fr__link_loads *l)
 
 /* ---- what a load is of ---- */
 
-/* As closed_form.c has them. */
-static enum shape shape_of(enum fr_collective_kind kind)
-{
-    switch (kind) {
-    case FR_BROADCAST:
-    case FR_REDUCE:
-        return SHAPE_CHAIN;
-    case FR_ALL_TO_ALL:
-        return SHAPE_SHIFT;
-    case FR_RING_STEP:
-        return SHAPE_STEP;
-    default:
-        return SHAPE_RING;
-    }
-}
-
 /* *how: the schedule, where the shape is that. */
 static struct key key_of(struct engine *e, uint32_t collective, struct fr__collective_schedule *how)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    struct key k = {.shape = shape_of(c->kind), .group = c->group};
+    struct key k = {.shape = c->kind == FR_RING_STEP ? SHAPE_STEP : fr__ring_algorithm_of(c->kind),
+                    .group = c->group};
 
     if (!fr__collective_schedule_of(e, collective, how)) {
         how->wire_factor = how->slow_factor = 1;
@@ -136,15 +128,9 @@ static struct made *find(const struct fr__link_loads *l, const struct key *key, 
 
 static void add_route(struct engine *e, uint32_t route, double weight, double sums[])
 {
-    const struct fr__route *r;
-    const uint32_t *links;
-
     if (route == FR_NONE)
         return; /* the failure is kept */
-    r = fr__route_at(e, route);
-    links = fr__route_links(&e->network.routes, r);
-    for (uint32_t i = 0; i < r->n_links; i++)
-        sums[links[i]] += weight;
+    fr__route_count(&e->network.routes, fr__route_at(e, route), weight, sums);
     fr__route_release(e, route);
 }
 
@@ -308,13 +294,9 @@ static double add_alone(struct engine *e, const struct made *m, uint32_t collect
         return largest(sums, e->v->topo->n_links);
     }
     mark = fr__arena_mark(e->scratch);
-    devices = fr__arena_take(e->scratch, n, sizeof(*devices));
-    for (uint32_t i = 0; devices && i < n; i++)
-        devices[i] = fr_plan_group_device(e->plan, c->group, i);
+    devices = fr__group_devices(e, c->group);
     if (devices)
         add_group(e, (enum shape)m->key.shape, collective, devices, NULL, sums);
-    else
-        fr__engine_fail_nomem(e);
     fr__arena_rewind(e->scratch, mark);
     return 1;
 }

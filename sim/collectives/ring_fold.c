@@ -36,10 +36,8 @@ static void add_bytes(struct engine *e, const struct ring_state *r)
 
     for (uint32_t i = 0; link_bytes && i < k->n * k->times; i++) {
         const struct fr__route *route = fr__route_at(e, k->all_routes[i]);
-        const uint32_t *links = fr__route_links(&e->network.routes, route);
 
-        for (uint32_t l = 0; l < route->n_links; l++)
-            link_bytes[links[l]] += r->sent[i % k->n] * k->chunk_bytes;
+        fr__route_count(&e->network.routes, route, r->sent[i % k->n] * k->chunk_bytes, link_bytes);
     }
 }
 

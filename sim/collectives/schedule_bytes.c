@@ -21,17 +21,12 @@ struct counting {
 static void add_message(void *user, uint32_t from, uint32_t to, double n, double bytes)
 {
     const struct counting *l = user;
-    const struct fr__routes *routes = &l->e->network.routes;
     uint32_t route = fr__scheduled_route(l->e, l->collective, l->w, from, to);
-    const struct fr__route *r;
-    const uint32_t *links;
 
     if (route == FR_NONE)
         return;
-    r = fr__route_at(l->e, route);
-    links = fr__route_links(routes, r);
-    for (uint32_t i = 0; i < r->n_links; i++)
-        l->link_bytes[links[i]] += n * bytes * l->w->wire_factor / l->w->slow_factor;
+    fr__route_count(&l->e->network.routes, fr__route_at(l->e, route),
+                    n * bytes * l->w->wire_factor / l->w->slow_factor, l->link_bytes);
     fr__route_release(l->e, route);
 }
 

@@ -215,13 +215,6 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
         out->hop_s[FR_LINK_NVLINK] /= 4;
 }
 
-static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
-{
-    if (kind == FR_ALL_TO_ALL)
-        return &fr__pairwise_algorithm;
-    return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
-}
-
 /* Of messages between two ranks: LL up to 16 KiB a channel (src/enqueue.cc, NCCL_P2P_LL_THRESHOLD),
  * and two channels a peer. They have no LL128. */
 static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t collective)
@@ -253,9 +246,10 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
     if (kind == FR_ALL_TO_ALL && fr__group_min_sm(e, group, way->version) > 0)
         return (struct recipe){&fr__pairwise_algorithm, peer_protocol(e, collective), 0};
     if (!fr__nccl_choice_of(e, collective, way, &c))
-        return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
+        return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? fr__algorithm_usual(kind)
+                                                                    : NULL,
                                way->protocol, way->n_channels};
-    return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? usual_for(kind)
+    return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? fr__algorithm_usual(kind)
                                                              : ALGORITHMS[c.algorithm],
                            c.protocol, way->n_channels ? way->n_channels : c.channels};
 }
@@ -277,7 +271,7 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
     if (a && fr_collective_way_has(way, kind))
         r.algorithm = a;
     else if (way->protocol < FR__NCCL_N_PROTOCOLS)
-        r.algorithm = usual_for(kind);
+        r.algorithm = fr__algorithm_usual(kind);
     if (way->protocol == FR__NCCL_N_PROTOCOLS &&
         (r.algorithm == &fr__ring_algorithm || r.algorithm == &fr__chain_algorithm))
         r.algorithm = NULL; /* as closed_form.c has them */

@@ -245,7 +245,6 @@ static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
 /* Counts what it has moved. */
 static void count_bytes(struct engine *e, const struct fr__message *m, const struct fr__route *r)
 {
-    const uint32_t *links = fr__route_links(&e->network.routes, r);
     const struct fr__link_load *load = load_of(e, m, r);
     double *link_bytes = e->network.link_bytes, bytes = m->bytes * m->times;
 
@@ -255,8 +254,8 @@ static void count_bytes(struct engine *e, const struct fr__message *m, const str
         bytes = m->owner->counted_bytes(e, m);
     if (load)
         fr__link_load_count(load, m->bytes, link_bytes);
-    for (uint32_t i = 0; !load && i < r->n_links; i++)
-        link_bytes[links[i]] += bytes;
+    else
+        fr__route_count(&e->network.routes, r, bytes, link_bytes);
 }
 
 static void free_message(struct network *n, uint32_t id)
