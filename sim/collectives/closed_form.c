@@ -38,17 +38,17 @@ enum { CHAIN_CHUNK_BYTES = 512 << 10 };
 
 /* ---- the rings of a collective ---- */
 
-enum algorithm fr__ring_algorithm_of(enum fr_collective_kind kind)
+enum fr__ring_pattern fr__ring_pattern_of(enum fr_collective_kind kind)
 {
     switch (kind) {
     case FR_ALL_TO_ALL:
     case FR_RING_STEP:
-        return ALGORITHM_SHIFT;
+        return PATTERN_SHIFT;
     case FR_BROADCAST:
     case FR_REDUCE:
-        return ALGORITHM_CHAIN;
+        return PATTERN_CHAIN;
     default:
-        return ALGORITHM_RING;
+        return PATTERN_RING;
     }
 }
 
@@ -69,26 +69,26 @@ double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double byte
 {
     double others = n > 0 ? n - 1.0 : 0;
 
-    if (fr__ring_algorithm_of(kind) == ALGORITHM_CHAIN)
+    if (fr__ring_pattern_of(kind) == PATTERN_CHAIN)
         return others * chain_chunks(bytes);
     return (n > 1 ? rounds_of(kind, n) : 0) * (double)n;
 }
 
-uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective)
+uint32_t fr__collective_n_rings(struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct fr__ring_set *rings;
 
     if (fr_plan_group_size(e->plan, c->group) < 2)
         return 0;
-    if (fr__ring_algorithm_of(c->kind) == ALGORITHM_SHIFT)
+    if (fr__ring_pattern_of(c->kind) == PATTERN_SHIFT)
         return 1;
     rings = fr__group_rings(e, c->group);
     return rings ? rings->n_rings : 0;
 }
 
 /* The position in the ring at which the chain begins: the root's, or the next one. */
-static uint32_t first_position(const struct fr_collective *c, const struct ring *k)
+static uint32_t first_position(const struct fr_collective *c, const struct fr__ring *k)
 {
     uint32_t position = 0;
 
@@ -97,25 +97,25 @@ static uint32_t first_position(const struct fr_collective *c, const struct ring 
     return c->kind == FR_REDUCE ? (position + 1) % k->n : position;
 }
 
-struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t r)
+struct fr__ring fr__collective_ring(struct fr__engine *e, uint32_t collective, uint32_t r)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group);
-    struct ring k = {
-        .algorithm = fr__ring_algorithm_of(c->kind), .collective = collective, .n = n, .times = 1};
+    struct fr__ring k = {
+        .pattern = fr__ring_pattern_of(c->kind), .collective = collective, .n = n, .times = 1};
     const struct fr__ring_set *rings;
     double bytes;
 
     k.n_rounds = rounds_of(c->kind, n);
     k.chunk_bytes = c->kind == FR_RING_STEP ? c->bytes : floor(c->bytes / n);
-    if (k.algorithm == ALGORITHM_SHIFT)
+    if (k.pattern == PATTERN_SHIFT)
         return k;
     rings = fr__group_rings(e, c->group); /* not NULL, as the collective has a ring */
     bytes = rings->n_rings == 1 ? c->bytes : c->bytes * rings->share_frac[r];
     k.ranks = rings->ranks + (size_t)r * n;
     k.routes = rings->routes + (size_t)r * n;
     k.chunk_bytes = floor(bytes / n);
-    if (k.algorithm == ALGORITHM_CHAIN) {
+    if (k.pattern == PATTERN_CHAIN) {
         k.n_rounds = (uint32_t)fmin(chain_chunks(bytes), UINT32_MAX);
         k.chunk_bytes = bytes / k.n_rounds;
         k.first = first_position(c, &k);
@@ -123,7 +123,8 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
     return k;
 }
 
-uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t position, uint32_t round)
+uint32_t fr__shift_route(struct fr__engine *e, const struct fr__ring *k, uint32_t position,
+                         uint32_t round)
 {
     uint32_t group = e->v->collectives[k->collective].group;
 
@@ -133,7 +134,7 @@ uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t positi
 
 /* ---- what they take alone ---- */
 
-double fr__hop_s(const struct engine *e, uint32_t route, double bytes)
+double fr__hop_s(const struct fr__engine *e, uint32_t route, double bytes)
 {
     const struct fr__route *k = fr__route_at(e, route);
 
@@ -141,13 +142,13 @@ double fr__hop_s(const struct engine *e, uint32_t route, double bytes)
 }
 
 struct sum {
-    const struct ring *ring;
+    const struct fr__ring *ring;
     fr__hop_fn *fn; /* NULL: the sum alone */
     void *user;
     double s;
 };
 
-static void add_hop(struct engine *e, struct sum *sum, uint32_t route, double n)
+static void add_hop(struct fr__engine *e, struct sum *sum, uint32_t route, double n)
 {
     double bytes = sum->ring->chunk_bytes;
 
@@ -157,7 +158,7 @@ static void add_hop(struct engine *e, struct sum *sum, uint32_t route, double n)
 }
 
 /* Of n hops, from position `from` on. */
-static uint32_t slowest_route(const struct engine *e, const struct ring *k, uint32_t from,
+static uint32_t slowest_route(const struct fr__engine *e, const struct fr__ring *k, uint32_t from,
                               uint32_t n)
 {
     uint32_t slowest = k->routes[from];
@@ -171,7 +172,7 @@ static uint32_t slowest_route(const struct engine *e, const struct ring *k, uint
     return slowest;
 }
 
-static void add_chain(struct engine *e, const struct ring *k, struct sum *sum)
+static void add_chain(struct fr__engine *e, const struct fr__ring *k, struct sum *sum)
 {
     for (uint32_t i = 0; i + 1 < k->n; i++)
         add_hop(e, sum, k->routes[(k->first + i) % k->n], 1);
@@ -179,7 +180,8 @@ static void add_chain(struct engine *e, const struct ring *k, struct sum *sum)
 }
 
 /* Whether the first machine's ranks stand for all; then the caller calls fr__symmetry_end. */
-static bool is_shift_symmetric(struct engine *e, const struct ring *k, struct fr__symmetry *out)
+static bool is_shift_symmetric(struct fr__engine *e, const struct fr__ring *k,
+                               struct fr__symmetry *out)
 {
     uint32_t group = e->v->collectives[k->collective].group;
     uint32_t machines = fr_plan_group_machines(e->plan, group);
@@ -189,7 +191,7 @@ static bool is_shift_symmetric(struct engine *e, const struct ring *k, struct fr
 }
 
 /* The slowest route of a round among those of the first machine. */
-static uint32_t slowest_of_first(const struct engine *e, const struct ring *k,
+static uint32_t slowest_of_first(const struct fr__engine *e, const struct fr__ring *k,
                                  const struct fr__symmetry *symmetry, uint32_t round)
 {
     uint32_t slowest = FR_NONE;
@@ -205,7 +207,7 @@ static uint32_t slowest_of_first(const struct engine *e, const struct ring *k,
 }
 
 /* The slowest route of a round, to be given back; FR_NONE with the failure kept. */
-static uint32_t slowest_of_all(struct engine *e, const struct ring *k, uint32_t round)
+static uint32_t slowest_of_all(struct fr__engine *e, const struct fr__ring *k, uint32_t round)
 {
     uint32_t slowest = FR_NONE;
 
@@ -226,7 +228,7 @@ static uint32_t slowest_of_all(struct engine *e, const struct ring *k, uint32_t 
     return slowest;
 }
 
-static void add_shift(struct engine *e, const struct ring *k, struct sum *sum)
+static void add_shift(struct fr__engine *e, const struct fr__ring *k, struct sum *sum)
 {
     struct fr__symmetry symmetry;
 
@@ -246,32 +248,32 @@ static void add_shift(struct engine *e, const struct ring *k, struct sum *sum)
     }
 }
 
-static double sum_ring(struct engine *e, const struct ring *k, fr__hop_fn *fn, void *user)
+static double sum_ring(struct fr__engine *e, const struct fr__ring *k, fr__hop_fn *fn, void *user)
 {
     struct sum sum = {.ring = k, .fn = fn, .user = user};
 
-    switch (k->algorithm) {
-    case ALGORITHM_RING:
+    switch (k->pattern) {
+    case PATTERN_RING:
         add_hop(e, &sum, slowest_route(e, k, 0, k->n), k->n_rounds);
         break;
-    case ALGORITHM_CHAIN:
+    case PATTERN_CHAIN:
         add_chain(e, k, &sum);
         break;
-    case ALGORITHM_SHIFT:
+    case PATTERN_SHIFT:
         add_shift(e, k, &sum);
         break;
     }
     return sum.s;
 }
 
-double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user)
+double fr__collective_hops(struct fr__engine *e, uint32_t collective, fr__hop_fn *fn, void *user)
 {
     uint32_t n = fr__collective_n_rings(e, collective);
-    struct ring slowest = {.n = 0};
+    struct fr__ring slowest = {.n = 0};
     double most_s = 0;
 
     for (uint32_t r = 0; r < n; r++) {
-        struct ring k = fr__collective_ring(e, collective, r);
+        struct fr__ring k = fr__collective_ring(e, collective, r);
         double s = sum_ring(e, &k, NULL, NULL);
 
         if (s > most_s) {
@@ -285,7 +287,7 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
 }
 
 /* Of messages that take their time one after another. */
-static void add_latency(struct engine *e, void *user, uint32_t route, double bytes, double n)
+static void add_latency(struct fr__engine *e, void *user, uint32_t route, double bytes, double n)
 {
     struct fr__known *known = user;
     const struct fr__route *r = fr__route_at(e, route);
@@ -298,7 +300,7 @@ static void add_latency(struct engine *e, void *user, uint32_t route, double byt
     known->kind = (enum fr_link_kind)r->narrowest;
 }
 
-struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
+struct fr__known fr__collective_alone(struct fr__engine *e, uint32_t collective)
 {
     struct fr__known known = {.n_rounds = 0};
     struct fr__collective_schedule how;
@@ -316,7 +318,7 @@ struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
     }
     known.bytes_s = fmax(alone_s - known.start_s - known.latency_s, 0);
     if (!(known.n_rounds >= 1) ||
-        fr__ring_algorithm_of(e->v->collectives[collective].kind) == ALGORITHM_CHAIN)
+        fr__ring_pattern_of(e->v->collectives[collective].kind) == PATTERN_CHAIN)
         known.n_rounds = 1;
     return known;
 }
@@ -324,7 +326,7 @@ struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
 /* ---- bytes ---- */
 
 /* A shift is the schedule of that name, of so many rounds. */
-static void add_shift_bytes(struct engine *e, const struct ring *k, double link_bytes[])
+static void add_shift_bytes(struct fr__engine *e, const struct fr__ring *k, double link_bytes[])
 {
     uint32_t group = e->v->collectives[k->collective].group;
     uint32_t machines = fr_plan_group_machines(e->plan, group);
@@ -345,7 +347,7 @@ static void add_shift_bytes(struct engine *e, const struct ring *k, double link_
         fr__engine_fail(e, st);
 }
 
-void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
+void fr__collective_bytes(struct fr__engine *e, uint32_t collective, double link_bytes[])
 {
     uint32_t n_rings;
     struct fr__collective_schedule how;
@@ -356,10 +358,10 @@ void fr__collective_bytes(struct engine *e, uint32_t collective, double link_byt
     }
     n_rings = fr__collective_n_rings(e, collective);
     for (uint32_t r = 0; r < n_rings; r++) {
-        struct ring k = fr__collective_ring(e, collective, r);
-        uint32_t n_hops = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;
+        struct fr__ring k = fr__collective_ring(e, collective, r);
+        uint32_t n_hops = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
 
-        if (k.algorithm == ALGORITHM_SHIFT) {
+        if (k.pattern == PATTERN_SHIFT) {
             add_shift_bytes(e, &k, link_bytes);
             continue;
         }

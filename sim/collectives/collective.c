@@ -13,9 +13,9 @@
 
 #include <stdlib.h>
 
-enum fr_status fr__collectives_reset(struct engine *e)
+enum fr_status fr__collectives_reset(struct fr__engine *e)
 {
-    struct collectives *c = &e->collectives;
+    struct fr__collectives *c = &e->collectives;
     const struct fr_plan_view *v = e->v;
     size_t n_members = v->n_collectives ? v->member_first[v->n_collectives] : 0;
 
@@ -40,9 +40,9 @@ enum fr_status fr__collectives_reset(struct engine *e)
     return fr__link_loads_reset(e);
 }
 
-void fr__collectives_fini(struct engine *e)
+void fr__collectives_fini(struct fr__engine *e)
 {
-    struct collectives *c = &e->collectives;
+    struct fr__collectives *c = &e->collectives;
 
     for (size_t r = 0; r < c->n_rings; r++) {
         free(c->rings[r].launched);
@@ -59,10 +59,10 @@ void fr__collectives_fini(struct engine *e)
 
 /* ---- members arrive ---- */
 
-void fr__collective_arrive(struct engine *e, uint32_t task)
+void fr__collective_arrive(struct fr__engine *e, uint32_t task)
 {
     uint32_t c = e->tasks[task].collective;
-    struct arrivals *m = &e->collectives.arrivals[c];
+    struct fr__arrivals *m = &e->collectives.arrivals[c];
     double launched_s = fr__host_launch(e, task);
 
     if (launched_s > m->start_s) {
@@ -78,7 +78,7 @@ void fr__collective_arrive(struct engine *e, uint32_t task)
         fr__collective_start(e, c);
 }
 
-static void member_start(struct engine *e, uint32_t task, uint32_t cause)
+static void member_start(struct fr__engine *e, uint32_t task, uint32_t cause)
 {
     uint32_t d = fr__device_of(e, task);
 
@@ -95,7 +95,7 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 
 /* ---- they start ---- */
 
-void fr__collective_start(struct engine *e, uint32_t collective)
+void fr__collective_start(struct fr__engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;

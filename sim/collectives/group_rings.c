@@ -8,12 +8,12 @@
 
 enum { MOST_RINGS = 16 };
 
-size_t fr__most_rings(const struct engine *e)
+size_t fr__most_rings(const struct fr__engine *e)
 {
     return e->o->rings && e->o->rings < MOST_RINGS ? e->o->rings : MOST_RINGS;
 }
 
-uint32_t *fr__group_devices(struct engine *e, uint32_t group)
+uint32_t *fr__group_devices(struct fr__engine *e, uint32_t group)
 {
     uint32_t n = fr_plan_group_size(e->plan, group);
     uint32_t *devices = fr__arena_take(e->scratch, n, sizeof(*devices));
@@ -25,7 +25,7 @@ uint32_t *fr__group_devices(struct engine *e, uint32_t group)
     return devices;
 }
 
-const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group)
+const struct fr__ring_set *fr__group_rings(struct fr__engine *e, uint32_t group)
 {
     const struct fr__ring_set **set = &e->collectives.ring_set[group];
     uint32_t n = fr_plan_group_size(e->plan, group), *devices;

@@ -12,20 +12,20 @@
 
 #include "sim/engine.h"
 
-bool fr__collective_has_cost(const struct engine *e, uint32_t collective)
+bool fr__collective_has_cost(const struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
 
     return c->has_cost && !e->o->rings_only && fr_plan_group_size(e->plan, c->group) > 1;
 }
 
-struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
+struct fr__own_cost fr__collective_cost(struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct fr_cost *cost = &e->v->costs[c->cost_id];
     double mean_s = e->o->cost_s ? e->o->cost_s[c->cost_id] : cost->mean_s;
     const struct fr__ring_set *rings = fr__group_rings(e, c->group);
-    struct own_cost own = {.kind = rings ? rings->kind : FR_LINK_NVLINK};
+    struct fr__own_cost own = {.kind = rings ? rings->kind : FR_LINK_NVLINK};
 
     if (cost->mean_s > 0)
         own.bandwidth_s = mean_s * (cost->bytes_s / cost->mean_s);
@@ -41,17 +41,17 @@ struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
  * their crowding comes about by itself (link_load.h). A load says how many bytes links carry in
  * all. Where rounds differ, as an all-to-all's do, the slowest message of each round counts too, so
  * the crowding stands for those. */
-static bool shares_links(const struct engine *e, const struct fr_collective *c)
+static bool shares_links(const struct fr__engine *e, const struct fr_collective *c)
 {
     return !e->network.model->is_end_known && c->kind != FR_ALL_TO_ALL && !e->o->way;
 }
 
-struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
+struct fr__known fr__collective_known(struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__known known;
     struct fr__repeat *repeat;
-    struct own_cost own;
+    struct fr__own_cost own;
 
     if (fr__collective_has_cost(e, collective)) {
         own = fr__collective_cost(e, collective);
@@ -73,7 +73,7 @@ struct fr__known fr__collective_known(struct engine *e, uint32_t collective)
     return known;
 }
 
-bool fr__collective_is_known(const struct engine *e, uint32_t collective)
+bool fr__collective_is_known(const struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
 

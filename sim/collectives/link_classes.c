@@ -27,7 +27,8 @@ static uint64_t bits(double x)
 }
 
 /* [n_links], the caller's; NULL: the failure is kept. */
-static uint64_t *tell_apart(struct engine *e, struct fr__link_load *const loads[], size_t n_loads)
+static uint64_t *tell_apart(struct fr__engine *e, struct fr__link_load *const loads[],
+                            size_t n_loads)
 {
     size_t n = e->v->topo->n_links;
     uint64_t *of = malloc((n + 1) * sizeof(*of));
@@ -59,7 +60,7 @@ static void keep_first(struct fr__link_load *load, const uint32_t class_of[])
     load->n = n;
 }
 
-void fr__link_classes(struct engine *e, struct fr__link_load *const loads[], size_t n_loads,
+void fr__link_classes(struct fr__engine *e, struct fr__link_load *const loads[], size_t n_loads,
                       uint32_t class_of[])
 {
     size_t n = e->v->topo->n_links, at;

@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum shape {
-    SHAPE_RING = ALGORITHM_RING,
-    SHAPE_CHAIN = ALGORITHM_CHAIN,
-    SHAPE_SHIFT = ALGORITHM_SHIFT,
+    SHAPE_RING = PATTERN_RING,
+    SHAPE_CHAIN = PATTERN_CHAIN,
+    SHAPE_SHIFT = PATTERN_SHIFT,
     SHAPE_STEP, /* a shift of one round */
     SHAPE_SCHEDULE,
     SHAPE_PAIR
@@ -59,7 +59,7 @@ void fr__link_loads_free(struct fr__link_loads *l)
     free(l);
 }
 
-static struct fr__link_loads *loads_of(struct engine *e)
+static struct fr__link_loads *loads_of(struct fr__engine *e)
 {
     struct fr__link_loads *l = e->collectives.link_loads;
 
@@ -76,7 +76,7 @@ static struct fr__link_loads *loads_of(struct engine *e)
     return e->collectives.link_loads = l;
 }
 
-static double *sums_of(struct engine *e, struct fr__link_loads *l)
+static double *sums_of(struct fr__engine *e, struct fr__link_loads *l)
 {
     size_t n = e->v->topo->n_links;
 
@@ -93,10 +93,11 @@ static double *sums_of(struct engine *e, struct fr__link_loads *l)
 /* ---- what a load is of ---- */
 
 /* *how: the schedule, where the shape is that. */
-static struct key key_of(struct engine *e, uint32_t collective, struct fr__collective_schedule *how)
+static struct key key_of(struct fr__engine *e, uint32_t collective,
+                         struct fr__collective_schedule *how)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    struct key k = {.shape = c->kind == FR_RING_STEP ? SHAPE_STEP : fr__ring_algorithm_of(c->kind),
+    struct key k = {.shape = c->kind == FR_RING_STEP ? SHAPE_STEP : fr__ring_pattern_of(c->kind),
                     .group = c->group};
 
     if (!fr__collective_schedule_of(e, collective, how)) {
@@ -126,7 +127,7 @@ static struct made *find(const struct fr__link_loads *l, const struct key *key, 
 
 /* ---- walks over routes ---- */
 
-static void add_route(struct engine *e, uint32_t route, double weight, double sums[])
+static void add_route(struct fr__engine *e, uint32_t route, double weight, double sums[])
 {
     if (route == FR_NONE)
         return; /* the failure is kept */
@@ -134,7 +135,7 @@ static void add_route(struct engine *e, uint32_t route, double weight, double su
     fr__route_release(e, route);
 }
 
-static void add_pair(struct engine *e, uint32_t src, uint32_t dst, double weight, double sums[])
+static void add_pair(struct fr__engine *e, uint32_t src, uint32_t dst, double weight, double sums[])
 {
     if (src != dst)
         add_route(e, fr__route_take(e, src, dst), weight, sums);
@@ -142,7 +143,7 @@ static void add_pair(struct engine *e, uint32_t src, uint32_t dst, double weight
 
 /* The rings of one of the groups. Where GPUs pass on what is not theirs its own are searched; else
  * the ranks go as those of the group that is placed. */
-static const struct fr__ring_set *rings_like(struct engine *e, const struct fr__ring_set *set,
+static const struct fr__ring_set *rings_like(struct fr__engine *e, const struct fr__ring_set *set,
                                              const uint32_t devices[])
 {
     const struct fr__ring_set *own = set;
@@ -158,7 +159,7 @@ static const struct fr__ring_set *rings_like(struct engine *e, const struct fr__
     return own;
 }
 
-static void add_rings(struct engine *e, uint32_t collective, const uint32_t devices[],
+static void add_rings(struct fr__engine *e, uint32_t collective, const uint32_t devices[],
                       double sums[])
 {
     const struct fr_collective *c = &e->v->collectives[collective];
@@ -184,7 +185,7 @@ static void add_rings(struct engine *e, uint32_t collective, const uint32_t devi
     }
 }
 
-static void add_shift(struct engine *e, const uint32_t devices[], uint32_t n, uint32_t n_rounds,
+static void add_shift(struct fr__engine *e, const uint32_t devices[], uint32_t n, uint32_t n_rounds,
                       double sums[])
 {
     for (uint32_t by = 1; by <= n_rounds && e->status == FR_OK; by++)
@@ -193,7 +194,7 @@ static void add_shift(struct engine *e, const uint32_t devices[], uint32_t n, ui
 }
 
 /* One of the groups that a group stands for. how: of a schedule. */
-static void add_group(struct engine *e, enum shape shape, uint32_t collective,
+static void add_group(struct fr__engine *e, enum shape shape, uint32_t collective,
                       const uint32_t devices[], struct fr__collective_schedule *how, double sums[])
 {
     uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
@@ -224,7 +225,7 @@ static double rounded(double weight)
 }
 
 /* The rate at which the first link is full; INFINITY: there is none. */
-static double full_Bps(const struct engine *e, const double sums[], double unit)
+static double full_Bps(const struct fr__engine *e, const double sums[], double unit)
 {
     double Bps = INFINITY;
 
@@ -244,7 +245,7 @@ static double largest(const double sums[], size_t n)
 }
 
 /* Keeps the sums as weights, and sets them to 0. */
-static void keep_weights(struct engine *e, struct fr__link_loads *l, struct made *m)
+static void keep_weights(struct fr__engine *e, struct fr__link_loads *l, struct made *m)
 {
     double unit = m->load.unit_bytes;
     size_t n_links = e->v->topo->n_links, n = 0;
@@ -278,7 +279,7 @@ static void keep_weights(struct engine *e, struct fr__link_loads *l, struct made
 
 /* Of a plan that is not folded; closed_form.c and symmetry.h know shorter walks of messages between
  * all. */
-static double add_alone(struct engine *e, const struct made *m, uint32_t collective,
+static double add_alone(struct fr__engine *e, const struct made *m, uint32_t collective,
                         struct fr__collective_schedule *how, double sums[])
 {
     const struct fr_collective *c = &e->v->collectives[collective];
@@ -302,7 +303,7 @@ static double add_alone(struct engine *e, const struct made *m, uint32_t collect
 }
 
 /* Of all groups that the group stands for; the first one's alone comes first. */
-static double add_folded(struct engine *e, struct made *m, uint32_t collective,
+static double add_folded(struct fr__engine *e, struct made *m, uint32_t collective,
                          const struct fr_plan_fold *fold, struct fr__collective_schedule *how,
                          double sums[])
 {
@@ -321,7 +322,7 @@ static double add_folded(struct engine *e, struct made *m, uint32_t collective,
     return unit;
 }
 
-static void make_load(struct engine *e, struct fr__link_loads *l, struct made *m,
+static void make_load(struct fr__engine *e, struct fr__link_loads *l, struct made *m,
                       uint32_t collective, struct fr__collective_schedule *how)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
@@ -340,7 +341,7 @@ static void make_load(struct engine *e, struct fr__link_loads *l, struct made *m
         m->load.alone_Bps = m->load.full_Bps;
 }
 
-static struct made *add_made(struct engine *e, struct fr__link_loads *l, const struct key *key,
+static struct made *add_made(struct fr__engine *e, struct fr__link_loads *l, const struct key *key,
                              uint64_t hash)
 {
     struct made *m = fr__arena_alloc(l->arena, 1, sizeof(*m));
@@ -372,7 +373,7 @@ static double unit_bytes(const struct fr_collective *c, const struct made *m, do
 }
 
 /* Finds or makes the load of a collective and what it moves of it. */
-static void set_load(struct engine *e, uint32_t collective, struct fr__repeat *a)
+static void set_load(struct fr__engine *e, uint32_t collective, struct fr__repeat *a)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__link_loads *l = e->collectives.link_loads;
@@ -399,7 +400,7 @@ static void set_load(struct engine *e, uint32_t collective, struct fr__repeat *a
 }
 
 /* NULL: it moves nothing, or the failure is kept. */
-static const struct fr__repeat *with_load(struct engine *e, uint32_t collective)
+static const struct fr__repeat *with_load(struct fr__engine *e, uint32_t collective)
 {
     uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
     struct fr__repeat *a = n > 1 ? fr__repeat_of(e, collective) : NULL;
@@ -412,7 +413,8 @@ static const struct fr__repeat *with_load(struct engine *e, uint32_t collective)
 }
 
 /* The messages of all ranks of a stage to those of another. */
-static void make_pair(struct engine *e, struct fr__link_loads *l, struct made *m, uint32_t share)
+static void make_pair(struct fr__engine *e, struct fr__link_loads *l, struct made *m,
+                      uint32_t share)
 {
     uint32_t src = m->key.group, dst = m->key.root;
     const struct fr_plan_fold *from = fr_plan_device_fold(e->plan, src);
@@ -435,7 +437,8 @@ static struct key key_of_pair(uint32_t src, uint32_t dst)
     return (struct key){.shape = SHAPE_PAIR, .group = src, .root = dst};
 }
 
-static void add_transfer(struct engine *e, struct fr__link_loads *l, const struct fr_transfer *x)
+static void add_transfer(struct fr__engine *e, struct fr__link_loads *l,
+                         const struct fr_transfer *x)
 {
     struct key key = key_of_pair(e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
     uint64_t hash = fr__hash_bytes(&key, sizeof(key));
@@ -450,7 +453,7 @@ static void add_transfer(struct engine *e, struct fr__link_loads *l, const struc
 
 /* ---- for the others ---- */
 
-static void set_classes(struct engine *e, struct fr__link_loads *l)
+static void set_classes(struct fr__engine *e, struct fr__link_loads *l)
 {
     struct fr__link_load **loads = fr__arena_take(l->arena, l->n, sizeof(struct fr__link_load *));
 
@@ -464,7 +467,7 @@ static void set_classes(struct engine *e, struct fr__link_loads *l)
     fr__link_classes(e, loads, l->n, l->class_of);
 }
 
-enum fr_status fr__link_loads_reset(struct engine *e)
+enum fr_status fr__link_loads_reset(struct fr__engine *e)
 {
     struct fr__link_loads *l = loads_of(e);
 
@@ -487,7 +490,7 @@ enum fr_status fr__link_loads_reset(struct engine *e)
     return e->status;
 }
 
-struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double bytes_s)
+struct fr__moved fr__moved_by(struct fr__engine *e, uint32_t collective, double bytes_s)
 {
     const struct fr__repeat *a = with_load(e, collective);
     struct fr__moved moved = {.load = NULL};
@@ -504,7 +507,7 @@ struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double byte
     return moved;
 }
 
-const struct fr__link_load *fr__link_load_of_pair(struct engine *e, uint32_t src, uint32_t dst)
+const struct fr__link_load *fr__link_load_of_pair(struct fr__engine *e, uint32_t src, uint32_t dst)
 {
     const struct fr__link_loads *l = e->collectives.link_loads;
     struct key key = key_of_pair(src, dst);
@@ -516,7 +519,7 @@ const struct fr__link_load *fr__link_load_of_pair(struct engine *e, uint32_t src
     return m && m->load.n > 0 ? &m->load : NULL;
 }
 
-void fr__count_known(struct engine *e, uint32_t collective, double link_bytes[])
+void fr__count_known(struct fr__engine *e, uint32_t collective, double link_bytes[])
 {
     struct fr__moved moved =
         fr__moved_by(e, collective, fr__collective_known(e, collective).bytes_s);
@@ -525,7 +528,7 @@ void fr__count_known(struct engine *e, uint32_t collective, double link_bytes[])
         fr__link_load_count(moved.load, moved.bytes, link_bytes);
 }
 
-void fr__link_loads_spread(const struct engine *e, double link_bytes[])
+void fr__link_loads_spread(const struct fr__engine *e, double link_bytes[])
 {
     const struct fr__link_loads *l = e->collectives.link_loads;
 

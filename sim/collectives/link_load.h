@@ -34,25 +34,25 @@ struct fr__moved {
 
 /* Before each run; in a folded plan makes all loads and the classes. FR_ENOMEM, or the failure of a
  * route. Cost: O(collectives + transfers), and for each different load its routes and O(links). */
-enum fr_status fr__link_loads_reset(struct engine *e);
+enum fr_status fr__link_loads_reset(struct fr__engine *e);
 void fr__link_loads_free(struct fr__link_loads *l);
 
 /* Of a collective that takes a known time of bytes_s for its bytes. Where they cannot have crossed
  * the links in that time (a measured time of sums in switches), as many as can have. */
-struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double bytes_s);
+struct fr__moved fr__moved_by(struct fr__engine *e, uint32_t collective, double bytes_s);
 /* Of a message between devices of a folded plan; NULL: the plan is not folded, the message is one
  * over its route, or the failure is kept. */
-const struct fr__link_load *fr__link_load_of_pair(struct engine *e, uint32_t src, uint32_t dst);
+const struct fr__link_load *fr__link_load_of_pair(struct fr__engine *e, uint32_t src, uint32_t dst);
 /* Adds what a collective of a known time puts on links. link_bytes: [n_links]. */
-void fr__count_known(struct engine *e, uint32_t collective, double link_bytes[]);
+void fr__count_known(struct fr__engine *e, uint32_t collective, double link_bytes[]);
 /* Gives all links of a class the bytes of the one that stands for them. */
-void fr__link_loads_spread(const struct engine *e, double link_bytes[]);
+void fr__link_loads_spread(const struct fr__engine *e, double link_bytes[]);
 
 /* ---- link_classes.c ---- */
 
 /* Finds the first link that carries the same as each link, class_of [n_links], and keeps of each
  * load those links alone. The failure is kept. Cost: O(links + entries of all loads). */
-void fr__link_classes(struct engine *e, struct fr__link_load *const loads[], size_t n_loads,
+void fr__link_classes(struct fr__engine *e, struct fr__link_load *const loads[], size_t n_loads,
                       uint32_t class_of[]);
 
 #endif

@@ -29,7 +29,7 @@ void fr__repeats_free(struct fr__repeats *t)
     free(t);
 }
 
-enum fr_status fr__repeats_reset(struct engine *e)
+enum fr_status fr__repeats_reset(struct fr__engine *e)
 {
     struct fr__repeats *t = e->collectives.repeats;
 
@@ -57,7 +57,7 @@ static uint64_t hash_of(const struct fr_collective *c)
 }
 
 /* The number of the entry; FR_NONE: out of memory. */
-static uint32_t find(struct engine *e, struct fr__repeats *t, uint32_t collective)
+static uint32_t find(struct fr__engine *e, struct fr__repeats *t, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint64_t hash = hash_of(c);
@@ -74,7 +74,7 @@ static uint32_t find(struct engine *e, struct fr__repeats *t, uint32_t collectiv
     return (uint32_t)t->n++;
 }
 
-struct fr__repeat *fr__repeat_of(struct engine *e, uint32_t collective)
+struct fr__repeat *fr__repeat_of(struct fr__engine *e, uint32_t collective)
 {
     struct fr__repeats *t = e->collectives.repeats;
     uint32_t id = t->of[collective];

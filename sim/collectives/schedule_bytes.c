@@ -10,7 +10,7 @@
 #include "sim/collectives/schedule_choice.h"
 
 struct counting {
-    struct engine *e;
+    struct fr__engine *e;
     uint32_t collective;
     const struct fr__collective_schedule *w;
     double *link_bytes;
@@ -56,7 +56,7 @@ static void add_all_symmetric(struct counting *l)
     fr__arena_rewind(scratch, mark);
 }
 
-bool fr__scheduled_is_symmetric(struct engine *e, uint32_t collective,
+bool fr__scheduled_is_symmetric(struct fr__engine *e, uint32_t collective,
                                 const struct fr__collective_schedule *w, struct fr__symmetry *out)
 {
     const struct fr__schedule *s = &w->schedule;
@@ -65,7 +65,7 @@ bool fr__scheduled_is_symmetric(struct engine *e, uint32_t collective,
            fr__symmetry_begin(e, e->v->collectives[collective].group, s->per_node, out);
 }
 
-void fr__scheduled_bytes(struct engine *e, uint32_t collective,
+void fr__scheduled_bytes(struct fr__engine *e, uint32_t collective,
                          const struct fr__collective_schedule *w, double link_bytes[])
 {
     struct counting l = {.e = e, .collective = collective, .w = w, .link_bytes = link_bytes};

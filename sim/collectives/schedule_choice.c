@@ -73,7 +73,7 @@ static void set_pipeline(const struct recipe *r, struct fr__schedule *s)
 }
 
 /* Rings over the link graph, as closed_form.c has them. */
-static bool set_rings(struct engine *e, const struct fr_collective *c,
+static bool set_rings(struct fr__engine *e, const struct fr_collective *c,
                       struct fr__collective_schedule *out)
 {
     struct fr__schedule *s = &out->schedule;
@@ -100,7 +100,7 @@ static bool set_rings(struct engine *e, const struct fr_collective *c,
 }
 
 /* As NCCL's search finds them; without its model by number. */
-static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
+static void set_chains(struct fr__engine *e, uint32_t group, struct fr__schedule *s)
 {
     struct fr__chains chains;
 
@@ -112,13 +112,14 @@ static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
 }
 
 /* Where links are made slower in latency, so is what a protocol takes over them. */
-static double slowness(const struct engine *e, enum fr_link_kind kind, enum fr_link_resource what)
+static double slowness(const struct fr__engine *e, enum fr_link_kind kind,
+                       enum fr_link_resource what)
 {
     return e->o->slowness ? e->o->slowness[fr_link_resource(kind, what)] : 1;
 }
 
 /* As measured systems were; 1 where that is not asked for, or nobody measured it. */
-static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
+static struct fr__nccl_measured measured(struct fr__engine *e, uint32_t group,
                                          enum fr__nccl_algorithm row, enum fr__nccl_protocol p,
                                          bool is_over_nodes)
 {
@@ -132,7 +133,7 @@ static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
 /* How much longer than its bytes on the wire a message holds its links. LL is bound by the
  * processor and not by the links. In a tree inside one machine the threads of a channel sum upwards
  * and copy downwards in turn, so NCCL counts its bandwidth half (src/graph/tuning.cc). */
-static double held_longer(struct engine *e, uint32_t collective, enum fr__nccl_algorithm row,
+static double held_longer(struct fr__engine *e, uint32_t collective, enum fr__nccl_algorithm row,
                           enum fr__nccl_protocol p, bool is_over_nodes)
 {
     double slower = fr__protocol_slowdown(e, collective, e->o->way->version, row, p);
@@ -142,7 +143,7 @@ static double held_longer(struct engine *e, uint32_t collective, enum fr__nccl_a
 }
 
 /* What of the data is the GPU's own already goes from one buffer to the other. */
-static double own_s(const struct engine *e, const struct fr__schedule *s, uint32_t group)
+static double own_s(const struct fr__engine *e, const struct fr__schedule *s, uint32_t group)
 {
     const struct fr_topo *t = e->v->topo;
     const struct fr_device *d = &t->devices[fr_plan_group_device(e->plan, group, 0)];
@@ -163,7 +164,7 @@ static uint32_t ahead_of(const struct fr__algorithm *a, enum fr__nccl_protocol p
     return a == &fr__ring_algorithm && p == FR__NCCL_SIMPLE ? FR__MOST_AHEAD / 4 : FR__MOST_AHEAD;
 }
 
-static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__nccl_protocol p,
+static void set_protocol_costs(struct fr__engine *e, uint32_t collective, enum fr__nccl_protocol p,
                                struct fr__collective_schedule *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
@@ -217,7 +218,7 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
 
 /* Of messages between two ranks: LL up to 16 KiB a channel (src/enqueue.cc, NCCL_P2P_LL_THRESHOLD),
  * and two channels a peer. They have no LL128. */
-static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t collective)
+static enum fr__nccl_protocol peer_protocol(const struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     double each = c->bytes / fr_plan_group_size(e->plan, c->group);
@@ -228,7 +229,7 @@ static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t col
 }
 
 /* As NCCL chooses; where it has no model rings by the protocol asked for. */
-static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
+static struct recipe nccl_recipe(struct fr__engine *e, uint32_t collective)
 {
     static const struct fr__algorithm *const ALGORITHMS[FR__NCCL_N_ALGORITHMS] = {
         [FR__NCCL_ALGO_TREE] = &fr__tree_algorithm,
@@ -255,7 +256,7 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
 }
 
 /* What is asked for by hand stands for the kinds that it has. */
-static struct recipe recipe_of(struct engine *e, uint32_t collective)
+static struct recipe recipe_of(struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective_way *way = e->o->way;
     const struct fr__algorithm *a = way ? way->algorithm : NULL;
@@ -279,7 +280,7 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
 }
 
 struct ranks {
-    struct engine *e;
+    struct fr__engine *e;
     uint32_t group;
 };
 
@@ -297,7 +298,7 @@ static uint32_t count_hops(void *user, uint32_t from, uint32_t to)
     return n;
 }
 
-bool fr__collective_schedule_of(struct engine *e, uint32_t collective,
+bool fr__collective_schedule_of(struct fr__engine *e, uint32_t collective,
                                 struct fr__collective_schedule *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
@@ -334,7 +335,7 @@ bool fr__collective_schedule_of(struct engine *e, uint32_t collective,
 
 /* ---- messages ---- */
 
-static uint32_t device_of(const struct engine *e, uint32_t collective,
+static uint32_t device_of(const struct fr__engine *e, uint32_t collective,
                           const struct fr__collective_schedule *w, uint32_t rank)
 {
     if (w->devices)
@@ -344,7 +345,7 @@ static uint32_t device_of(const struct engine *e, uint32_t collective,
 
 /* How many links of a route lead to the switch that sums; 0: none. NVLS: the first NVSwitch. Else
  * of the network switches on the way the one in the middle. */
-static uint32_t links_to_switch(const struct engine *e, uint32_t route, bool is_nvls)
+static uint32_t links_to_switch(const struct fr__engine *e, uint32_t route, bool is_nvls)
 {
     const struct fr__route *r = fr__route_at(e, route);
     const uint32_t *links = fr__route_links(&e->network.routes, r);
@@ -361,7 +362,7 @@ static uint32_t links_to_switch(const struct engine *e, uint32_t route, bool is_
 }
 
 /* A rank whose route from `rank` crosses the switch: the next of its machine, or of another one. */
-static uint32_t rank_beyond(const struct engine *e, uint32_t collective,
+static uint32_t rank_beyond(const struct fr__engine *e, uint32_t collective,
                             const struct fr__schedule *s, uint32_t rank, bool is_nvls)
 {
     uint32_t m = s->per_node;
@@ -372,7 +373,7 @@ static uint32_t rank_beyond(const struct engine *e, uint32_t collective,
     return (rank + (s->n > m ? m : 1)) % s->n;
 }
 
-static uint32_t switch_route(struct engine *e, uint32_t collective,
+static uint32_t switch_route(struct fr__engine *e, uint32_t collective,
                              const struct fr__collective_schedule *w, uint32_t rank, bool is_up)
 {
     bool is_nvls = w->schedule.algorithm == &fr__nvls_algorithm;
@@ -415,7 +416,7 @@ static uint32_t relayed_route(const struct fr__collective_schedule *w, uint32_t 
     return FR_NONE;
 }
 
-uint32_t fr__scheduled_route(struct engine *e, uint32_t collective,
+uint32_t fr__scheduled_route(struct fr__engine *e, uint32_t collective,
                              const struct fr__collective_schedule *w, uint32_t from, uint32_t to)
 {
     uint32_t relayed;
@@ -430,7 +431,7 @@ uint32_t fr__scheduled_route(struct engine *e, uint32_t collective,
     return fr__route_take(e, device_of(e, collective, w, from), device_of(e, collective, w, to));
 }
 
-double fr__scheduled_extra_s(const struct engine *e, const struct fr__collective_schedule *w,
+double fr__scheduled_extra_s(const struct fr__engine *e, const struct fr__collective_schedule *w,
                              const struct fr__route *route, enum fr_link_kind *kind)
 {
     const uint32_t *links = fr__route_links(&e->network.routes, route);

@@ -27,15 +27,15 @@ struct fr__collective_schedule {
 };
 
 /* false: it goes by closed_form.c, or the failure is kept. */
-bool fr__collective_schedule_of(struct engine *e, uint32_t collective,
+bool fr__collective_schedule_of(struct fr__engine *e, uint32_t collective,
                                 struct fr__collective_schedule *out);
 /* The route of a message between two entities of the schedule, to be given back by
  * fr__route_release or with the message; FR_NONE with the failure kept. */
-uint32_t fr__scheduled_route(struct engine *e, uint32_t collective,
+uint32_t fr__scheduled_route(struct fr__engine *e, uint32_t collective,
                              const struct fr__collective_schedule *w, uint32_t from, uint32_t to);
 /* What the protocol takes at the receiver beyond the route's latency. *kind: of the links whose
  * latency it is. */
-double fr__scheduled_extra_s(const struct engine *e, const struct fr__collective_schedule *w,
+double fr__scheduled_extra_s(const struct fr__engine *e, const struct fr__collective_schedule *w,
                              const struct fr__route *route, enum fr_link_kind *kind);
 
 /* ---- schedule_time.c ---- */
@@ -43,27 +43,27 @@ double fr__scheduled_extra_s(const struct engine *e, const struct fr__collective
 /* Seconds by the closed form: where no link is shared exactly what the steps take; else not less
  * than the busiest link needs. Cost: O(messages), of symmetric collectives (symmetry.h) those of
  * one machine. */
-double fr__scheduled_s(struct engine *e, uint32_t collective,
+double fr__scheduled_s(struct fr__engine *e, uint32_t collective,
                        const struct fr__collective_schedule *w);
 /* Of that, after start_s, the latency that bytes do not hide: no more than what the busiest link
  * leaves. */
-double fr__scheduled_latency_s(struct engine *e, uint32_t collective,
+double fr__scheduled_latency_s(struct fr__engine *e, uint32_t collective,
                                const struct fr__collective_schedule *w);
 
 /* ---- schedule_bytes.c ---- */
 
 struct fr__symmetry;
 /* Whether the first machine stands for all; then the caller calls fr__symmetry_end. */
-bool fr__scheduled_is_symmetric(struct engine *e, uint32_t collective,
+bool fr__scheduled_is_symmetric(struct fr__engine *e, uint32_t collective,
                                 const struct fr__collective_schedule *w, struct fr__symmetry *out);
 /* Adds what its steps put on each link. link_bytes: [n_links]. Cost: as fr__scheduled_s. */
-void fr__scheduled_bytes(struct engine *e, uint32_t collective,
+void fr__scheduled_bytes(struct fr__engine *e, uint32_t collective,
                          const struct fr__collective_schedule *w, double link_bytes[]);
 
 /* ---- schedule_run.c: the steps ---- */
 
 /* Begins the messages of a collective whose members have all started. */
-void fr__scheduled_start(struct engine *e, uint32_t collective,
+void fr__scheduled_start(struct fr__engine *e, uint32_t collective,
                          const struct fr__collective_schedule *w);
 
 #endif

@@ -56,7 +56,7 @@ struct fr__step_work {
 /* ---- what a moment is made of (analysis/sensitivity.c) ---- */
 
 /* A copy of the present moment for a later one; NULL: not asked for, or the failure is kept. */
-static double *keep_moment(struct engine *e)
+static double *keep_moment(struct fr__engine *e)
 {
     double *copy = e->parts ? malloc(e->parts->n * sizeof(*copy)) : NULL;
 
@@ -68,7 +68,7 @@ static double *keep_moment(struct engine *e)
 }
 
 /* Now is that moment and so many seconds of a latency. */
-static void take_moment(struct engine *e, double **kept, enum fr_link_kind kind, double s)
+static void take_moment(struct fr__engine *e, double **kept, enum fr_link_kind kind, double s)
 {
     if (!*kept)
         return;
@@ -127,7 +127,7 @@ void fr__step_work_free(struct fr__step_work *w)
     free(w);
 }
 
-static uint32_t new_progress(struct engine *e)
+static uint32_t new_progress(struct fr__engine *e)
 {
     struct fr__step_work *w = e->collectives.steps;
     uint32_t id;
@@ -151,7 +151,7 @@ static uint32_t new_progress(struct engine *e)
 
 /* ---- messages ---- */
 
-static uint32_t new_flight(struct engine *e, struct flight flight)
+static uint32_t new_flight(struct fr__engine *e, struct flight flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     uint32_t id = w->free_flight;
@@ -168,7 +168,7 @@ static uint32_t new_flight(struct engine *e, struct flight flight)
 }
 
 /* Puts something of a later step with the slot. */
-static void keep_early(struct engine *e, struct slot *k, uint32_t step, uint32_t flight)
+static void keep_early(struct fr__engine *e, struct slot *k, uint32_t step, uint32_t flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     uint32_t id = w->free_early, *at = &k->first_early;
@@ -195,7 +195,7 @@ static void keep_early(struct engine *e, struct slot *k, uint32_t step, uint32_t
  * bytes. */
 static const struct fr__message_owner in_step, ahead;
 
-static void leave(struct engine *e, uint32_t flight)
+static void leave(struct fr__engine *e, uint32_t flight)
 {
     struct flight f = e->collectives.steps->flights[flight];
     struct in_progress *p = e->collectives.steps->at[f.progress];
@@ -215,14 +215,14 @@ static void leave(struct engine *e, uint32_t flight)
 
 /* ---- slots ---- */
 
-static void go_on(struct engine *e, uint32_t progress, uint32_t slot);
+static void go_on(struct fr__engine *e, uint32_t progress, uint32_t slot);
 
 static bool waits_for(const struct in_progress *p, uint32_t slot, uint32_t step)
 {
     return p->slots[slot].is_open && p->slots[slot].step == step;
 }
 
-static void arrive(struct engine *e, uint32_t progress, uint32_t slot, uint32_t step)
+static void arrive(struct fr__engine *e, uint32_t progress, uint32_t slot, uint32_t step)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
 
@@ -234,7 +234,7 @@ static void arrive(struct engine *e, uint32_t progress, uint32_t slot, uint32_t 
     go_on(e, progress, slot);
 }
 
-static void post(struct engine *e, uint32_t progress, uint32_t slot)
+static void post(struct fr__engine *e, uint32_t progress, uint32_t slot)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
     const struct fr__schedule *s = &p->how.schedule;
@@ -267,7 +267,7 @@ static void post(struct engine *e, uint32_t progress, uint32_t slot)
 }
 
 /* Takes what came early for the step that begins, and lets what waits for it leave. */
-static void take_early(struct engine *e, struct slot *k)
+static void take_early(struct fr__engine *e, struct slot *k)
 {
     struct fr__step_work *w = e->collectives.steps;
 
@@ -284,7 +284,7 @@ static void take_early(struct engine *e, struct slot *k)
     }
 }
 
-static void end_slot(struct engine *e, uint32_t progress, uint32_t slot)
+static void end_slot(struct fr__engine *e, uint32_t progress, uint32_t slot)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct in_progress *p = w->at[progress];
@@ -304,7 +304,7 @@ static bool is_full(const struct fr__schedule *s, const struct slot *k, uint32_t
     return s->n_ahead > 0 && n_sends > 0 && k->n_flying + n_sends > s->n_ahead * n_sends;
 }
 
-static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
+static void go_on(struct fr__engine *e, uint32_t progress, uint32_t slot)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
     struct slot *k = &p->slots[slot];
@@ -340,7 +340,7 @@ static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
 
 /* ---- for the engine ---- */
 
-static void finish_if_over(struct engine *e, uint32_t progress)
+static void finish_if_over(struct fr__engine *e, uint32_t progress)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct in_progress *p = w->at[progress];
@@ -352,7 +352,7 @@ static void finish_if_over(struct engine *e, uint32_t progress)
     w->free_progress = progress;
 }
 
-static uint32_t take(struct engine *e, uint32_t flight)
+static uint32_t take(struct fr__engine *e, uint32_t flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct flight f = w->flights[flight];
@@ -367,7 +367,7 @@ static uint32_t take(struct engine *e, uint32_t flight)
     return f.progress;
 }
 
-void fr__step_taken(struct engine *e, uint32_t flight)
+void fr__step_taken(struct fr__engine *e, uint32_t flight)
 {
     struct flight *f = &e->collectives.steps->flights[flight];
 
@@ -377,7 +377,7 @@ void fr__step_taken(struct engine *e, uint32_t flight)
 
 /* A message has crossed its links. The sender goes on at once, so that what a protocol takes at the
  * receiver delays no later chunk. */
-static void message_arrived(struct engine *e, const struct fr__message *m,
+static void message_arrived(struct fr__engine *e, const struct fr__message *m,
                             const struct fr__route *route)
 {
     struct fr__step_work *w = e->collectives.steps;
@@ -405,7 +405,7 @@ static void message_arrived(struct engine *e, const struct fr__message *m,
 }
 
 /* Without what its links are held longer than its bytes on the wire need. */
-static double counted_bytes(const struct engine *e, const struct fr__message *m)
+static double counted_bytes(const struct fr__engine *e, const struct fr__message *m)
 {
     const struct fr__step_work *w = e->collectives.steps;
 
@@ -419,7 +419,7 @@ static const struct fr__message_owner ahead = {.work = FR_WORK_COLLECTIVE,
                                                .counted_bytes = counted_bytes,
                                                .arrive = message_arrived};
 
-void fr__steps_begin(struct engine *e, uint32_t progress)
+void fr__steps_begin(struct fr__engine *e, uint32_t progress)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
     uint32_t n_slots = p->how.schedule.n_entities * p->how.schedule.n_slots;
@@ -433,7 +433,7 @@ void fr__steps_begin(struct engine *e, uint32_t progress)
     finish_if_over(e, progress);
 }
 
-void fr__scheduled_start(struct engine *e, uint32_t collective,
+void fr__scheduled_start(struct fr__engine *e, uint32_t collective,
                          const struct fr__collective_schedule *how)
 {
     uint32_t id = new_progress(e), n_entities = how->schedule.n_entities;

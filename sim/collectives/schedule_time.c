@@ -12,7 +12,7 @@
 #include <math.h>
 
 struct closed {
-    struct engine *e;
+    struct fr__engine *e;
     uint32_t collective;
     const struct fr__collective_schedule *w;
     const struct fr__symmetry *symmetry; /* NULL: each rank is looked at */
@@ -48,7 +48,7 @@ static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
 
 /* What the busiest link needs for all bytes of the collective, under a model where links are
  * shared. */
-static double busiest_link_s(struct engine *e, uint32_t collective,
+static double busiest_link_s(struct fr__engine *e, uint32_t collective,
                              const struct fr__collective_schedule *w)
 {
     struct fr__mark mark = fr__arena_mark(e->scratch);
@@ -100,7 +100,7 @@ static double steps_alone(const struct closed *c)
     return sum_s;
 }
 
-double fr__scheduled_s(struct engine *e, uint32_t collective,
+double fr__scheduled_s(struct fr__engine *e, uint32_t collective,
                        const struct fr__collective_schedule *w)
 {
     struct closed c = {.e = e, .collective = collective, .w = w};
@@ -121,7 +121,7 @@ double fr__scheduled_s(struct engine *e, uint32_t collective,
            fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));
 }
 
-double fr__scheduled_latency_s(struct engine *e, uint32_t collective,
+double fr__scheduled_latency_s(struct fr__engine *e, uint32_t collective,
                                const struct fr__collective_schedule *w)
 {
     struct closed c = {.e = e, .collective = collective, .w = w, .is_no_bytes = true};

@@ -8,13 +8,13 @@
 
 #include <stdlib.h>
 
-static uint32_t device_of(const struct engine *e, uint32_t group, uint32_t rank)
+static uint32_t device_of(const struct fr__engine *e, uint32_t group, uint32_t rank)
 {
     return fr_plan_group_device(e->plan, group, rank);
 }
 
 /* Every m ranks are in one machine, and each has the place of the first machine's. */
-static bool are_places_alike(const struct engine *e, uint32_t group, uint32_t n, uint32_t m)
+static bool are_places_alike(const struct fr__engine *e, uint32_t group, uint32_t n, uint32_t m)
 {
     const struct fr_router *router = e->network.routes.router;
     const struct fr_device *devices = e->v->topo->devices;
@@ -30,7 +30,7 @@ static bool are_places_alike(const struct engine *e, uint32_t group, uint32_t n,
 }
 
 /* From the first machine to itself and to the second. */
-static bool take_routes(struct engine *e, struct fr__symmetry *out)
+static bool take_routes(struct fr__engine *e, struct fr__symmetry *out)
 {
     uint32_t m = out->m;
 
@@ -47,7 +47,7 @@ static bool take_routes(struct engine *e, struct fr__symmetry *out)
     return true;
 }
 
-bool fr__symmetry_begin(struct engine *e, uint32_t group, uint32_t m, struct fr__symmetry *out)
+bool fr__symmetry_begin(struct fr__engine *e, uint32_t group, uint32_t m, struct fr__symmetry *out)
 {
     uint32_t n = fr_plan_group_size(e->plan, group);
 
@@ -68,7 +68,7 @@ bool fr__symmetry_begin(struct engine *e, uint32_t group, uint32_t m, struct fr_
     return false;
 }
 
-void fr__symmetry_end(struct engine *e, struct fr__symmetry *symmetry)
+void fr__symmetry_end(struct fr__engine *e, struct fr__symmetry *symmetry)
 {
     for (uint32_t i = 0; i < 2 * symmetry->m * symmetry->m; i++)
         if (symmetry->routes[i] != FR_NONE)
@@ -79,7 +79,7 @@ void fr__symmetry_end(struct engine *e, struct fr__symmetry *symmetry)
 
 /* ---- bytes ---- */
 
-static uint32_t machine_of(const struct engine *e, const struct fr__symmetry *symmetry,
+static uint32_t machine_of(const struct fr__engine *e, const struct fr__symmetry *symmetry,
                            uint32_t rank)
 {
     return e->v->topo->devices[device_of(e, symmetry->group, rank)].machine;
@@ -87,8 +87,8 @@ static uint32_t machine_of(const struct engine *e, const struct fr__symmetry *sy
 
 /* Adds a route's bytes: to a machine's own links by their places, to the network's those of all
  * machines. */
-static void add_route(const struct engine *e, const struct fr__symmetry *symmetry, uint32_t route,
-                      double bytes, double of_machine[], double link_bytes[])
+static void add_route(const struct fr__engine *e, const struct fr__symmetry *symmetry,
+                      uint32_t route, double bytes, double of_machine[], double link_bytes[])
 {
     const struct fr_topo *t = e->v->topo;
     const struct fr__route *r = fr__route_at(e, route);
@@ -109,7 +109,7 @@ static void add_route(const struct engine *e, const struct fr__symmetry *symmetr
 
 /* On its own links a machine has what the first machine sends, and what reaches its places from all
  * others, which is as much as the first machine sends to those places of all others. */
-void fr__symmetry_spread(struct engine *e, const struct fr__symmetry *symmetry,
+void fr__symmetry_spread(struct fr__engine *e, const struct fr__symmetry *symmetry,
                          const double by_route[], double link_bytes[])
 {
     const struct fr_router *router = e->network.routes.router;

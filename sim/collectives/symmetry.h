@@ -24,8 +24,8 @@ struct fr__symmetry {
 /* Whether the topology does not tell the machines of a group apart, each of which has m ranks. Who
  * asks knows that the algorithm is symmetric. The caller calls fr__symmetry_end where it is so.
  * false: it is not, or the failure is kept. Cost: O(ranks + m^2). */
-bool fr__symmetry_begin(struct engine *e, uint32_t group, uint32_t m, struct fr__symmetry *out);
-void fr__symmetry_end(struct engine *e, struct fr__symmetry *symmetry);
+bool fr__symmetry_begin(struct fr__engine *e, uint32_t group, uint32_t m, struct fr__symmetry *out);
+void fr__symmetry_end(struct fr__engine *e, struct fr__symmetry *symmetry);
 
 /* The number in routes of a message between two ranks. */
 static inline uint32_t fr__symmetry_at(const struct fr__symmetry *symmetry, uint32_t from,
@@ -38,7 +38,7 @@ static inline uint32_t fr__symmetry_at(const struct fr__symmetry *symmetry, uint
 
 /* by_route: [2][m][m] bytes that the first machine's ranks send on each of the routes. Adds to each
  * link what all machines send. Cost: O(links of the group's machines). */
-void fr__symmetry_spread(struct engine *e, const struct fr__symmetry *symmetry,
+void fr__symmetry_spread(struct fr__engine *e, const struct fr__symmetry *symmetry,
                          const double by_route[], double link_bytes[]);
 
 #endif
