@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += libcollectives.la
 libcollectives_la_SOURCES = \
 	collectives/collectives.h collectives/grid.c collectives/grid.h collectives/options.c \
-	collectives/options.h \
+	collectives/options.h collectives/rounds.c collectives/rounds.h \
 	collectives/algorithms/binomial.c collectives/algorithms/bruck.c \
 	collectives/algorithms/bucket.c collectives/algorithms/chain.c \
 	collectives/algorithms/custom.c collectives/algorithms/custom.h \

@@ -6,7 +6,7 @@
 #include "lowering/placer.h"
 
 #include "base/error.h"
-#include "sim/collectives/crowd.h"
+#include "sim/collectives/equal_groups.h"
 
 /* ---- what is kept of parameters ---- */
 
@@ -130,10 +130,11 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
 
 /* The collective goes by formula, and as much slower as its rings are with all groups at work. A
  * crowd without routes shows when the plan runs. */
-static void crowd(struct fr_plan *plan, struct fr__crowd *others, struct fr_collective *c)
+static void set_crowding(struct fr_plan *plan, struct fr__equal_groups *others,
+                         struct fr_collective *c)
 {
-    enum fr_status st = fr__crowd_factor(others, c->kind, fr_plan_group_device(plan, c->group, 0),
-                                         &c->crowding, NULL);
+    enum fr_status st = fr__equal_groups_factor(
+        others, c->kind, fr_plan_group_device(plan, c->group, 0), &c->crowding, NULL);
 
     c->is_formula = true;
     fr_plan_keep_failure(plan, st);
@@ -152,7 +153,7 @@ uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *c
     if (c.has_cost)
         c.cost_id = fr_plan_add_cost(pl->plan, &cost);
     else if (c.group < pl->n_crowd_of && pl->crowd_of[c.group])
-        crowd(pl->plan, pl->crowd_of[c.group], &c);
+        set_crowding(pl->plan, pl->crowd_of[c.group], &c);
     return fr_plan_add_collective(pl->plan, &c);
 }
 

@@ -16,7 +16,7 @@
 #include "lowering/price.h"
 #include "lowering/lowering.h"
 
-struct fr__crowd;
+struct fr__equal_groups;
 struct fr__group_ops;
 
 /* How parameters, gradients and states are kept where a strategy does not do as PyTorch does by
@@ -49,7 +49,7 @@ struct fr__placer {
     const struct fr__group_ops *group_ops; /* messages of a sharded graph; NULL: it has none */
     /* [n_crowd_of] by group of the plan: the groups that do the same at the same time as it; NULL:
      * it is alone */
-    struct fr__crowd *const *crowd_of;
+    struct fr__equal_groups *const *crowd_of;
     uint32_t n_crowd_of;
     /* How many messages of replicas like one from src to dst use its links at the same time; NULL:
      * one. A cut of stages counts them whether ranks are folded or not, so that both are cut alike. */

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "calibrate/cost/memo.h"
-#include "sim/collectives/crowd.h"
+#include "sim/collectives/equal_groups.h"
 #include "lowering/placer.h"
 
 enum { FP32_BYTES = 4 };

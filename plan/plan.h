@@ -102,7 +102,7 @@ struct fr_collective {
     bool is_formula;  /* alone it takes what its algorithm takes, by formula, its bytes times
                          `crowding` where that is above 1: other groups use the same links at the
                          same time. Where the network shares links, that comes about by itself, and
-                         crowding counts for all-to-all alone (sim/collectives/cost.c) */
+                         crowding counts for all-to-all alone (sim/collectives/known_time.c) */
     double crowding;
 };
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "sim/collectives/run.h"
+#include "sim/collectives/schedule_run.h"
 #include "sim/analysis/parts.h"
 #include "sim/streams.h"
 
@@ -14,7 +14,7 @@
 
 enum { CANCEL_EVERY = 1 << 16 };
 
-static inline void fetch_ready(const struct engine *e, const struct state *k)
+static inline void fetch_ready(const struct fr__engine *e, const struct fr__state *k)
 {
     if (k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV)
         fr__fetch(&e->v->transfers[k->transfer]);
@@ -22,9 +22,9 @@ static inline void fetch_ready(const struct engine *e, const struct state *k)
     fr__fetch(&e->memory.live[k->alloc]);
 }
 
-static inline void fetch_end(const struct engine *e, uint32_t task)
+static inline void fetch_end(const struct fr__engine *e, uint32_t task)
 {
-    const struct state *k = &e->tasks[task];
+    const struct fr__state *k = &e->tasks[task];
 
     if (k->progress != TASK_STARTED)
         return; /* an end that interference has made stale */
@@ -34,15 +34,15 @@ static inline void fetch_end(const struct engine *e, uint32_t task)
         fr__fetch(&e->memory.live[e->memory.freed[k->free]]);
 }
 
-FR__INLINE void push_event(struct engine *e, double t_s, uint32_t id, enum event_what what)
+FR__INLINE void push_event(struct fr__engine *e, double t_s, uint32_t id, enum fr__event_what what)
 {
-    if (!fr__turns_push(&e->events, t_s, id, what))
+    if (!fr__event_queue_push(&e->events, t_s, id, what))
         fr__engine_fail_nomem(e);
 }
 
 /* The functions of the loop are made twice, for usual runs and for any. */
 
-FR__INLINE double duration_of(const struct engine *e, uint32_t task, const struct state *k,
+FR__INLINE double duration_of(const struct fr__engine *e, uint32_t task, const struct fr__state *k,
                               bool is_usual)
 {
     if (!is_usual)
@@ -50,11 +50,11 @@ FR__INLINE double duration_of(const struct engine *e, uint32_t task, const struc
     return k->cost_id == FR_NONE ? 0 : e->v->costs[k->cost_id].mean_s;
 }
 
-FR__INLINE void compute_start(struct engine *e, uint32_t task, bool is_usual)
+FR__INLINE void compute_start(struct fr__engine *e, uint32_t task, bool is_usual)
 {
-    struct state *k = &e->tasks[task];
+    struct fr__state *k = &e->tasks[task];
     uint32_t d = k->stream & e->device_mask;
-    struct device *device = &e->devices[d];
+    struct fr__device *device = &e->devices[d];
     double duration_s = duration_of(e, task, k, is_usual);
 
     fr__start_task(e, k);
@@ -71,9 +71,9 @@ FR__INLINE void compute_start(struct engine *e, uint32_t task, bool is_usual)
         push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
 }
 
-FR__INLINE void compute_done(struct engine *e, uint32_t task, bool is_usual)
+FR__INLINE void compute_done(struct fr__engine *e, uint32_t task, bool is_usual)
 {
-    struct device *k = &e->devices[fr__device_of(e, task)];
+    struct fr__device *k = &e->devices[fr__device_of(e, task)];
 
     fr__device_account(e, k);
     k->n_computing--;
@@ -84,7 +84,7 @@ FR__INLINE void compute_done(struct engine *e, uint32_t task, bool is_usual)
     fr__end_task(e, task, is_usual);
 }
 
-static void complete_markers(struct engine *e)
+static void complete_markers(struct fr__engine *e)
 {
     while (e->n_markers > 0) {
         uint32_t task = e->markers[--e->n_markers];
@@ -98,7 +98,7 @@ static void complete_markers(struct engine *e)
 }
 
 /* The host launches it; it starts when that is over. */
-FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct state *k,
+FR__INLINE void compute_dispatch(struct fr__engine *e, uint32_t task, const struct fr__state *k,
                                  bool is_usual)
 {
     uint32_t d = k->stream & e->device_mask;
@@ -112,11 +112,11 @@ FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct s
         compute_start(e, task, is_usual);
 }
 
-FR__INLINE void dispatch(struct engine *e, struct stream *s, struct waiting w, bool is_of_free,
-                         bool is_usual)
+FR__INLINE void dispatch(struct fr__engine *e, struct fr__stream *s, struct fr__waiting w,
+                         bool is_of_free, bool is_usual)
 {
     uint32_t task = fr__task_of(w);
-    struct state *k = &e->tasks[task];
+    struct fr__state *k = &e->tasks[task];
 
     if (!is_of_free) {
         s->running = task;
@@ -138,7 +138,7 @@ FR__INLINE void dispatch(struct engine *e, struct stream *s, struct waiting w, b
         fr__transfer_arrive(e, task);
 }
 
-FR__INLINE bool may_dispatch(const struct engine *e, const struct stream *s, bool is_usual)
+FR__INLINE bool may_dispatch(const struct fr__engine *e, const struct fr__stream *s, bool is_usual)
 {
     if (s->n == 0 || s->running != FR_NONE)
         return false;
@@ -146,7 +146,7 @@ FR__INLINE bool may_dispatch(const struct engine *e, const struct stream *s, boo
            fr__task_of(s->queue[0]) == e->order[s->next];
 }
 
-static void start_free(struct engine *e, struct stream *s)
+static void start_free(struct fr__engine *e, struct fr__stream *s)
 {
     while (s->n > 0)
         dispatch(e, s, fr__stream_pop(e, s), true, false);
@@ -160,20 +160,21 @@ static void start_free(struct engine *e, struct stream *s)
  * waits: it goes on behind it, since elsewhere it still waits for a stream that the first one has.
  */
 
-static bool is_member(const struct engine *e, uint32_t task)
+static bool is_member(const struct fr__engine *e, uint32_t task)
 {
     return e->tasks[task].kind == FR_TASK_COLLECTIVE;
 }
 
 /* A member that holds its stream and waits for others. */
-static bool is_held_up(const struct engine *e, const struct stream *s)
+static bool is_held_up(const struct fr__engine *e, const struct fr__stream *s)
 {
     return s->running != FR_NONE && is_member(e, s->running) &&
            e->tasks[s->running].progress == TASK_DISPATCHED;
 }
 
 /* Where a member of the collective stands in a queue; UINT32_MAX: nowhere. */
-static uint32_t find_waiting(const struct engine *e, const struct stream *s, uint32_t collective)
+static uint32_t find_waiting(const struct fr__engine *e, const struct fr__stream *s,
+                             uint32_t collective)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (is_member(e, fr__task_of(s->queue[i])) &&
@@ -183,9 +184,9 @@ static uint32_t find_waiting(const struct engine *e, const struct stream *s, uin
 }
 
 /* The waiting task goes without its stream, past the one that holds it. */
-static void go_past(struct engine *e, struct stream *s, uint32_t at)
+static void go_past(struct fr__engine *e, struct fr__stream *s, uint32_t at)
 {
-    struct waiting w = s->queue[at];
+    struct fr__waiting w = s->queue[at];
     uint32_t n = s->n, device = e->tasks[fr__task_of(w)].stream & e->device_mask;
 
     s->n = 0;
@@ -198,14 +199,14 @@ static void go_past(struct engine *e, struct stream *s, uint32_t at)
 
 /* Whether some member of the collective that waits in the queue of s holds a stream elsewhere in
  * whose queue waits the collective that s->running is of. Ends it. */
-static bool is_untangled(struct engine *e, struct stream *s, uint32_t at)
+static bool is_untangled(struct fr__engine *e, struct fr__stream *s, uint32_t at)
 {
     const struct fr_plan_view *v = e->v;
     uint32_t here = e->tasks[s->running].collective;
     uint32_t there = e->tasks[fr__task_of(s->queue[at])].collective;
 
     for (uint32_t i = v->member_first[there]; i < v->member_first[there + 1]; i++) {
-        struct stream *other = &e->streams[e->tasks[v->members[i]].stream];
+        struct fr__stream *other = &e->streams[e->tasks[v->members[i]].stream];
         uint32_t back;
 
         if (other->running != v->members[i] || !is_held_up(e, other))
@@ -222,7 +223,7 @@ static bool is_untangled(struct engine *e, struct stream *s, uint32_t at)
     return false;
 }
 
-static void untangle(struct engine *e, struct stream *s)
+static void untangle(struct fr__engine *e, struct fr__stream *s)
 {
     bool has_changed = true;
 
@@ -235,13 +236,13 @@ static void untangle(struct engine *e, struct stream *s)
 
 /* Whether all members of a collective have arrived or could, if others did not hold their streams.
  */
-static bool is_blocked_by_streams(const struct engine *e, uint32_t collective)
+static bool is_blocked_by_streams(const struct fr__engine *e, uint32_t collective)
 {
     const struct fr_plan_view *v = e->v;
     uint32_t n_waiting = 0;
 
     for (uint32_t i = v->member_first[collective]; i < v->member_first[collective + 1]; i++) {
-        const struct state *k = &e->tasks[v->members[i]];
+        const struct fr__state *k = &e->tasks[v->members[i]];
 
         if (k->progress == TASK_WAITING && k->waits > 0)
             return false;
@@ -252,7 +253,7 @@ static bool is_blocked_by_streams(const struct engine *e, uint32_t collective)
 
 /* At a standstill: the first such collective goes past those that hold streams. Rings of three or
  * more collectives end so. */
-static bool untangle_any(struct engine *e)
+static bool untangle_any(struct fr__engine *e)
 {
     const struct fr_plan_view *v = e->v;
 
@@ -262,8 +263,8 @@ static bool untangle_any(struct engine *e)
         if (!is_blocked_by_streams(e, c))
             continue;
         for (uint32_t i = v->member_first[c]; i < v->member_first[c + 1]; i++) {
-            const struct state *k = &e->tasks[v->members[i]];
-            struct stream *s = &e->streams[k->stream];
+            const struct fr__state *k = &e->tasks[v->members[i]];
+            struct fr__stream *s = &e->streams[k->stream];
 
             if (k->progress == TASK_WAITING)
                 go_past(e, s, find_waiting(e, s, c));
@@ -273,11 +274,11 @@ static bool untangle_any(struct engine *e)
     return false;
 }
 
-FR__INLINE void start_ready(struct engine *e, bool is_usual)
+FR__INLINE void start_ready(struct fr__engine *e, bool is_usual)
 {
     for (size_t i = 0; i < e->n_dirty; i++) {
         uint32_t id = e->dirty[i];
-        struct stream *s = &e->streams[id];
+        struct fr__stream *s = &e->streams[id];
 
         s->is_dirty = false;
         if (fr__is_of_free(e, id))
@@ -293,9 +294,9 @@ FR__INLINE void start_ready(struct engine *e, bool is_usual)
 /* ---- the loop ---- */
 
 /* When the network model's own next event is due; INFINITY: never. */
-static inline double next_of_network(struct engine *e)
+static inline double next_of_network(struct fr__engine *e)
 {
-    struct network *n = &e->network;
+    struct fr__network *n = &e->network;
 
     if (!n->is_next_known || e->parts) {
         n->next_s = n->model->next ? n->model->next(n->state, e->now_s) : INFINITY;
@@ -306,13 +307,13 @@ static inline double next_of_network(struct engine *e)
     return n->next_s;
 }
 
-static inline enum event_what what_of(struct fr__event event)
+static inline enum fr__event_what what_of(struct fr__event event)
 {
-    return (enum event_what)(fr__event_what(event) & ((1u << EVENT_WHAT_BITS) - 1));
+    return (enum fr__event_what)(fr__event_what(event) & ((1u << EVENT_WHAT_BITS) - 1));
 }
 
 /* What is rarer than the end of a task. */
-static void handle_other(struct engine *e, struct fr__event event)
+static void handle_other(struct fr__engine *e, struct fr__event event)
 {
     uint32_t id = fr__event_id(event);
 
@@ -347,7 +348,7 @@ static void handle_other(struct engine *e, struct fr__event event)
     }
 }
 
-FR__INLINE void handle(struct engine *e, struct fr__event event, bool is_usual)
+FR__INLINE void handle(struct fr__engine *e, struct fr__event event, bool is_usual)
 {
     uint32_t id = fr__event_id(event), version = fr__event_what(event) >> EVENT_WHAT_BITS;
 
@@ -358,15 +359,15 @@ FR__INLINE void handle(struct engine *e, struct fr__event event, bool is_usual)
 }
 
 /* Asks for what the next event will touch, so that it comes while the present one is handled. */
-static void fetch_next(const struct engine *e)
+static void fetch_next(const struct fr__engine *e)
 {
     const struct fr__message *m;
     struct fr__event next;
     uint32_t id;
 
-    if (fr__turns_is_empty(&e->events))
+    if (fr__event_queue_is_empty(&e->events))
         return;
-    next = fr__turns_top(&e->events);
+    next = fr__event_queue_top(&e->events);
     id = fr__event_id(next);
     switch (what_of(next)) {
     case EVENT_TASK_DONE:
@@ -389,7 +390,7 @@ static void fetch_next(const struct engine *e)
     }
 }
 
-static void look_up(struct engine *e)
+static void look_up(struct fr__engine *e)
 {
     const struct fr_context *c = e->o->context;
 
@@ -405,30 +406,30 @@ static void look_up(struct engine *e)
 /* All events of the present instant, then the starts they allow; these may add events of no
  * duration, so an instant ends only when none is left. next_bits: the time of the next event, as
  * bits. Returns that of the one after. */
-FR__INLINE uint64_t run_instant(struct engine *e, uint64_t next_bits, bool is_usual)
+FR__INLINE uint64_t run_instant(struct fr__engine *e, uint64_t next_bits, bool is_usual)
 {
     uint64_t now_bits = fr__time_bits(e->now_s);
 
     do {
         while (next_bits <= now_bits) {
-            struct fr__event event = fr__turns_pop(&e->events);
+            struct fr__event event = fr__event_queue_pop(&e->events);
 
             if (e->is_large)
                 fetch_next(e);
             handle(e, event, is_usual);
             if (++e->stats.events % CANCEL_EVERY == 0)
                 look_up(e);
-            next_bits = fr__turns_next(&e->events);
+            next_bits = fr__event_queue_next(&e->events);
         }
         if (e->n_markers > 0)
             complete_markers(e);
         start_ready(e, is_usual);
-        next_bits = fr__turns_next(&e->events);
+        next_bits = fr__event_queue_next(&e->events);
     } while (e->status == FR_OK && next_bits <= now_bits);
     return next_bits;
 }
 
-static void start_first(struct engine *e)
+static void start_first(struct fr__engine *e)
 {
     for (uint32_t t = 0, n = (uint32_t)e->v->n_tasks; t < n; t++)
         if (e->tasks[t].waits == 0)
@@ -437,13 +438,13 @@ static void start_first(struct engine *e)
     start_ready(e, false);
 }
 
-FR__INLINE void run_to_end(struct engine *e, bool is_usual)
+FR__INLINE void run_to_end(struct fr__engine *e, bool is_usual)
 {
     double stop_s = e->o->stop_s > 0 ? e->o->stop_s : INFINITY;
     uint64_t next_bits;
 
     start_first(e);
-    next_bits = fr__turns_next(&e->events);
+    next_bits = fr__event_queue_next(&e->events);
     for (;;) {
         double network_s, event_s, next_s;
 
@@ -457,7 +458,7 @@ FR__INLINE void run_to_end(struct engine *e, bool is_usual)
         if (next_s == INFINITY) {
             if (!untangle_any(e))
                 break;
-            next_bits = fr__turns_next(&e->events);
+            next_bits = fr__event_queue_next(&e->events);
             continue;
         }
         /* rounding may put a message's end an ulp before the instant that solved it */
@@ -469,12 +470,12 @@ FR__INLINE void run_to_end(struct engine *e, bool is_usual)
         }
         if (network_s <= e->now_s) {
             fr__network_advance(e);
-            next_bits = fr__turns_next(&e->events);
+            next_bits = fr__event_queue_next(&e->events);
         }
     }
 }
 
-void fr__engine_loop(struct engine *e)
+void fr__engine_loop(struct fr__engine *e)
 {
     if (e->is_usual)
         run_to_end(e, true);

@@ -46,7 +46,7 @@ static enum part part_of(const struct fr_task *k)
     return PART_NONE;
 }
 
-bool fr__host_init(struct engine *e)
+bool fr__host_init(struct fr__engine *e)
 {
     const struct fr_host *h = e->o->host;
     size_t n = e->v->topo->n_devices, n_parts = e->parts ? e->parts->n : 0;
@@ -83,7 +83,7 @@ static bool waits_before(const struct fr_host *h, const struct fr__host_state *s
 }
 
 /* The host stands still until now. What the moment is made of is kept: later launches add to it. */
-static void wait(struct engine *e, struct fr__host_state *s, uint32_t device)
+static void wait(struct fr__engine *e, struct fr__host_state *s, uint32_t device)
 {
     if (!(e->devices[device].host_s < e->now_s))
         return;
@@ -96,7 +96,8 @@ static void wait(struct engine *e, struct fr__host_state *s, uint32_t device)
 }
 
 /* Without any wait. */
-static double launch_of(const struct engine *e, uint32_t task, uint32_t cost_id, uint32_t device)
+static double launch_of(const struct fr__engine *e, uint32_t task, uint32_t cost_id,
+                        uint32_t device)
 {
     static const enum fr_host_work work[] = {
         [PART_NONE] = FR_HOST_FORWARD,
@@ -116,7 +117,7 @@ static double launch_of(const struct engine *e, uint32_t task, uint32_t cost_id,
     return launch_s * h->slowness;
 }
 
-double fr__host_work_s(struct engine *e, uint32_t task, uint32_t cost_id, uint32_t device)
+double fr__host_work_s(struct fr__engine *e, uint32_t task, uint32_t cost_id, uint32_t device)
 {
     const struct fr_host *h = e->o->host;
     const struct fr_task *k = &e->v->tasks[task];
@@ -138,7 +139,7 @@ double fr__host_work_s(struct engine *e, uint32_t task, uint32_t cost_id, uint32
     return launch_of(e, task, cost_id, device);
 }
 
-bool fr__host_parts(const struct engine *e, uint32_t device, double now_s[], size_t launch)
+bool fr__host_parts(const struct fr__engine *e, uint32_t device, double now_s[], size_t launch)
 {
     if (!e->hosts || !e->hosts[device].has_waited)
         return false;

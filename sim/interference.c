@@ -11,10 +11,10 @@
 
 enum { VERSION_BITS = 32 - EVENT_WHAT_BITS };
 
-enum fr_status fr__interference_init(struct engine *e)
+enum fr_status fr__interference_init(struct fr__engine *e)
 {
     size_t n = e->v->n_tasks, n_devices = e->v->topo->n_devices;
-    struct interference *w = &e->work;
+    struct fr__interference *w = &e->work;
 
     if (!fr__has_interference(e))
         return FR_OK;
@@ -33,9 +33,10 @@ enum fr_status fr__interference_init(struct engine *e)
 }
 
 /* The stretch of work of class c on a device, with `own` of the running tasks being itself. */
-static double stretch(const struct engine *e, enum fr_work_class c, uint32_t device, uint32_t own)
+static double stretch(const struct fr__engine *e, enum fr_work_class c, uint32_t device,
+                      uint32_t own)
 {
-    const struct device *k = &e->devices[device];
+    const struct fr__device *k = &e->devices[device];
     const double *factor = e->o->interference->factor[c];
     double s = 1;
 
@@ -48,14 +49,15 @@ static double stretch(const struct engine *e, enum fr_work_class c, uint32_t dev
     return s;
 }
 
-double fr__stretch_between(const struct engine *e, enum fr_work_class c, uint32_t src, uint32_t dst)
+double fr__stretch_between(const struct fr__engine *e, enum fr_work_class c, uint32_t src,
+                           uint32_t dst)
 {
     double a = stretch(e, c, src, 1), b = stretch(e, c, dst, 1);
 
     return a > b ? a : b;
 }
 
-static void set_rate(struct engine *e, uint32_t task, double rate)
+static void set_rate(struct fr__engine *e, uint32_t task, double rate)
 {
     double *left_s = &e->work.left_s[task];
 
@@ -69,7 +71,7 @@ static void set_rate(struct engine *e, uint32_t task, double rate)
                    EVENT_TASK_DONE | e->work.version[task] << EVENT_WHAT_BITS);
 }
 
-void fr__rerate_device(struct engine *e, uint32_t device)
+void fr__rerate_device(struct fr__engine *e, uint32_t device)
 {
     double rate = 1 / stretch(e, FR_WORK_COMPUTE, device, 1);
 
@@ -78,7 +80,7 @@ void fr__rerate_device(struct engine *e, uint32_t device)
             set_rate(e, t, rate);
 }
 
-void fr__compute_begin(struct engine *e, uint32_t task, double work_s)
+void fr__compute_begin(struct fr__engine *e, uint32_t task, double work_s)
 {
     uint32_t d = e->v->tasks[task].device, first = e->work.first[d];
 
@@ -93,7 +95,7 @@ void fr__compute_begin(struct engine *e, uint32_t task, double work_s)
     fr__rerate(e, d);
 }
 
-void fr__compute_end(struct engine *e, uint32_t task)
+void fr__compute_end(struct fr__engine *e, uint32_t task)
 {
     uint32_t d = e->v->tasks[task].device, next = e->work.next[task], prev = e->work.prev[task];
 
@@ -106,7 +108,7 @@ void fr__compute_end(struct engine *e, uint32_t task)
     fr__rerate(e, d);
 }
 
-bool fr__compute_is_current(const struct engine *e, uint32_t task, uint32_t version)
+bool fr__compute_is_current(const struct fr__engine *e, uint32_t task, uint32_t version)
 {
     return e->work.version[task] == version && e->tasks[task].progress != TASK_DONE;
 }

@@ -34,7 +34,7 @@ static enum fr_status time_transfers(const struct fr_plan_view *v, const struct 
 static void time_compute(const struct fr_plan_view *v, const struct fr_run_options *o,
                          double compute_s[])
 {
-    const struct engine e = {.v = v, .o = o};
+    const struct fr__engine e = {.v = v, .o = o};
 
     for (size_t t = 0; t < v->n_tasks; t++)
         compute_s[t] =

@@ -19,7 +19,7 @@ static double factor(const struct fr__spread *spread, uint64_t seed, uint64_t en
     return fr__spread_draw(spread, &rng);
 }
 
-enum fr_status fr__random_init(struct engine *e)
+enum fr_status fr__random_init(struct fr__engine *e)
 {
     size_t n = e->v->topo->n_devices;
     struct fr__spread spread;
@@ -41,7 +41,7 @@ enum fr_status fr__random_init(struct engine *e)
     return FR_OK;
 }
 
-double fr__mean_duration(const struct engine *e, const struct fr_task *k)
+double fr__mean_duration(const struct fr__engine *e, const struct fr_task *k)
 {
     const struct fr_cost *c = &e->v->costs[k->cost_id];
     double mean_s = e->o->cost_s ? e->o->cost_s[k->cost_id] : c->mean_s;
@@ -56,7 +56,7 @@ double fr__mean_duration(const struct engine *e, const struct fr_task *k)
     return mean_s * ((flops_s > bytes_s ? flops_s : bytes_s) / c->mean_s);
 }
 
-double fr__varied_duration(const struct engine *e, uint32_t task)
+double fr__varied_duration(const struct fr__engine *e, uint32_t task)
 {
     const struct fr_task *k = &e->v->tasks[task];
     double duration_s = fr__mean_duration(e, k);

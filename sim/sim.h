@@ -171,7 +171,8 @@ struct fr_device_result {
 struct fr_run_stats {
     uint64_t events, solves, flows, flows_visited, flows_live_max, steps;
     uint64_t fitted_messages; /* transfers at a fitted time */
-    uint64_t by_way; /* collectives done as the options' way says, not as rings for want of it */
+    uint64_t
+        by_schedule; /* collectives done as the options' way says, not as rings for want of it */
     /* searches that a simulation object made for this run; 0: it had the results already */
     uint64_t router_builds, route_searches, ring_searches;
 };
@@ -237,7 +238,7 @@ enum fr_status fr_simulation_run(struct fr_simulation *s, const struct fr_plan *
 double fr_run_efficiency(const struct fr_run *r);
 double fr_run_speedup_potential(const struct fr_run *r);
 
-/* How many messages it takes among n ranks, were it one ring; see sim/collectives/form.c. */
+/* How many messages it takes among n ranks, were it one ring; see sim/collectives/closed_form.c. */
 double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double bytes);
 
 /* ---- what the time is made of ----

@@ -9,7 +9,7 @@
 
 #include "sim/analysis/selfcheck.h"
 #include "sim/analysis/parts.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 #include "sim/engine.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ struct run {
 };
 
 struct fr_simulation {
-    struct engine engine; /* between runs only what is kept; see begin() */
+    struct fr__engine engine; /* between runs only what is kept; see begin() */
     const struct fr_topo *topo;
     uint64_t n_router_builds;     /* since the last run */
     struct fr_simulation *beside; /* of rehearsals; NULL: none so far */
@@ -34,7 +34,7 @@ struct fr_simulation {
 
 /* ---- set-up ---- */
 
-static bool alloc_state(struct engine *e)
+static bool alloc_state(struct fr__engine *e)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_devices = v->topo->n_devices;
@@ -54,17 +54,17 @@ static bool alloc_state(struct engine *e)
 }
 
 /* Sets the streams that tasks have, used: bit s, some device's stream s. */
-static void set_streams(struct engine *e, unsigned used)
+static void set_streams(struct fr__engine *e, unsigned used)
 {
     for (unsigned s = 0; s < STREAMS_A_DEVICE; s++)
         for (uint32_t d = 0; (used >> s & 1) && d < e->v->topo->n_devices; d++) {
-            struct stream *k = &e->streams[s * (e->device_mask + 1) + d];
+            struct fr__stream *k = &e->streams[s * (e->device_mask + 1) + d];
             bool is_new = !k->queue;
 
-            *k = (struct stream){.queue = is_new ? k->few : k->queue,
-                                 .cap = is_new ? sizeof(k->few) / sizeof(k->few[0]) : k->cap,
-                                 .running = FR_NONE,
-                                 .last = FR_NONE};
+            *k = (struct fr__stream){.queue = is_new ? k->few : k->queue,
+                                     .cap = is_new ? sizeof(k->few) / sizeof(k->few[0]) : k->cap,
+                                     .running = FR_NONE,
+                                     .last = FR_NONE};
         }
     e->used_streams |= used;
 }
@@ -75,7 +75,7 @@ static inline uint8_t noted(uint32_t n)
     return n < MANY ? (uint8_t)n : MANY;
 }
 
-/* What the union of struct state holds for a task of this kind. */
+/* What the union of struct fr__state holds for a task of this kind. */
 static inline uint32_t reference_of(const struct fr_task *k)
 {
     if (k->kind == FR_TASK_COMPUTE)
@@ -95,29 +95,29 @@ static inline struct lists lists_at(const struct fr_plan_view *v, size_t t, bool
                           .free = is_counted ? v->free_first[t] : 0};
 }
 
-static inline struct state state_at_start(const struct fr_task *k, uint32_t n_preds,
-                                          uint32_t stream, struct lists at, struct lists end)
+static inline struct fr__state state_at_start(const struct fr_task *k, uint32_t n_preds,
+                                              uint32_t stream, struct lists at, struct lists end)
 {
-    return (struct state){.waits = n_preds,
-                          .alloc = at.alloc,
-                          .succ = at.succ,
-                          .free = at.free,
-                          .priority = k->priority,
-                          .stream = stream,
-                          .cost_id = reference_of(k), /* whichever of the union it is */
-                          .kind = k->kind & 7u,
-                          .progress = TASK_WAITING,
-                          .has_own_cost = k->kind != FR_TASK_COMPUTE && k->cost_id != FR_NONE,
-                          .n_alloc = noted(end.alloc - at.alloc),
-                          .n_succ = noted(end.succ - at.succ),
-                          .n_free = noted(end.free - at.free)};
+    return (struct fr__state){.waits = n_preds,
+                              .alloc = at.alloc,
+                              .succ = at.succ,
+                              .free = at.free,
+                              .priority = k->priority,
+                              .stream = stream,
+                              .cost_id = reference_of(k), /* whichever of the union it is */
+                              .kind = k->kind & 7u,
+                              .progress = TASK_WAITING,
+                              .has_own_cost = k->kind != FR_TASK_COMPUTE && k->cost_id != FR_NONE,
+                              .n_alloc = noted(end.alloc - at.alloc),
+                              .n_succ = noted(end.succ - at.succ),
+                              .n_free = noted(end.free - at.free)};
 }
 
 /* As the tasks are before the start, and room for as many markers as there are. */
-static bool set_tasks(struct engine *e)
+static bool set_tasks(struct fr__engine *e)
 {
     const struct fr_plan_view v = *e->v;
-    struct state *tasks = e->tasks;
+    struct fr__state *tasks = e->tasks;
     bool is_counted = fr__counts_memory(e->want);
     struct lists at = lists_at(&v, 0, is_counted), end;
     size_t n_markers = 0;
@@ -137,7 +137,7 @@ static bool set_tasks(struct engine *e)
     return e->markers != NULL;
 }
 
-static enum fr_status prepare(struct engine *e)
+static enum fr_status prepare(struct fr__engine *e)
 {
     const struct fr_plan_view *v = e->v;
 
@@ -163,14 +163,14 @@ static enum fr_status prepare(struct engine *e)
 /* ---- the result ---- */
 
 /* The end of an iteration; INFINITY: the run was stopped before. */
-static double iteration_end(const struct engine *e, size_t i)
+static double iteration_end(const struct fr__engine *e, size_t i)
 {
-    const struct state *k = &e->tasks[e->v->iteration_ends[i]];
+    const struct fr__state *k = &e->tasks[e->v->iteration_ends[i]];
 
     return k->progress == TASK_DONE ? k->end_s : INFINITY;
 }
 
-static void set_iterations(const struct engine *e, struct fr_run *run)
+static void set_iterations(const struct fr__engine *e, struct fr_run *run)
 {
     const struct fr_plan_view *v = e->v;
     double before_s = 0, interval_s = run->makespan_s, last_s;
@@ -195,7 +195,7 @@ static void set_iterations(const struct engine *e, struct fr_run *run)
 }
 
 /* Bps: [n_links] room. */
-static enum fr_status check_links(struct engine *e, const struct fr_run *run, double Bps[])
+static enum fr_status check_links(struct fr__engine *e, const struct fr_run *run, double Bps[])
 {
     for (uint32_t l = 0; l < e->v->topo->n_links; l++)
         Bps[l] = fr__link_bw_Bps(&e->network.routes, l);
@@ -203,7 +203,7 @@ static enum fr_status check_links(struct engine *e, const struct fr_run *run, do
 }
 
 /* Holds the result against what the plan alone says must have happened. */
-static enum fr_status check_result(struct engine *e, struct fr_run *run)
+static enum fr_status check_result(struct fr__engine *e, struct fr_run *run)
 {
     double *expected = NULL;
 
@@ -217,7 +217,7 @@ static enum fr_status check_result(struct engine *e, struct fr_run *run)
     return expected && !e->network.model->is_end_known ? check_links(e, run, expected) : FR_OK;
 }
 
-static enum fr_status copy_times(struct engine *e, struct fr_run *run)
+static enum fr_status copy_times(struct fr__engine *e, struct fr_run *run)
 {
     size_t n = e->v->n_tasks;
     double *start_s = fr__arena_take(e->arena, n + 1, sizeof(*start_s));
@@ -245,7 +245,7 @@ static enum fr_status copy_times(struct engine *e, struct fr_run *run)
 }
 
 /* What needs the whole iteration. */
-static enum fr_status finish_result(struct engine *e, struct fr_run *run)
+static enum fr_status finish_result(struct fr__engine *e, struct fr_run *run)
 {
     if (fr__wants(e, FR_WANT_CRITICAL))
         FR_TRY(fr__critical_path(e, run));
@@ -256,7 +256,7 @@ static enum fr_status finish_result(struct engine *e, struct fr_run *run)
     return fr__wants(e, FR_WANT_CHECK) ? check_result(e, run) : FR_OK;
 }
 
-static void set_accounts(struct engine *e)
+static void set_accounts(struct fr__engine *e)
 {
     for (uint32_t d = 0; e->is_accounted && d < e->v->topo->n_devices; d++) {
         const struct fr_device_times *times = &e->devices[d].times;
@@ -270,7 +270,7 @@ static void set_accounts(struct engine *e)
     }
 }
 
-static enum fr_status make_result(struct engine *e, struct fr_run *run)
+static enum fr_status make_result(struct fr__engine *e, struct fr_run *run)
 {
     run->want = e->want;
     run->is_stopped = e->is_stopped;
@@ -280,7 +280,7 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     run->n_links = e->v->topo->n_links;
     run->devices = e->results;
     if (e->network.link_bytes)
-        fr__loads_spread(e, e->network.link_bytes);
+        fr__link_loads_spread(e, e->network.link_bytes);
     run->link_bytes = e->network.link_bytes;
     if (fr__counts_memory(e->want))
         FR_TRY(fr__memory_result(e, run));
@@ -303,7 +303,7 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
                                  struct fr_error *err)
 {
     struct fr_simulation *s = calloc(1, sizeof(*s));
-    struct engine *e;
+    struct fr__engine *e;
     enum fr_status st;
 
     if (!s)
@@ -316,7 +316,8 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
     while (e->device_mask + 1 < topo->n_devices)
         e->device_mask = 2 * e->device_mask + 1;
     e->streams = calloc(((size_t)e->device_mask + 1) * STREAMS_A_DEVICE, sizeof(*e->streams));
-    if (st == FR_OK && (!e->scratch || !e->streams || !fr__turns_init(&e->events, FIRST_EVENTS)))
+    if (st == FR_OK &&
+        (!e->scratch || !e->streams || !fr__event_queue_init(&e->events, FIRST_EVENTS)))
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         *out = s;
@@ -325,11 +326,11 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
     return st;
 }
 
-static void free_streams(struct engine *e, size_t n_devices)
+static void free_streams(struct fr__engine *e, size_t n_devices)
 {
     for (unsigned s = 0; s < STREAMS_A_DEVICE; s++)
         for (size_t d = 0; (e->used_streams >> s & 1) && d < n_devices; d++) {
-            struct stream *k = &e->streams[s * ((size_t)e->device_mask + 1) + d];
+            struct fr__stream *k = &e->streams[s * ((size_t)e->device_mask + 1) + d];
 
             if (k->queue != k->few)
                 free(k->queue);
@@ -339,7 +340,7 @@ static void free_streams(struct engine *e, size_t n_devices)
 
 void fr_simulation_free(struct fr_simulation *s)
 {
-    struct engine *e;
+    struct fr__engine *e;
 
     if (!s)
         return;
@@ -354,8 +355,8 @@ void fr_simulation_free(struct fr_simulation *s)
 }
 
 /* A plan of one collective, of all ranks that a member of it stands for. */
-static enum fr_status plan_alone(const struct engine *e, uint32_t collective, struct fr_plan **out,
-                                 struct fr_error *err)
+static enum fr_status plan_alone(const struct fr__engine *e, uint32_t collective,
+                                 struct fr_plan **out, struct fr_error *err)
 {
     struct fr_collective c = e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c.group);
@@ -389,8 +390,8 @@ static enum fr_status plan_alone(const struct engine *e, uint32_t collective, st
     return st;
 }
 
-/* See struct engine. */
-static double rehearse(struct engine *e, uint32_t collective)
+/* See struct fr__engine. */
+static double rehearse(struct fr__engine *e, uint32_t collective)
 {
     struct fr_simulation *s = (struct fr_simulation *)e; /* its first member */
     struct fr_run_options o;
@@ -424,30 +425,30 @@ static double rehearse(struct engine *e, uint32_t collective)
 static void begin(struct fr_simulation *s, const struct fr_plan *p, const struct fr_run_options *o,
                   struct fr__arena *arena, struct fr_error *err)
 {
-    struct engine *e = &s->engine;
+    struct fr__engine *e = &s->engine;
 
     fr__arena_reset(e->scratch);
-    *e = (struct engine){.plan = p,
-                         .v = &p->view,
-                         .o = o,
-                         .err = err,
-                         .want = o->want,
-                         .arena = arena,
-                         .scratch = e->scratch,
-                         .events = e->events,
-                         .streams = e->streams,
-                         .device_mask = e->device_mask,
-                         .used_streams = e->used_streams,
-                         .network = e->network,
-                         .collectives = e->collectives,
-                         .rehearse = rehearse};
-    fr__turns_clear(&e->events);
+    *e = (struct fr__engine){.plan = p,
+                             .v = &p->view,
+                             .o = o,
+                             .err = err,
+                             .want = o->want,
+                             .arena = arena,
+                             .scratch = e->scratch,
+                             .events = e->events,
+                             .streams = e->streams,
+                             .device_mask = e->device_mask,
+                             .used_streams = e->used_streams,
+                             .network = e->network,
+                             .collectives = e->collectives,
+                             .rehearse = rehearse};
+    fr__event_queue_clear(&e->events);
 }
 
 static void set_stats(struct fr_simulation *s, uint64_t n_route_searches, uint64_t n_ring_searches,
                       struct fr_run *run)
 {
-    struct engine *e = &s->engine;
+    struct fr__engine *e = &s->engine;
 
     if (e->network.model->add_stats)
         e->network.model->add_stats(e->network.state, &e->stats);
@@ -460,7 +461,7 @@ static void set_stats(struct fr_simulation *s, uint64_t n_route_searches, uint64
 
 static enum fr_status run_plan(struct fr_simulation *s, struct fr_run *run)
 {
-    struct engine *e = &s->engine;
+    struct fr__engine *e = &s->engine;
     uint64_t n_routes = e->network.routes.n_searches, n_rings = e->collectives.found.n_searches;
     enum fr_status st = prepare(e);
 

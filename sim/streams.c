@@ -10,24 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what)
+void fr__push_event(struct fr__engine *e, double t_s, uint32_t id, uint32_t what)
 {
-    if (!fr__turns_push(&e->events, t_s, id, what))
+    if (!fr__event_queue_push(&e->events, t_s, id, what))
         fr__engine_fail_nomem(e);
 }
 
 /* ---- queues ---- */
 
-static inline bool goes_before(bool is_fifo, struct waiting a, struct waiting b)
+static inline bool goes_before(bool is_fifo, struct fr__waiting a, struct fr__waiting b)
 {
     if (is_fifo && a.ready_s != b.ready_s)
         return a.ready_s < b.ready_s;
     return a.key < b.key;
 }
 
-static bool grow(struct stream *s)
+static bool grow(struct fr__stream *s)
 {
-    struct waiting *grown = s->queue == s->few ? NULL : s->queue;
+    struct fr__waiting *grown = s->queue == s->few ? NULL : s->queue;
     size_t cap = grown ? s->cap : 0;
 
     if (!fr__grow(&grown, &cap, (size_t)s->n + 1, sizeof(*grown)))
@@ -39,7 +39,7 @@ static bool grow(struct stream *s)
     return true;
 }
 
-void fr__queue_push(struct engine *e, struct stream *s, struct waiting w)
+void fr__queue_push(struct fr__engine *e, struct fr__stream *s, struct fr__waiting w)
 {
     bool is_fifo = e->o->order == FR_ORDER_FIFO;
     uint32_t i = s->n;
@@ -57,9 +57,9 @@ void fr__queue_push(struct engine *e, struct stream *s, struct waiting w)
 }
 
 /* Puts w where the hole at the root leads. */
-static inline void sift_down(struct stream *s, struct waiting w, bool is_fifo)
+static inline void sift_down(struct fr__stream *s, struct fr__waiting w, bool is_fifo)
 {
-    struct waiting *queue = s->queue;
+    struct fr__waiting *queue = s->queue;
     uint32_t i = 0, n = s->n;
 
     for (;;) {
@@ -77,9 +77,9 @@ static inline void sift_down(struct stream *s, struct waiting w, bool is_fifo)
     queue[i] = w;
 }
 
-void fr__queue_fill(const struct engine *e, struct stream *s)
+void fr__queue_fill(const struct fr__engine *e, struct fr__stream *s)
 {
-    struct waiting last = s->queue[s->n];
+    struct fr__waiting last = s->queue[s->n];
 
     if (e->o->order == FR_ORDER_FIFO)
         sift_down(s, last, true);
@@ -89,9 +89,9 @@ void fr__queue_fill(const struct engine *e, struct stream *s)
 
 /* ---- tasks ---- */
 
-double fr__host_launch(struct engine *e, uint32_t task)
+double fr__host_launch(struct fr__engine *e, uint32_t task)
 {
-    const struct state *k = &e->tasks[task];
+    const struct fr__state *k = &e->tasks[task];
     uint32_t d = fr__device_of(e, task), cost_id = FR_NONE;
     double launch_s;
 
@@ -103,12 +103,12 @@ double fr__host_launch(struct engine *e, uint32_t task)
     return e->devices[d].host_s += launch_s;
 }
 
-void fr__task_started(struct engine *e, uint32_t task)
+void fr__task_started(struct fr__engine *e, uint32_t task)
 {
     fr__start_task(e, &e->tasks[task]);
 }
 
-void fr__account_iteration(struct engine *e, bool is_last)
+void fr__account_iteration(struct fr__engine *e, bool is_last)
 {
     for (uint32_t d = 0; e->is_accounted && d < e->v->topo->n_devices; d++) {
         struct fr_device_times *iteration = &e->results[d].iteration, before = {0}, now;
@@ -123,7 +123,7 @@ void fr__account_iteration(struct engine *e, bool is_last)
     }
 }
 
-void fr__task_done(struct engine *e, uint32_t task)
+void fr__task_done(struct fr__engine *e, uint32_t task)
 {
     fr__end_task(e, task, false);
 }
@@ -167,7 +167,7 @@ static void sort_tasks(uint32_t tasks[], size_t n, const struct fr_task *t)
 }
 
 /* strict: the plan's order on each stream is by (priority, task number). */
-enum fr_status fr__order_streams(struct engine *e)
+enum fr_status fr__order_streams(struct fr__engine *e)
 {
     size_t n_streams = ((size_t)e->device_mask + 1) * STREAMS_A_DEVICE;
     uint32_t *end = fr__arena_alloc(e->scratch, n_streams, sizeof(*end)), at = 0;

@@ -32,26 +32,26 @@ static inline void fr__fetch(const void *p)
 }
 
 /* Of long lists only the first are asked for: the rest would come too soon. */
-static inline uint32_t fr__n_fetched(const struct state *k)
+static inline uint32_t fr__n_fetched(const struct fr__state *k)
 {
     return k->n_succ < MOST_FETCHED ? k->n_succ : MOST_FETCHED;
 }
 
-static inline bool fr__is_of_free(const struct engine *e, uint32_t stream)
+static inline bool fr__is_of_free(const struct fr__engine *e, uint32_t stream)
 {
     return stream / STREAM_OF_FREE > e->device_mask;
 }
 
-static inline uint32_t fr__task_of(struct waiting w)
+static inline uint32_t fr__task_of(struct fr__waiting w)
 {
     return (uint32_t)w.key;
 }
 
 /* ---- queues ---- */
 
-static inline void fr__mark_dirty(struct engine *e, uint32_t stream)
+static inline void fr__mark_dirty(struct fr__engine *e, uint32_t stream)
 {
-    struct stream *s = &e->streams[stream];
+    struct fr__stream *s = &e->streams[stream];
 
     if (!s->is_dirty) {
         s->is_dirty = true;
@@ -60,14 +60,14 @@ static inline void fr__mark_dirty(struct engine *e, uint32_t stream)
 }
 
 /* Puts w where it belongs among the others that wait. */
-void fr__queue_push(struct engine *e, struct stream *s, struct waiting w);
+void fr__queue_push(struct fr__engine *e, struct fr__stream *s, struct fr__waiting w);
 /* Puts the last of the queue in the place of the first, which has been taken. */
-void fr__queue_fill(const struct engine *e, struct stream *s);
+void fr__queue_fill(const struct fr__engine *e, struct fr__stream *s);
 
 /* Takes the first of the tasks that wait for a stream, of which there is one. */
-static inline struct waiting fr__stream_pop(const struct engine *e, struct stream *s)
+static inline struct fr__waiting fr__stream_pop(const struct fr__engine *e, struct fr__stream *s)
 {
-    struct waiting top = s->queue[0];
+    struct fr__waiting top = s->queue[0];
 
     if (--s->n > 0)
         fr__queue_fill(e, s);
@@ -75,12 +75,12 @@ static inline struct waiting fr__stream_pop(const struct engine *e, struct strea
 }
 
 /* All of a task's predecessors are done; `cause` ended last, FR_NONE: there was none. */
-FR__INLINE void fr__task_ready(struct engine *e, uint32_t task, uint32_t cause)
+FR__INLINE void fr__task_ready(struct fr__engine *e, uint32_t task, uint32_t cause)
 {
-    struct state *k = &e->tasks[task];
-    struct stream *s = &e->streams[k->stream];
+    struct fr__state *k = &e->tasks[task];
+    struct fr__stream *s = &e->streams[k->stream];
     uint32_t priority = (uint32_t)k->priority ^ UINT32_C(0x80000000);
-    struct waiting w = {e->now_s, (uint64_t)priority << 32 | task};
+    struct fr__waiting w = {e->now_s, (uint64_t)priority << 32 | task};
 
     k->cause = cause;
     if (k->kind == FR_TASK_MARKER) {
@@ -100,7 +100,7 @@ FR__INLINE void fr__task_ready(struct engine *e, uint32_t task, uint32_t cause)
 
 /* ---- the life of a task ---- */
 
-static inline void fr__fetch_after(const struct engine *e, const struct state *k)
+static inline void fr__fetch_after(const struct fr__engine *e, const struct fr__state *k)
 {
     const uint32_t *succ = &e->v->succ[k->succ];
 
@@ -109,7 +109,7 @@ static inline void fr__fetch_after(const struct engine *e, const struct state *k
     fr__fetch(&e->memory.freed[k->free]);
 }
 
-static inline void fr__start_task(struct engine *e, struct state *k)
+static inline void fr__start_task(struct fr__engine *e, struct fr__state *k)
 {
     k->start_s = e->now_s;
     k->progress = TASK_STARTED;
@@ -117,11 +117,11 @@ static inline void fr__start_task(struct engine *e, struct state *k)
         fr__fetch_after(e, k);
 }
 
-/* is_usual: of the run (struct engine); false is right for any. */
-FR__INLINE void fr__end_task(struct engine *e, uint32_t task, bool is_usual)
+/* is_usual: of the run (struct fr__engine); false is right for any. */
+FR__INLINE void fr__end_task(struct fr__engine *e, uint32_t task, bool is_usual)
 {
     const struct fr_plan_view *v = e->v;
-    struct state *k = &e->tasks[task], *tasks = e->tasks;
+    struct fr__state *k = &e->tasks[task], *tasks = e->tasks;
     const uint32_t *next = v->succ + k->succ;
     const uint32_t *end = v->succ + fr__list_end(v->succ_first, task, k->succ, k->n_succ);
 

@@ -6,19 +6,19 @@
 #include "config.h"
 
 #include "sim/analysis/parts.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 #include "sim/engine.h"
 
-static void mark_moving(struct engine *e, uint32_t device, bool is_beginning)
+static void mark_moving(struct fr__engine *e, uint32_t device, bool is_beginning)
 {
-    struct device *k = &e->devices[device];
+    struct fr__device *k = &e->devices[device];
 
     fr__device_account(e, k);
     k->n_copying += is_beginning ? 1 : (uint32_t)-1;
     fr__rerate(e, device);
 }
 
-static void task_moves(struct engine *e, uint32_t task)
+static void task_moves(struct fr__engine *e, uint32_t task)
 {
     fr__task_started(e, task);
     if (e->o->alloc_at_start)
@@ -28,18 +28,18 @@ static void task_moves(struct engine *e, uint32_t task)
 
 /* ---- the message's owner ---- */
 
-static void leave(struct engine *e, const struct fr__message *m)
+static void leave(struct fr__engine *e, const struct fr__message *m)
 {
     task_moves(e, e->v->transfers[m->of].send);
     task_moves(e, e->v->transfers[m->of].recv);
 }
 
-static const struct fr__load *load(struct engine *e, const struct fr__route *r)
+static const struct fr__link_load *load(struct fr__engine *e, const struct fr__route *r)
 {
-    return e->v->device_counts ? fr__load_of_pair(e, r->src, r->dst) : NULL;
+    return e->v->device_counts ? fr__link_load_of_pair(e, r->src, r->dst) : NULL;
 }
 
-static void arrive(struct engine *e, const struct fr__message *m, const struct fr__route *route)
+static void arrive(struct fr__engine *e, const struct fr__message *m, const struct fr__route *route)
 {
     const struct fr_transfer *x = &e->v->transfers[m->of];
 
@@ -60,11 +60,11 @@ const struct fr__message_owner fr__transfer_messages = {
 
 /* ---- they meet ---- */
 
-void fr__transfer_arrive(struct engine *e, uint32_t task)
+void fr__transfer_arrive(struct fr__engine *e, uint32_t task)
 {
     uint32_t transfer = e->tasks[task].transfer;
     const struct fr_transfer *x = &e->v->transfers[transfer];
-    struct state *peer = &e->tasks[x->send == task ? x->recv : x->send];
+    struct fr__state *peer = &e->tasks[x->send == task ? x->recv : x->send];
     double launched_s = fr__host_launch(e, task);
 
     e->tasks[task].start_s = launched_s;
@@ -80,7 +80,7 @@ void fr__transfer_arrive(struct engine *e, uint32_t task)
         fr__transfer_start(e, transfer);
 }
 
-void fr__transfer_start(struct engine *e, uint32_t transfer)
+void fr__transfer_start(struct fr__engine *e, uint32_t transfer)
 {
     const struct fr_transfer *x = &e->v->transfers[transfer];
     uint32_t route = fr__route_take(e, fr__device_of(e, x->send), fr__device_of(e, x->recv));
@@ -94,7 +94,7 @@ void fr__transfer_start(struct engine *e, uint32_t transfer)
 }
 
 /* The launches of both ends are over; the later one's is what they waited for. */
-void fr__transfer_launched(struct engine *e, uint32_t transfer)
+void fr__transfer_launched(struct fr__engine *e, uint32_t transfer)
 {
     const struct fr_transfer *x = &e->v->transfers[transfer];
     uint32_t later = e->tasks[x->send].start_s > e->tasks[x->recv].start_s ? x->send : x->recv;

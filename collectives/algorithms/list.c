@@ -31,3 +31,10 @@ const struct fr__algorithm *fr__algorithm_find(const char *name)
             return ALGORITHMS[i];
     return NULL;
 }
+
+const struct fr__algorithm *fr__algorithm_usual(enum fr_collective_kind kind)
+{
+    if (kind == FR_ALL_TO_ALL)
+        return &fr__pairwise_algorithm;
+    return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
+}

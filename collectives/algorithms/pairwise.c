@@ -60,7 +60,7 @@ static void carry(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint3
         .source = "R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. "     \
                   "19(1), 2005",                                                                   \
         .kinds = FR__FOR_ALL_TO_ALL | FR__FOR_REDUCE_SCATTER, .is_rendezvous = true,               \
-        .is_even = true, .shape = shape, .step = step, .send = send, .carry = carry,               \
+        .is_symmetric = true, .shape = shape, .step = step, .send = send, .carry = carry,          \
     }
 
 const struct fr__algorithm fr__pairwise_algorithm = EXCHANGE("pairwise", "one partner a round");

@@ -55,7 +55,7 @@ struct fr__algorithm {
     bool is_pipeline; /* does the same for each of n_chunks chunks, one after the other */
     /* In each step the ranks of a machine do what those of the first do, with all machines moved on
      * by as many places, or, of a power of two, renumbered by xor. */
-    bool is_even;
+    bool is_symmetric;
     bool is_on_grid; /* goes along the sides of the torus or mesh in which the ranks stand */
     /* Why the schedule's ranks are not for this algorithm, a sentence; NULL: they are. May be
      * NULL. */
@@ -109,8 +109,8 @@ struct fr__schedule {
      * sender goes on once the bytes of the last one have left it. At most FR__MOST_AHEAD. 0: it
      * waits until each has come. */
     uint32_t n_ahead;
-    /* Of an even algorithm: so many first ranks, those of a machine, stand for all in what messages
-     * take; 0: each rank is looked at. */
+    /* Of a symmetric algorithm: so many first ranks, those of a machine, stand for all in what
+     * messages take; 0: each rank is looked at. */
     uint32_t n_standing;
 
     /* Set by fr__schedule_make. */
@@ -127,6 +127,8 @@ struct fr__schedule {
 const struct fr__algorithm *fr__algorithm_at(size_t i);
 /* NULL: unknown. */
 const struct fr__algorithm *fr__algorithm_find(const char *name);
+/* For a kind of which nothing is asked. */
+const struct fr__algorithm *fr__algorithm_usual(enum fr_collective_kind kind);
 
 /* ---- schedule.c ---- */
 

@@ -32,7 +32,7 @@ static void write_message(FILE *f, const struct fr_collective_message *m)
 }
 
 /* Returns whether there are any: gnuplot takes no empty block. */
-static bool write_messages(FILE *f, const struct fr_collective_story *t, const char *name,
+static bool write_messages(FILE *f, const struct fr_collective_rounds *t, const char *name,
                            bool is_sum)
 {
     size_t n = 0;
@@ -64,7 +64,7 @@ static void plot_messages(FILE *f, const char *before, const char *name, const c
 
 static void write_heading(FILE *f, const struct fr_comm_story *s)
 {
-    const struct fr_collective_story *t = s->steps;
+    const struct fr_collective_rounds *t = s->steps;
     char text[512], bytes[32], most[32];
 
     snprintf(text, sizeof(text), "%s of %s on %u GPUs: %s, %u rounds",
@@ -82,7 +82,7 @@ static void write_heading(FILE *f, const struct fr_comm_story *s)
     fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", f);
 }
 
-static void write_axes(FILE *f, const struct fr_collective_story *t)
+static void write_axes(FILE *f, const struct fr_collective_rounds *t)
 {
     uint32_t n = t->n_ranks + t->n_switches;
 
@@ -110,7 +110,7 @@ static void write_axes(FILE *f, const struct fr_collective_story *t)
 
 static void write_script(FILE *f, const struct fr_comm_story *s)
 {
-    const struct fr_collective_story *t = s->steps;
+    const struct fr_collective_rounds *t = s->steps;
     bool has_labels = t->n_messages <= MOST_LABELS && t->n_pieces / t->n_lanes > 1;
     bool has_sums, has_copies;
 
@@ -134,7 +134,7 @@ static void write_script(FILE *f, const struct fr_comm_story *s)
 enum fr_status fr__draw_steps(FILE *picture, const struct fr_comm_story *s, const char *ending,
                               const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct fr_collective_story *t = s->steps;
+    const struct fr_collective_rounds *t = s->steps;
     FILE *script;
     enum fr_status st;
 

@@ -70,7 +70,7 @@ static void print_links(FILE *f, const struct fr_comm_story *s)
 }
 
 /* "3", or "sw0" of a switch. */
-static const char *entity(const struct fr_collective_story *t, uint32_t e, char *buf, size_t n)
+static const char *entity(const struct fr_collective_rounds *t, uint32_t e, char *buf, size_t n)
 {
     if (e < t->n_ranks)
         snprintf(buf, n, "%u", e);
@@ -80,7 +80,7 @@ static const char *entity(const struct fr_collective_story *t, uint32_t e, char 
 }
 
 /* "3+2" is piece 3, which rank 2 adds; "3>2" piece 3, which rank 2 keeps; "3x4" are 4 pieces. */
-static void add_message(char cell[CELL], const struct fr_collective_story *t,
+static void add_message(char cell[CELL], const struct fr_collective_rounds *t,
                         const struct fr_collective_message *m)
 {
     size_t used = strlen(cell);
@@ -95,7 +95,7 @@ static void add_message(char cell[CELL], const struct fr_collective_story *t,
 }
 
 /* What an entity sends in a round. */
-static void fill_cell(char cell[CELL], const struct fr_collective_story *t, uint32_t e, uint32_t r)
+static void fill_cell(char cell[CELL], const struct fr_collective_rounds *t, uint32_t e, uint32_t r)
 {
     cell[0] = '\0';
     for (size_t i = 0; i < t->n_messages; i++)
@@ -103,7 +103,7 @@ static void fill_cell(char cell[CELL], const struct fr_collective_story *t, uint
             add_message(cell, t, &t->messages[i]);
 }
 
-static int width_of(const struct fr_collective_story *t, uint32_t e)
+static int width_of(const struct fr_collective_rounds *t, uint32_t e)
 {
     char cell[CELL];
     size_t widest = strlen(entity(t, e, cell, sizeof(cell)));
@@ -116,7 +116,7 @@ static int width_of(const struct fr_collective_story *t, uint32_t e)
 }
 
 /* A line of cells without blanks at its end. */
-static void print_line(FILE *f, const struct fr_collective_story *t, const int width[], int round)
+static void print_line(FILE *f, const struct fr_collective_rounds *t, const int width[], int round)
 {
     int blanks = 0;
 
@@ -137,7 +137,7 @@ static void print_line(FILE *f, const struct fr_collective_story *t, const int w
     putc('\n', f);
 }
 
-static void print_drawing(FILE *f, const struct fr_collective_story *t)
+static void print_drawing(FILE *f, const struct fr_collective_rounds *t)
 {
     int width[2 * MOST_DRAWN_RANKS];
 
@@ -154,7 +154,7 @@ static void print_drawing(FILE *f, const struct fr_collective_story *t)
           f);
 }
 
-static void print_steps(FILE *f, const struct fr_collective_story *t)
+static void print_steps(FILE *f, const struct fr_collective_rounds *t)
 {
     char most[32], all[32];
 

@@ -23,8 +23,8 @@
  */
 #include "config.h"
 
-#include "sim/collectives/load.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/link_load.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct node {
 };
 
 struct walk {
-    struct engine *e;
+    struct fr__engine *e;
     const struct fr_task *tasks;       /* the plan's, */
     const uint32_t *succ_first, *succ; /* likewise */
     const struct fr_cost *mean_of;     /* likewise; NULL: tasks take another time than that */
@@ -74,7 +74,7 @@ static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
     return ++w->arrived[node] == n;
 }
 
-double fr__message_alone(struct engine *e, const struct fr_transfer *x)
+double fr__message_alone(struct fr__engine *e, const struct fr_transfer *x)
 {
     uint32_t r = fr__route_take(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
     double s;
@@ -87,9 +87,9 @@ double fr__message_alone(struct engine *e, const struct fr_transfer *x)
 }
 
 /* Of the messages that the rank at a position sends. */
-static double fastest_of_position(struct engine *e, const struct ring *k, uint32_t position)
+static double fastest_of_position(struct fr__engine *e, const struct fr__ring *k, uint32_t position)
 {
-    uint32_t n = k->algorithm == ALGORITHM_SHIFT ? k->n_rounds : 1;
+    uint32_t n = k->pattern == PATTERN_SHIFT ? k->n_rounds : 1;
     double fastest_s = INFINITY;
 
     for (uint32_t round = 0; round < n; round++) {
@@ -104,14 +104,14 @@ static double fastest_of_position(struct engine *e, const struct ring *k, uint32
 }
 
 /* Every member sends or receives as many messages as there are rounds, one after the other. */
-static double steps_s(struct engine *e, uint32_t collective)
+static double steps_s(struct fr__engine *e, uint32_t collective)
 {
     uint32_t n_rings = fr__collective_n_rings(e, collective);
     double least_s = INFINITY;
 
     for (uint32_t r = 0; r < n_rings; r++) {
-        struct ring k = fr__collective_ring(e, collective, r);
-        uint32_t n_senders = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;
+        struct fr__ring k = fr__collective_ring(e, collective, r);
+        uint32_t n_senders = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
         double fastest_s = INFINITY;
 
         for (uint32_t i = 0; i < n_senders; i++)
@@ -121,13 +121,14 @@ static double steps_s(struct engine *e, uint32_t collective)
     return n_rings > 0 ? least_s : 0;
 }
 
-static double collective_s(struct engine *e, uint32_t collective)
+static double collective_s(struct fr__engine *e, uint32_t collective)
 {
-    struct own_cost own;
-    struct fr__way way;
+    struct fr__own_cost own;
+    struct fr__collective_schedule way;
 
     if (!fr__collective_has_cost(e, collective))
-        return fr__way_of(e, collective, &way) ? way.start_s : steps_s(e, collective);
+        return fr__collective_schedule_of(e, collective, &way) ? way.start_s
+                                                               : steps_s(e, collective);
     own = fr__collective_cost(e, collective);
     return own.bandwidth_s + own.latency_s;
 }
@@ -192,7 +193,7 @@ static bool make_nodes(struct walk *w, const struct fr_plan_view *v)
 
 /* Any order that dependencies allow will do. Most tasks are numbered in one, so they are gone
  * through by number, and what waits for a later one catches up. */
-static enum fr_status longest_path(struct engine *e, double *out_s)
+static enum fr_status longest_path(struct fr__engine *e, double *out_s)
 {
     const struct fr_plan_view *v = e->v;
     struct walk w = {.e = e,
@@ -226,7 +227,7 @@ struct span {
 };
 
 /* A task that is partly outside counts with its share. */
-static double share_within(const struct engine *e, uint32_t task, const struct span *within)
+static double share_within(const struct fr__engine *e, uint32_t task, const struct span *within)
 {
     double from_s = within->from_s, to_s = within->to_s;
     double start_s = e->tasks[task].start_s, end_s = e->tasks[task].end_s;
@@ -240,7 +241,7 @@ static double share_within(const struct engine *e, uint32_t task, const struct s
 
 /* Adds up work_s by stream, [n_devices][FR_N_STREAMS], and launch_s by device, of tasks that
  * take the means of their costs. */
-static void add_means(const struct engine *e, double work_s[], double launch_s[])
+static void add_means(const struct fr__engine *e, double work_s[], double launch_s[])
 {
     const struct fr_task *tasks = e->v->tasks;
     const struct fr_cost *costs = e->v->costs;
@@ -257,7 +258,7 @@ static void add_means(const struct engine *e, double work_s[], double launch_s[]
 }
 
 /* The same, of any tasks. within: only what was done in that time; NULL: all. */
-static void add_work(const struct engine *e, const struct span *within, double work_s[],
+static void add_work(const struct fr__engine *e, const struct span *within, double work_s[],
                      double launch_s[])
 {
     for (uint32_t t = 0; t < e->v->n_tasks; t++) {
@@ -270,7 +271,7 @@ static void add_work(const struct engine *e, const struct span *within, double w
     }
 }
 
-static enum fr_status most_work(struct engine *e, const struct span *within, struct most *out)
+static enum fr_status most_work(struct fr__engine *e, const struct span *within, struct most *out)
 {
     size_t n_devices = e->v->topo->n_devices, n_streams = n_devices * FR_N_STREAMS;
     double *work_s = calloc(n_streams + 1, sizeof(*work_s));
@@ -294,7 +295,8 @@ static enum fr_status most_work(struct engine *e, const struct span *within, str
 }
 
 /* Of a plan of several iterations: the last one's. */
-static enum fr_status last_iteration_bound(struct engine *e, struct fr_run *run, double launch_s)
+static enum fr_status last_iteration_bound(struct fr__engine *e, struct fr_run *run,
+                                           double launch_s)
 {
     const uint32_t *ends = e->v->iteration_ends;
     size_t n = e->v->n_iterations;
@@ -306,38 +308,29 @@ static enum fr_status last_iteration_bound(struct engine *e, struct fr_run *run,
     return FR_OK;
 }
 
-static void add_bytes(const struct engine *e, uint32_t route, double n, double bytes[])
-{
-    const struct fr__route *k = fr__route_at(e, route);
-    const uint32_t *links = fr__route_links(&e->network.routes, k);
-
-    for (uint32_t l = 0; l < k->n_links; l++)
-        bytes[links[l]] += n;
-}
-
 /* Whether it takes a walk over all messages to count them. */
-static bool is_long_count(const struct engine *e, uint32_t collective)
+static bool is_long_count(const struct fr__engine *e, uint32_t collective)
 {
     return e->o->way || e->v->collectives[collective].kind == FR_ALL_TO_ALL;
 }
 
 /* is_short: without what takes long. */
-static enum fr_status count_link_bytes(struct engine *e, bool is_short, double bytes[])
+static enum fr_status count_link_bytes(struct fr__engine *e, bool is_short, double bytes[])
 {
     const struct fr_plan_view *v = e->v;
 
     for (uint32_t x = 0; x < v->n_transfers; x++) {
         const struct fr_transfer *k = &v->transfers[x];
-        const struct fr__load *load;
+        const struct fr__link_load *load;
         uint32_t r = fr__route_take(e, v->tasks[k->send].device, v->tasks[k->recv].device);
 
         if (r == FR_NONE)
             return e->status;
-        load = fr__load_of_pair(e, v->tasks[k->send].device, v->tasks[k->recv].device);
+        load = fr__link_load_of_pair(e, v->tasks[k->send].device, v->tasks[k->recv].device);
         if (load)
-            fr__load_count(load, k->bytes, bytes);
+            fr__link_load_count(load, k->bytes, bytes);
         else
-            add_bytes(e, r, k->bytes * k->share, bytes);
+            fr__route_count(&e->network.routes, fr__route_at(e, r), k->bytes * k->share, bytes);
         fr__route_release(e, r);
     }
     for (uint32_t c = 0; c < v->n_collectives; c++) {
@@ -348,17 +341,17 @@ static enum fr_status count_link_bytes(struct engine *e, bool is_short, double b
         else if (!is_short || !is_long_count(e, c))
             fr__collective_bytes(e, c, bytes);
     }
-    fr__loads_spread(e, bytes);
+    fr__link_loads_spread(e, bytes);
     return e->status;
 }
 
-enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
+enum fr_status fr__expected_link_bytes(struct fr__engine *e, double bytes[])
 {
     return count_link_bytes(e, false, bytes);
 }
 
 /* Of all iterations. */
-static enum fr_status busiest_link(struct engine *e, double *out_s)
+static enum fr_status busiest_link(struct fr__engine *e, double *out_s)
 {
     size_t n = e->v->topo->n_links;
     double *bytes;
@@ -374,7 +367,7 @@ static enum fr_status busiest_link(struct engine *e, double *out_s)
     return FR_OK;
 }
 
-enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run)
+enum fr_status fr__lower_bounds(struct fr__engine *e, struct fr_run *run)
 {
     struct most most;
     double path_s = 0, link_s = 0;

@@ -3,7 +3,7 @@
 
 #include "sim/engine.h"
 
-uint32_t fr__last_task(const struct engine *e)
+uint32_t fr__last_task(const struct fr__engine *e)
 {
     uint32_t last = 0;
 
@@ -13,7 +13,7 @@ uint32_t fr__last_task(const struct engine *e)
     return e->v->n_tasks > 0 ? last : FR_NONE;
 }
 
-enum fr_status fr__critical_path(struct engine *e, struct fr_run *run)
+enum fr_status fr__critical_path(struct fr__engine *e, struct fr_run *run)
 {
     uint32_t last = fr__last_task(e), n = 0, *path;
 

@@ -16,18 +16,18 @@ struct wait {
     const char *why;
 };
 
-static bool is_done(const struct engine *e, uint32_t task)
+static bool is_done(const struct fr__engine *e, uint32_t task)
 {
     return e->tasks[task].progress == TASK_DONE;
 }
 
-static bool is_dispatched(const struct engine *e, uint32_t task)
+static bool is_dispatched(const struct fr__engine *e, uint32_t task)
 {
     return e->tasks[task].progress >= TASK_DISPATCHED;
 }
 
 /* A partner that has not been dispatched. */
-static struct wait absent_partner(const struct engine *e, uint32_t task)
+static struct wait absent_partner(const struct fr__engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
     const struct fr_task *k = &v->tasks[task];
@@ -44,11 +44,11 @@ static struct wait absent_partner(const struct engine *e, uint32_t task)
     return (struct wait){FR_NONE, ""};
 }
 
-static struct wait what_it_waits_for(const struct engine *e, uint32_t task,
+static struct wait what_it_waits_for(const struct fr__engine *e, uint32_t task,
                                      const uint32_t pred_of[])
 {
     const struct fr_task *k = &e->v->tasks[task];
-    const struct stream *s = &e->streams[fr__stream_number(e, k->device, k->stream)];
+    const struct fr__stream *s = &e->streams[fr__stream_number(e, k->device, k->stream)];
 
     if (!is_dispatched(e, task) && e->tasks[task].waits > 0)
         return (struct wait){pred_of[task], "follows"};
@@ -60,7 +60,7 @@ static struct wait what_it_waits_for(const struct engine *e, uint32_t task,
 }
 
 /* For each task some predecessor that is not done. */
-static uint32_t *unfinished_preds(const struct engine *e)
+static uint32_t *unfinished_preds(const struct fr__engine *e)
 {
     const struct fr_plan_view *v = e->v;
     uint32_t *pred_of = malloc((v->n_tasks + 1) * sizeof(*pred_of));
@@ -73,8 +73,8 @@ static uint32_t *unfinished_preds(const struct engine *e)
     return pred_of;
 }
 
-static void describe(const struct engine *e, uint32_t start, const uint32_t pred_of[], char *text,
-                     size_t n)
+static void describe(const struct fr__engine *e, uint32_t start, const uint32_t pred_of[],
+                     char *text, size_t n)
 {
     char label[64];
     size_t used = 0;
@@ -98,7 +98,7 @@ static void describe(const struct engine *e, uint32_t start, const uint32_t pred
     } while (t != start);
 }
 
-enum fr_status fr__deadlock_report(struct engine *e)
+enum fr_status fr__deadlock_report(struct fr__engine *e)
 {
     char text[360] = "";
     uint32_t *pred_of = unfinished_preds(e), t = 0;

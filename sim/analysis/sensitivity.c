@@ -48,7 +48,7 @@
  * Without a limit, estimates for +25 % are a quarter worse than with 1.5. */
 static const double MOST_STEEP = 4;
 
-struct message_parts {
+struct fr__message_parts {
     double since_s;                    /* when it started, later when its rate last changed */
     double rate_Bps;                   /* 0: it does not move yet */
     double bound_Bps[FR_N_LINK_KINDS]; /* the rate's parts, by kind of link */
@@ -56,9 +56,9 @@ struct message_parts {
 
 /* ---- life ---- */
 
-enum fr_status fr__parts_init(struct engine *e)
+enum fr_status fr__parts_init(struct fr__engine *e)
 {
-    struct parts *p;
+    struct fr__parts *p;
 
     if (!fr__wants(e, FR_WANT_PARTS))
         return FR_OK;
@@ -73,7 +73,7 @@ enum fr_status fr__parts_init(struct engine *e)
     return p->now_s && p->rate_s && p->task_s ? FR_OK : fr__engine_fail_nomem(e);
 }
 
-void fr__parts_fini(struct engine *e)
+void fr__parts_fini(struct fr__engine *e)
 {
     if (!e->parts)
         return;
@@ -86,36 +86,36 @@ void fr__parts_fini(struct engine *e)
     e->parts = NULL;
 }
 
-static void copy(const struct parts *p, double to_s[], const double from_s[])
+static void copy(const struct fr__parts *p, double to_s[], const double from_s[])
 {
     memcpy(to_s, from_s, p->n * sizeof(*to_s));
 }
 
-static double *of_task(const struct parts *p, uint32_t task)
+static double *of_task(const struct fr__parts *p, uint32_t task)
 {
     return p->task_s + task * p->n;
 }
 
-static double *of_message(const struct parts *p, uint32_t message)
+static double *of_message(const struct fr__parts *p, uint32_t message)
 {
     return p->message_s + message * 3 * p->n;
 }
 
-static double *held_over(const struct parts *p, uint32_t message)
+static double *held_over(const struct fr__parts *p, uint32_t message)
 {
     return of_message(p, message) + p->n;
 }
 
-static double *of_begin(const struct parts *p, uint32_t message)
+static double *of_begin(const struct fr__parts *p, uint32_t message)
 {
     return of_message(p, message) + 2 * p->n;
 }
 
 /* ---- tasks ---- */
 
-void fr__parts_at_end(struct engine *e, uint32_t task)
+void fr__parts_at_end(struct fr__engine *e, uint32_t task)
 {
-    struct parts *p = e->parts;
+    struct fr__parts *p = e->parts;
 
     if (task == FR_NONE)
         memset(p->now_s, 0, p->n * sizeof(*p->now_s));
@@ -123,9 +123,9 @@ void fr__parts_at_end(struct engine *e, uint32_t task)
         copy(p, p->now_s, of_task(p, task));
 }
 
-void fr__parts_at_launch(struct engine *e, uint32_t device)
+void fr__parts_at_launch(struct fr__engine *e, uint32_t device)
 {
-    struct parts *p = e->parts;
+    struct fr__parts *p = e->parts;
     size_t launch = fr_device_resource(e->v->topo->devices[device].type, FR_DEVICE_LAUNCH);
 
     if (fr__host_parts(e, device, p->now_s, launch))
@@ -134,13 +134,13 @@ void fr__parts_at_launch(struct engine *e, uint32_t device)
     p->now_s[launch] = e->now_s;
 }
 
-void fr__parts_keep(struct engine *e, uint32_t task)
+void fr__parts_keep(struct fr__engine *e, uint32_t task)
 {
     copy(e->parts, of_task(e->parts, task), e->parts->now_s);
 }
 
 /* Which peak of the roofline bounds a task, with the speeds that the options ask for. */
-static enum fr_device_resource bound_of(const struct engine *e, uint32_t task)
+static enum fr_device_resource bound_of(const struct fr__engine *e, uint32_t task)
 {
     const struct fr_task *k = &e->v->tasks[task];
     const struct fr_cost *c = &e->v->costs[k->cost_id];
@@ -152,9 +152,9 @@ static enum fr_device_resource bound_of(const struct engine *e, uint32_t task)
     return flops_s > bytes_s ? FR_DEVICE_ARITHMETIC : FR_DEVICE_MEMORY;
 }
 
-void fr__parts_at_compute_done(struct engine *e, uint32_t task)
+void fr__parts_at_compute_done(struct fr__engine *e, uint32_t task)
 {
-    struct parts *p = e->parts;
+    struct fr__parts *p = e->parts;
 
     uint32_t type = e->v->topo->devices[e->v->tasks[task].device].type;
 
@@ -165,7 +165,7 @@ void fr__parts_at_compute_done(struct engine *e, uint32_t task)
 
 /* ---- messages ---- */
 
-void fr__parts_add_alone(struct engine *e, double parts_s[], const struct fr__route *r,
+void fr__parts_add_alone(struct fr__engine *e, double parts_s[], const struct fr__route *r,
                          double bytes, double total_s)
 {
     const struct fr_link *links = e->v->topo->links;
@@ -183,7 +183,7 @@ void fr__parts_add_alone(struct engine *e, double parts_s[], const struct fr__ro
 }
 
 /* Adds the parts of `bytes` of a message and of its latency, which may be a measured one. */
-static void add_message(struct engine *e, double parts_s[], uint32_t message, double bytes,
+static void add_message(struct fr__engine *e, double parts_s[], uint32_t message, double bytes,
                         double total_s)
 {
     const struct fr__message *m = &e->network.messages[message];
@@ -209,11 +209,11 @@ static void add_message(struct engine *e, double parts_s[], uint32_t message, do
     }
 }
 
-static bool make_room(struct engine *e, uint32_t message)
+static bool make_room(struct fr__engine *e, uint32_t message)
 {
-    struct parts *p = e->parts;
+    struct fr__parts *p = e->parts;
     size_t cap = e->network.cap_messages;
-    struct message_parts *messages;
+    struct fr__message_parts *messages;
     double *message_s;
 
     if (message < p->cap_messages)
@@ -232,22 +232,22 @@ static bool make_room(struct engine *e, uint32_t message)
     return true;
 }
 
-void fr__parts_message_go(struct engine *e, uint32_t message)
+void fr__parts_message_go(struct fr__engine *e, uint32_t message)
 {
-    struct parts *p = e->parts;
+    struct fr__parts *p = e->parts;
 
     if (!make_room(e, message)) {
         fr__engine_fail_nomem(e);
         return;
     }
-    p->messages[message] = (struct message_parts){.since_s = e->now_s};
+    p->messages[message] = (struct fr__message_parts){.since_s = e->now_s};
     copy(p, of_message(p, message), p->now_s);
     memset(held_over(p, message), 0, p->n * sizeof(*p->message_s));
 }
 
-void fr__parts_at_message_shared(struct engine *e, uint32_t message)
+void fr__parts_at_message_shared(struct fr__engine *e, uint32_t message)
 {
-    struct parts *p = e->parts;
+    struct fr__parts *p = e->parts;
     double *own_s = of_message(p, message);
 
     if (message >= p->cap_messages)
@@ -266,9 +266,9 @@ static void add_kinds(double parts[], const double by_kind[FR_N_LINK_KINDS], dou
         parts[fr_link_resource((enum fr_link_kind)k, FR_LINK_BANDWIDTH)] += by_kind[k] * factor;
 }
 
-void fr__parts_rates_changed(struct engine *e)
+void fr__parts_rates_changed(struct fr__engine *e)
 {
-    struct parts *p = e->parts;
+    struct fr__parts *p = e->parts;
     const struct fr__network_model *model = e->network.model;
     const uint32_t *changed;
     uint32_t n;
@@ -277,12 +277,12 @@ void fr__parts_rates_changed(struct engine *e)
         return;
     changed = model->rate_changes(e->network.state, &n);
     for (uint32_t i = 0; i < n; i++) {
-        struct message_parts *m;
+        struct fr__message_parts *m;
         double *own_s, *held, lasted_s;
         struct fr__rate rate;
 
         if (e->network.messages[changed[i]].route == FR_NONE)
-            continue; /* has its parts when it ends (collectives/shares.c) */
+            continue; /* has its parts when it ends (collectives/resource_parts.c) */
         m = &p->messages[changed[i]];
         own_s = of_message(p, changed[i]);
         held = held_over(p, changed[i]);
@@ -302,10 +302,10 @@ void fr__parts_rates_changed(struct engine *e)
 }
 
 /* Adds the parts of a message's end. false: the slope is too steep to be used. */
-static bool add_shared(struct engine *e, uint32_t message)
+static bool add_shared(struct fr__engine *e, uint32_t message)
 {
-    struct parts *p = e->parts;
-    const struct message_parts *m = &p->messages[message];
+    struct fr__parts *p = e->parts;
+    const struct fr__message_parts *m = &p->messages[message];
     const double *held = held_over(p, message);
     double steepness_s = 0;
 
@@ -319,10 +319,10 @@ static bool add_shared(struct engine *e, uint32_t message)
 }
 
 /* Adds the parts as if the message had always had the rate and the limits of its end. */
-static void add_roughly(struct engine *e, uint32_t message)
+static void add_roughly(struct fr__engine *e, uint32_t message)
 {
-    struct parts *p = e->parts;
-    const struct message_parts *m = &p->messages[message];
+    struct fr__parts *p = e->parts;
+    const struct fr__message_parts *m = &p->messages[message];
     double took_s = e->now_s;
 
     copy(p, p->now_s, of_begin(p, message));
@@ -332,10 +332,10 @@ static void add_roughly(struct engine *e, uint32_t message)
     p->n_rough++;
 }
 
-void fr__parts_at_message_done(struct engine *e, uint32_t message)
+void fr__parts_at_message_done(struct fr__engine *e, uint32_t message)
 {
-    struct parts *p = e->parts;
-    const struct message_parts *m = &p->messages[message];
+    struct fr__parts *p = e->parts;
+    const struct fr__message_parts *m = &p->messages[message];
     bool has_rates = e->network.model->rate_changes != NULL;
 
     if (message >= p->cap_messages)
@@ -354,10 +354,10 @@ void fr__parts_at_message_done(struct engine *e, uint32_t message)
 
 /* ---- the result ---- */
 
-enum fr_status fr__parts_result(struct engine *e, struct fr_run *run)
+enum fr_status fr__parts_result(struct fr__engine *e, struct fr_run *run)
 {
     const struct fr_plan_view *v = e->v;
-    const struct parts *p = e->parts;
+    const struct fr__parts *p = e->parts;
     double *parts_s = fr__arena_alloc(e->arena, p->n, sizeof(*parts_s));
     uint32_t last = v->n_iterations ? v->iteration_ends[v->n_iterations - 1] : fr__last_task(e);
 

@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ struct totals {
     double serial_s;
 };
 
-static void add_computing(struct engine *e, struct totals *k)
+static void add_computing(struct fr__engine *e, struct totals *k)
 {
     const struct fr_plan_view *v = e->v;
 
@@ -42,14 +42,14 @@ static void add_computing(struct engine *e, struct totals *k)
 }
 
 /* Adds what each member of a chain or a shift sends and receives. */
-static void add_messages(struct engine *e, uint32_t collective, struct totals *t)
+static void add_messages(struct fr__engine *e, uint32_t collective, struct totals *t)
 {
     uint32_t group = e->v->collectives[collective].group,
              n_rings = fr__collective_n_rings(e, collective);
 
     for (uint32_t r = 0; r < n_rings; r++) {
-        struct ring k = fr__collective_ring(e, collective, r);
-        uint32_t n_senders = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;
+        struct fr__ring k = fr__collective_ring(e, collective, r);
+        uint32_t n_senders = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
 
         for (uint32_t i = 0; i < n_senders; i++)
             for (uint32_t round = 0; round < k.n_rounds; round++) {
@@ -68,7 +68,7 @@ static void add_messages(struct engine *e, uint32_t collective, struct totals *t
     }
 }
 
-static void add_moving(struct engine *e, struct totals *k)
+static void add_moving(struct fr__engine *e, struct totals *k)
 {
     const struct fr_plan_view *v = e->v;
 
@@ -82,12 +82,12 @@ static void add_moving(struct engine *e, struct totals *k)
     }
     for (uint32_t c = 0; c < v->n_collectives; c++) {
         double s = fr__collective_s(e, c);
-        struct fr__way way;
+        struct fr__collective_schedule way;
 
         k->serial_s += s;
-        if (!fr__collective_has_cost(e, c) && !fr__way_of(e, c, &way) &&
+        if (!fr__collective_has_cost(e, c) && !fr__collective_schedule_of(e, c, &way) &&
             fr__collective_n_rings(e, c) > 0 &&
-            fr__collective_ring(e, c, 0).algorithm != ALGORITHM_RING) {
+            fr__collective_ring(e, c, 0).pattern != PATTERN_RING) {
             add_messages(e, c, k);
             continue;
         }
@@ -105,7 +105,7 @@ static double most_of(const double s[], size_t n, double most_s)
     return most_s;
 }
 
-enum fr_status fr__totals(struct engine *e, struct fr_run *run)
+enum fr_status fr__totals(struct fr__engine *e, struct fr_run *run)
 {
     size_t n = e->v->topo->n_devices;
     struct totals k = {.serial_s = 0};

@@ -1,21 +1,21 @@
 /* sim/collectives/collective.c - collectives start when all members have arrived, and end.
  *
- * In between either messages go step by step (steps.c), or all of them as one flow that takes a
- * known time alone (cost.c, flows.c).
+ * In between either messages go step by step (ring_run.c), or all of them as one flow that takes a
+ * known time alone (known_time.c, flows.c).
  */
 #include "config.h"
 
-#include "sim/collectives/chosen.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/nccl_choice.h"
+#include "sim/collectives/link_load.h"
 #include "sim/analysis/parts.h"
-#include "sim/collectives/run.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_run.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <stdlib.h>
 
-enum fr_status fr__collectives_reset(struct engine *e)
+enum fr_status fr__collectives_reset(struct fr__engine *e)
 {
-    struct collectives *c = &e->collectives;
+    struct fr__collectives *c = &e->collectives;
     const struct fr_plan_view *v = e->v;
     size_t n_members = v->n_collectives ? v->member_first[v->n_collectives] : 0;
 
@@ -36,33 +36,33 @@ enum fr_status fr__collectives_reset(struct engine *e)
     c->ring_set = fr__arena_alloc(e->scratch, v->n_groups, sizeof(const struct fr__ring_set *));
     if (!c->arrivals || !c->rings_left || !c->ring_set)
         return fr__engine_fail_nomem(e);
-    FR_TRY(fr__alike_reset(e));
-    return fr__loads_reset(e);
+    FR_TRY(fr__repeats_reset(e));
+    return fr__link_loads_reset(e);
 }
 
-void fr__collectives_fini(struct engine *e)
+void fr__collectives_fini(struct fr__engine *e)
 {
-    struct collectives *c = &e->collectives;
+    struct fr__collectives *c = &e->collectives;
 
     for (size_t r = 0; r < c->n_rings; r++) {
         free(c->rings[r].launched);
         free(c->rings[r].under_way);
     }
     free(c->rings);
-    fr__alike_table_free(c->alike);
-    fr__loads_free(c->loads);
+    fr__repeats_free(c->repeats);
+    fr__link_loads_free(c->link_loads);
     free(c->flows);
     fr__step_work_free(c->steps);
-    fr__chosen_free(c->models);
+    fr__kept_models_free(c->models);
     fr__rings_fini(&c->found);
 }
 
 /* ---- members arrive ---- */
 
-void fr__collective_arrive(struct engine *e, uint32_t task)
+void fr__collective_arrive(struct fr__engine *e, uint32_t task)
 {
     uint32_t c = e->tasks[task].collective;
-    struct arrivals *m = &e->collectives.arrivals[c];
+    struct fr__arrivals *m = &e->collectives.arrivals[c];
     double launched_s = fr__host_launch(e, task);
 
     if (launched_s > m->start_s) {
@@ -78,7 +78,7 @@ void fr__collective_arrive(struct engine *e, uint32_t task)
         fr__collective_start(e, c);
 }
 
-static void member_start(struct engine *e, uint32_t task, uint32_t cause)
+static void member_start(struct fr__engine *e, uint32_t task, uint32_t cause)
 {
     uint32_t d = fr__device_of(e, task);
 
@@ -95,13 +95,13 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 
 /* ---- they start ---- */
 
-void fr__collective_start(struct engine *e, uint32_t collective)
+void fr__collective_start(struct fr__engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
     uint32_t cause = e->tasks[e->collectives.arrivals[collective].last].cause;
-    struct fr__way way;
-    bool has_way;
+    struct fr__collective_schedule how;
+    bool has_schedule;
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);
@@ -110,12 +110,12 @@ void fr__collective_start(struct engine *e, uint32_t collective)
         fr__known_start(e, collective);
         return;
     }
-    has_way = fr__way_of(e, collective, &way);
-    e->stats.by_way += has_way;
+    has_schedule = fr__collective_schedule_of(e, collective, &how);
+    e->stats.by_schedule += has_schedule;
     if (e->o->closed_form_collectives)
         fr__known_start(e, collective);
-    else if (has_way)
-        fr__way_start(e, collective, &way);
+    else if (has_schedule)
+        fr__scheduled_start(e, collective, &how);
     else if (e->status == FR_OK)
         fr__collective_steps(e, collective);
 }

@@ -1,10 +1,10 @@
 /* sim/collectives/flows.c - collectives of a known time as flows over the links.
  *
- * What such a collective takes alone is known when it starts (cost.c): a latency and the time of
- * its bytes. Here the bytes share links with everything else that is on the way. The collective is
- * one flow of the network model, whose load (load.h) says what each link carries of it. Alone it is
- * as fast as its closed form says, or as the links of all groups that it stands for allow. Nothing
- * makes it faster than that.
+ * What such a collective takes alone is known when it starts (known_time.c): a latency and the time
+ * of its bytes. Here the bytes share links with everything else that is on the way. The collective
+ * is one flow of the network model, whose load (link_load.h) says what each link carries of it.
+ * Alone it is as fast as its closed form says, or as the links of all groups that it stands for
+ * allow. Nothing makes it faster than that.
  *
  * The latency delays a collective and takes no link. It is that of its rounds, between which others
  * have the links. So a collective goes in parts, one a round: a latency, then bytes. Of many rounds
@@ -14,14 +14,14 @@
 #include "config.h"
 
 #include "sim/analysis/parts.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 
 #include <math.h>
 
 enum { MOST_PARTS = 16 };
 
 /* How much slower other work on its devices makes a collective now; >= 1. */
-static double stretch_of(const struct engine *e, uint32_t collective)
+static double stretch_of(const struct fr__engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective], past = e->v->member_first[collective + 1];
     double stretch = 1;
@@ -35,9 +35,9 @@ static double stretch_of(const struct engine *e, uint32_t collective)
     return stretch;
 }
 
-static uint32_t new_flow(struct engine *e)
+static uint32_t new_flow(struct fr__engine *e)
 {
-    struct collectives *c = &e->collectives;
+    struct fr__collectives *c = &e->collectives;
     uint32_t id = c->free_flow;
 
     if (id != FR_NONE) {
@@ -53,18 +53,18 @@ static uint32_t new_flow(struct engine *e)
 
 static const struct fr__message_owner part;
 
-static void start_part(struct engine *e, uint32_t flow)
+static void start_part(struct fr__engine *e, uint32_t flow)
 {
     fr__message_start(
         e, &(struct fr__message){.owner = &part, .of = flow, .route = FR_NONE, .times = 1});
 }
 
 /* false: it shares no links, and only its time passes. */
-static bool start_flow(struct engine *e, uint32_t collective)
+static bool start_flow(struct fr__engine *e, uint32_t collective)
 {
     struct fr__known known;
     struct fr__moved moved;
-    struct collective_flow flow;
+    struct fr__collective_flow flow;
     double n_parts;
     uint32_t id;
 
@@ -78,16 +78,16 @@ static bool start_flow(struct engine *e, uint32_t collective)
     if (id == FR_NONE)
         return true;
     n_parts = known.latency_s > 0 ? fmin(fmax(known.n_rounds, 1), MOST_PARTS) : 1;
-    flow = (struct collective_flow){.load = moved.load,
-                                    .collective = collective,
-                                    .parts_left = (uint32_t)n_parts,
-                                    .before_s = known.start_s,
-                                    .latency_s = known.latency_s / n_parts,
-                                    .bytes = moved.held_bytes / n_parts,
-                                    .most_Bps = moved.held_bytes / known.bytes_s,
-                                    .stretch = stretch_of(e, collective),
-                                    .kind = known.kind,
-                                    .is_behind = known.is_behind};
+    flow = (struct fr__collective_flow){.load = moved.load,
+                                        .collective = collective,
+                                        .parts_left = (uint32_t)n_parts,
+                                        .before_s = known.start_s,
+                                        .latency_s = known.latency_s / n_parts,
+                                        .bytes = moved.held_bytes / n_parts,
+                                        .most_Bps = moved.held_bytes / known.bytes_s,
+                                        .stretch = stretch_of(e, collective),
+                                        .kind = known.kind,
+                                        .is_behind = known.is_behind};
     if (!flow.is_behind)
         flow.before_s += flow.latency_s;
     e->collectives.flows[id] = flow;
@@ -95,7 +95,7 @@ static bool start_flow(struct engine *e, uint32_t collective)
     return true;
 }
 
-void fr__collective_done(struct engine *e, uint32_t collective)
+void fr__collective_done(struct fr__engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
@@ -108,11 +108,11 @@ void fr__collective_done(struct engine *e, uint32_t collective)
         fr__member_done(e, e->v->members[first + i]);
 }
 
-static void part_arrives(struct engine *e, const struct fr__message *m,
+static void part_arrives(struct fr__engine *e, const struct fr__message *m,
                          const struct fr__route *route)
 {
     uint32_t flow = m->of;
-    struct collective_flow *f = &e->collectives.flows[flow];
+    struct fr__collective_flow *f = &e->collectives.flows[flow];
     uint32_t collective = f->collective;
     double behind_s = f->is_behind ? f->latency_s * f->stretch : 0;
 
@@ -131,9 +131,10 @@ static void part_arrives(struct engine *e, const struct fr__message *m,
         fr__collective_done(e, collective);
 }
 
-static void depart(const struct engine *e, const struct fr__message *m, struct fr__departure *out)
+static void depart(const struct fr__engine *e, const struct fr__message *m,
+                   struct fr__departure *out)
 {
-    const struct collective_flow *f = &e->collectives.flows[m->of];
+    const struct fr__collective_flow *f = &e->collectives.flows[m->of];
 
     out->load = f->load;
     out->bytes = f->bytes;
@@ -147,7 +148,7 @@ static void depart(const struct engine *e, const struct fr__message *m, struct f
 static const struct fr__message_owner part = {
     .work = FR_WORK_COLLECTIVE, .depart = depart, .arrive = part_arrives};
 
-void fr__known_start(struct engine *e, uint32_t collective)
+void fr__known_start(struct fr__engine *e, uint32_t collective)
 {
     if (!start_flow(e, collective) && e->status == FR_OK)
         fr__push_event(e, e->now_s + fr__collective_s(e, collective) * stretch_of(e, collective),

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void note_over(struct engine *e, uint32_t d, uint32_t task, uint64_t bytes)
+static void note_over(struct fr__engine *e, uint32_t d, uint32_t task, uint64_t bytes)
 {
     struct fr_device_result *r = &e->results[d];
 
@@ -31,9 +31,9 @@ static void note_over(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
 }
 
 /* bytes: of what has just been allocated. */
-static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t bytes)
+static void note_peak(struct fr__engine *e, uint32_t d, uint32_t task, uint64_t bytes)
 {
-    struct held *k = &e->memory.held[d];
+    struct fr__held *k = &e->memory.held[d];
     struct fr_device_result *r = &e->results[d];
 
     if (k->bytes <= k->peak_bytes)
@@ -63,7 +63,7 @@ struct persistent {
     size_t n;
 };
 
-static bool list_persistent(struct engine *e, struct persistent *k)
+static bool list_persistent(struct fr__engine *e, struct persistent *k)
 {
     const struct fr_buffer *buffers = e->v->buffers;
     size_t n_buffers = e->v->n_buffers;
@@ -78,12 +78,12 @@ static bool list_persistent(struct engine *e, struct persistent *k)
 
 /* ---- with an allocator ---- */
 
-static inline uint32_t device_of(const struct live *b)
+static inline uint32_t device_of(const struct fr__live *b)
 {
     return b->of / FR_N_BUFFER_KINDS;
 }
 
-static inline uint32_t kind_of(const struct live *b)
+static inline uint32_t kind_of(const struct fr__live *b)
 {
     return b->of % FR_N_BUFFER_KINDS;
 }
@@ -96,7 +96,7 @@ static inline bool is_asked_for(const struct fr__requests *r, uint64_t bytes, ui
 
 /* Room for what each GPU may ask for: a taking and a giving of each of its buffers; nobody gives
  * persistent ones back. */
-static enum fr_status make_requests(struct engine *e, const struct persistent *k)
+static enum fr_status make_requests(struct fr__engine *e, const struct persistent *k)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_devices = v->topo->n_devices, n_allocs = v->alloc_first[v->n_tasks], at = 0;
@@ -125,7 +125,7 @@ static enum fr_status make_requests(struct engine *e, const struct persistent *k
 }
 
 /* Of each device whose allocator is over: the buffer of the take that was too much. */
-static void find_first_over(const struct engine *e, const struct fr__played played[],
+static void find_first_over(const struct fr__engine *e, const struct fr__played played[],
                             uint32_t first_over[], uint32_t n_takes[])
 {
     const struct fr_plan_view *v = e->v;
@@ -149,7 +149,7 @@ static void find_first_over(const struct engine *e, const struct fr__played play
 
 /* What the device's allocator came to. It is over before the sum of the buffers is: they are less
  * than its segments. */
-static void add_played(struct engine *e, uint32_t d, const struct fr__played *p,
+static void add_played(struct fr__engine *e, uint32_t d, const struct fr__played *p,
                        uint32_t first_over)
 {
     struct fr_device_result *r = &e->results[d];
@@ -176,7 +176,7 @@ static bool is_any_over(const struct fr__requests of[], const struct fr__played 
     return false;
 }
 
-static enum fr_status play_requests(struct engine *e)
+static enum fr_status play_requests(struct fr__engine *e)
 {
     size_t n = e->v->topo->n_devices;
     struct fr__played *played = calloc(n + 1, sizeof(*played));
@@ -200,7 +200,7 @@ static enum fr_status play_requests(struct engine *e)
 /* ---- the account ---- */
 
 /* place_of: [n_buffers] set for those that tasks allocate. */
-static void set_live(const struct fr_plan_view *v, struct live live[], uint32_t place_of[])
+static void set_live(const struct fr_plan_view *v, struct fr__live live[], uint32_t place_of[])
 {
     const struct fr_buffer *buffers = v->buffers;
     const uint32_t *alloc = v->alloc, *n_frees = v->n_frees;
@@ -209,15 +209,15 @@ static void set_live(const struct fr_plan_view *v, struct live live[], uint32_t 
     for (uint32_t i = 0; i < n_allocs; i++) {
         const struct fr_buffer *k = &buffers[alloc[i]];
 
-        live[i] = (struct live){.bytes = k->bytes,
-                                .frees_left = n_frees[alloc[i]],
-                                .of = k->device * FR_N_BUFFER_KINDS + (uint32_t)k->kind};
+        live[i] = (struct fr__live){.bytes = k->bytes,
+                                    .frees_left = n_frees[alloc[i]],
+                                    .of = k->device * FR_N_BUFFER_KINDS + (uint32_t)k->kind};
         place_of[alloc[i]] = i;
     }
 }
 
 /* What a plan frees it also allocates, so the place of each is known where it is freed. */
-static enum fr_status make_live(struct engine *e)
+static enum fr_status make_live(struct fr__engine *e)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_allocs = v->alloc_first[v->n_tasks], n_frees = v->free_first[v->n_tasks];
@@ -236,13 +236,13 @@ static enum fr_status make_live(struct engine *e)
     return FR_OK;
 }
 
-static inline void add_held(struct held *d, uint32_t kind, uint64_t bytes)
+static inline void add_held(struct fr__held *d, uint32_t kind, uint64_t bytes)
 {
     d->bytes = fr__add_bytes(d->bytes, bytes);
     d->by_kind[kind] = fr__add_bytes(d->by_kind[kind], bytes);
 }
 
-static void hold_persistent(struct engine *e, const struct persistent *p, bool is_optimizer)
+static void hold_persistent(struct fr__engine *e, const struct persistent *p, bool is_optimizer)
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct fr_buffer *k = &e->v->buffers[p->ids[i]];
@@ -275,7 +275,7 @@ static uint64_t left_to_system(uint64_t free_bytes)
 static const double usable_share = 0.896;
 
 /* TensorFlow 1: the pool is less than what the context leaves. */
-static void leave_to_system(struct engine *e)
+static void leave_to_system(struct fr__engine *e)
 {
     const struct fr_topo *t = e->v->topo;
 
@@ -292,7 +292,7 @@ static void leave_to_system(struct engine *e)
 }
 
 /* What buffers but the context, which is persistent, may take. */
-static void set_limits(struct engine *e, const struct persistent *p)
+static void set_limits(struct fr__engine *e, const struct persistent *p)
 {
     const struct fr_plan_view *v = e->v;
 
@@ -307,7 +307,7 @@ static void set_limits(struct engine *e, const struct persistent *p)
     }
 }
 
-static enum fr_status make_log(struct engine *e)
+static enum fr_status make_log(struct fr__engine *e)
 {
     size_t n = e->v->n_buffers;
 
@@ -322,14 +322,14 @@ static enum fr_status make_log(struct engine *e)
 
 /* Without an account tasks allocate nothing, but the loop still asks for their first buffer
  * ahead. */
-static enum fr_status make_nothing(struct engine *e)
+static enum fr_status make_nothing(struct fr__engine *e)
 {
     e->memory.live = fr__arena_alloc(e->scratch, 1, sizeof(*e->memory.live));
     e->memory.freed = fr__arena_alloc(e->scratch, 1, sizeof(*e->memory.freed));
     return e->memory.live && e->memory.freed ? FR_OK : fr__engine_fail_nomem(e);
 }
 
-enum fr_status fr__memory_init(struct engine *e)
+enum fr_status fr__memory_init(struct fr__engine *e)
 {
     const struct fr_plan_view *v = e->v;
     struct persistent persistent;
@@ -354,20 +354,20 @@ enum fr_status fr__memory_init(struct engine *e)
 }
 
 /* A task's buffers are on its device. */
-void fr__memory_alloc_some(struct engine *e, uint32_t task)
+void fr__memory_alloc_some(struct fr__engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
-    const struct state *t = &e->tasks[task];
+    const struct fr__state *t = &e->tasks[task];
     uint32_t d = fr__device_of(e, task);
     uint32_t first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
     uint32_t end = fr__list_end(v->alloc_first, task, first, t->n_alloc);
-    struct held *k = &e->memory.held[d];
+    struct fr__held *k = &e->memory.held[d];
     struct fr__requests *r = e->memory.requests ? &e->memory.requests[d] : NULL;
     uint64_t before_bytes = k->bytes;
 
     e->memory.n_allocations++;
     for (uint32_t i = first; i < end; i++) {
-        const struct live *b = &e->memory.live[i];
+        const struct fr__live *b = &e->memory.live[i];
         uint64_t bytes = b->bytes;
         uint32_t kind = kind_of(b);
 
@@ -380,17 +380,17 @@ void fr__memory_alloc_some(struct engine *e, uint32_t task)
     note_peak(e, d, task, k->bytes - before_bytes);
 }
 
-void fr__memory_free_some(struct engine *e, uint32_t task)
+void fr__memory_free_some(struct fr__engine *e, uint32_t task)
 {
-    const struct state *t = &e->tasks[task];
+    const struct fr__state *t = &e->tasks[task];
     uint32_t i = t->free, end = fr__list_end(e->v->free_first, task, i, t->n_free);
     const uint32_t *freed = e->memory.freed, *takes = e->memory.takes;
-    struct live *live = e->memory.live;
+    struct fr__live *live = e->memory.live;
 
     for (; i < end; i++) {
         uint32_t place = freed[i];
-        struct live *b = &live[place];
-        struct held *k;
+        struct fr__live *b = &live[place];
+        struct fr__held *k;
 
         if (--b->frees_left > 0)
             continue;
@@ -404,7 +404,7 @@ void fr__memory_free_some(struct engine *e, uint32_t task)
     }
 }
 
-enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
+enum fr_status fr__memory_result(struct fr__engine *e, struct fr_run *run)
 {
     for (size_t d = 0; d < e->v->topo->n_devices; d++)
         e->results[d].end_bytes = e->memory.held[d].bytes;

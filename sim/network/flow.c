@@ -120,7 +120,7 @@ static bool reset(void *state, bool wants_rates)
 /* The slot in the solver; FR_NONE: out of memory. */
 static uint32_t add_load(struct flow *f, const struct fr__departure *d, double now_s)
 {
-    const struct fr__load *load = d->load;
+    const struct fr__link_load *load = d->load;
     uint32_t n = load->n;
     bool has_most = d->most_Bps > 0 && d->own < n_own(f);
 

@@ -59,7 +59,7 @@ static void set_empty(struct fr__maxmin *m)
     m->level_Bps = INFINITY;
     m->from_Bps = m->least_Bps = 0;
     m->stats = (struct fr__maxmin_stats){.solves = 0};
-    fr__turns_clear(&m->queue);
+    fr__event_queue_clear(&m->queue);
     free(m->weights); /* until a flow has some again */
     m->weights = NULL;
     for (uint32_t i = 0; i < m->n_crossed; i++)
@@ -96,7 +96,7 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, struct fr__capacities c)
     m->active = calloc(n, sizeof(*m->active));
     m->loose = calloc(n, sizeof(*m->loose));
     if (!alloc_resources(m, n) || !m->cap || !m->rooms || !m->crossed || !m->changed ||
-        !m->active || !m->loose || !fr__turns_init(&m->queue, n) ||
+        !m->active || !m->loose || !fr__event_queue_init(&m->queue, n) ||
         !fr__tournament_init(&m->ends, n_resources)) {
         fr__maxmin_free(m);
         return NULL;

@@ -77,14 +77,14 @@ static inline void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
     if (level_Bps < m->from_Bps)
         level_Bps = m->from_Bps; /* by rounding */
     q->is_waiting = true;
-    fr__turns_push(&m->queue, level_Bps, (uint32_t)(q - m->resources), why);
+    fr__event_queue_push(&m->queue, level_Bps, (uint32_t)(q - m->resources), why);
 }
 
 /* Moves a resource in the queue, if it is there, because its share is less than before. */
 static void wait_less(struct fr__maxmin *m, struct fr__resource *q)
 {
     if (q->is_waiting)
-        fr__turns_remove(&m->queue, (uint32_t)(q - m->resources));
+        fr__event_queue_remove(&m->queue, (uint32_t)(q - m->resources));
     wait_for_turn(m, q);
 }
 
@@ -475,14 +475,15 @@ static void fill(struct fr__maxmin *m, double now)
     while (m->n_open) {
         struct fr__event next;
         struct fr__resource *q;
-        double key_Bps = fr__turns_is_empty(&m->queue) ? (double)INFINITY
-                                                       : fr__event_time(fr__turns_top(&m->queue));
+        double key_Bps = fr__event_queue_is_empty(&m->queue)
+                             ? (double)INFINITY
+                             : fr__event_time(fr__event_queue_top(&m->queue));
 
         if (m->least_Bps < key_Bps) {
             pass_loose_share(m, key_Bps);
             continue;
         }
-        next = fr__turns_pop(&m->queue);
+        next = fr__event_queue_pop(&m->queue);
         q = &m->resources[fr__event_id(next)];
         q->is_waiting = false;
         if (q->n_open == 0)
@@ -504,7 +505,7 @@ void fr__maxmin_refill(struct fr__maxmin *m, double now)
     m->n_open = m->n_new;
     m->n_new = 0;
     m->least_Bps = INFINITY;
-    fr__turns_clear(&m->queue);
+    fr__event_queue_clear(&m->queue);
     m->from_Bps = fr__maxmin_first_level(m);
     reach_changed(m);
     fill(m, now);

@@ -15,7 +15,7 @@
 
 #include "sim/network/maxmin.h"
 #include "sim/network/tournament.h"
-#include "sim/turns.h"
+#include "sim/event_queue.h"
 
 #define FR__INLINE_ENTRIES 4u /* of a resource's list, before it moves to the heap */
 
@@ -120,7 +120,7 @@ struct fr__maxmin {
     double from_Bps;  /* the level at which filling resumes */
     double least_Bps; /* no loose resource can be full below this level */
     uint64_t n_open;  /* of all resources reached, and flows that have no rate yet */
-    struct fr__turns
+    struct fr__event_queue
         queue; /* of resources, by the next level at which something may happen there */
 
     struct fr__tournament ends; /* by resource: the earliest end in its group */

@@ -10,27 +10,29 @@
 
 #include "sim/network/model.h"
 
-struct engine;
+struct fr__engine;
 struct fr__message;
 
 struct fr__message_owner {
     enum fr_work_class work; /* as which work of its devices slows it */
     bool is_fitted;          /* a measured fit may say what it takes alone (network/alone.h) */
     bool is_latency_behind;  /* the latency passes after it has arrived, by the owner's doing */
-    /* It stands for messages on other links, which have this owner once it is split; NULL: for none.
-     * Who starts such messages counts their bytes, and sets before_sharing of the network. */
+    /* It stands for messages on other links, which have this owner once it is split; NULL: for
+     * none. Who starts such messages counts their bytes, and sets before_sharing of the network. */
     const struct fr__message_owner *split;
     /* Fills in the departure of a message without a route; NULL: its messages have routes. */
-    void (*depart)(const struct engine *e, const struct fr__message *m, struct fr__departure *out);
+    void (*depart)(const struct fr__engine *e, const struct fr__message *m,
+                   struct fr__departure *out);
     /* It has its channels and is about to leave. NULL: nothing is to be done. */
-    void (*leave)(struct engine *e, const struct fr__message *m);
+    void (*leave)(struct fr__engine *e, const struct fr__message *m);
     /* What it puts on links together with the messages that it stands for; NULL, or the result is:
      * its bytes on the links of its route. */
-    const struct fr__load *(*load)(struct engine *e, const struct fr__route *r);
+    const struct fr__link_load *(*load)(struct fr__engine *e, const struct fr__route *r);
     /* Of its bytes those that links count; NULL: all. */
-    double (*counted_bytes)(const struct engine *e, const struct fr__message *m);
+    double (*counted_bytes)(const struct fr__engine *e, const struct fr__message *m);
     /* It has arrived, and its number may be another message's already. route: NULL without one. */
-    void (*arrive)(struct engine *e, const struct fr__message *m, const struct fr__route *route);
+    void (*arrive)(struct fr__engine *e, const struct fr__message *m,
+                   const struct fr__route *route);
 };
 
 /* A message that is under way or waits for its channels. */
@@ -51,8 +53,8 @@ struct fr__message_split {
 };
 
 /* A message leaves, or waits until it can. Returns its number; FR_NONE with the failure kept. */
-uint32_t fr__message_start(struct engine *e, const struct fr__message *m);
-void fr__message_split(struct engine *e, uint32_t message, const struct fr__message_split *how);
-void fr__message_wake(struct engine *e, uint32_t message);
+uint32_t fr__message_start(struct fr__engine *e, const struct fr__message *m);
+void fr__message_split(struct fr__engine *e, uint32_t message, const struct fr__message_split *how);
+void fr__message_wake(struct fr__engine *e, uint32_t message);
 
 #endif

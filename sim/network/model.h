@@ -21,8 +21,8 @@
 #include "sim/network/alone.h"
 #include "sim/network/routes.h"
 
-/* What a flow takes of links at a rate of 1 (sim/collectives/load.h). */
-struct fr__load {
+/* What a flow takes of links at a rate of 1 (sim/collectives/link_load.h). */
+struct fr__link_load {
     uint32_t *links; /* [n] */
     double *weights; /* [n] multiples of 2^-36, > 0 */
     double *sums;    /* [n] bytes at unit_bytes; weights are these over those, rounded */
@@ -33,7 +33,8 @@ struct fr__load {
 };
 
 /* Adds to link_bytes, [n_links], what so many bytes at weight 1 put on each link. */
-static inline void fr__load_count(const struct fr__load *load, double bytes, double link_bytes[])
+static inline void fr__link_load_count(const struct fr__link_load *load, double bytes,
+                                       double link_bytes[])
 {
     for (uint32_t i = 0; i < load->n; i++)
         link_bytes[load->links[i]] += load->sums[i] * (bytes / load->unit_bytes);
@@ -50,7 +51,7 @@ struct fr__departure {
     /* A flow that stands for several messages. load: NULL: one over its route; else route may be
      * NULL. most_Bps: no rate is higher; 0: the links alone say. Then own: < FR__OWN_FLOWS a
      * device, of no other flow at this time. kind: of link, which bounds it then. */
-    const struct fr__load *load;
+    const struct fr__link_load *load;
     double most_Bps;
     uint32_t own;
     enum fr_link_kind kind;

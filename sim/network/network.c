@@ -14,9 +14,9 @@
 /* ---- life ---- */
 
 /* The model's state is made when a run first asks for the model, then used again. */
-static enum fr_status reset_model(struct engine *e)
+static enum fr_status reset_model(struct fr__engine *e)
 {
-    struct network *n = &e->network;
+    struct fr__network *n = &e->network;
     enum fr_network which = e->o->network;
 
     n->model = fr__network_model(which);
@@ -32,9 +32,9 @@ static enum fr_status reset_model(struct engine *e)
     return FR_OK;
 }
 
-enum fr_status fr__network_reset(struct engine *e)
+enum fr_status fr__network_reset(struct fr__engine *e)
 {
-    struct network *n = &e->network;
+    struct fr__network *n = &e->network;
     const struct fr_topo *t = e->v->topo;
 
     fr__routes_reset(&n->routes, e->o->slowness);
@@ -53,9 +53,9 @@ enum fr_status fr__network_reset(struct engine *e)
     return reset_model(e);
 }
 
-void fr__network_fini(struct engine *e)
+void fr__network_fini(struct fr__engine *e)
 {
-    struct network *n = &e->network;
+    struct fr__network *n = &e->network;
 
     for (unsigned i = 0; i < FR_N_NETWORKS; i++)
         if (n->states[i])
@@ -67,9 +67,9 @@ void fr__network_fini(struct engine *e)
 
 /* ---- messages leave ---- */
 
-static uint32_t new_message(struct engine *e)
+static uint32_t new_message(struct fr__engine *e)
 {
-    struct network *n = &e->network;
+    struct fr__network *n = &e->network;
     uint32_t id = n->first_free;
 
     if (id != FR_NONE) {
@@ -84,7 +84,8 @@ static uint32_t new_message(struct engine *e)
 }
 
 /* What passes before the message shares its links. */
-static double latency_of(struct engine *e, const struct fr__message *m, const struct fr__route *r)
+static double latency_of(struct fr__engine *e, const struct fr__message *m,
+                         const struct fr__route *r)
 {
     struct fr__alone a;
 
@@ -97,18 +98,18 @@ static double latency_of(struct engine *e, const struct fr__message *m, const st
     return a.latency_s + a.extra_s;
 }
 
-static inline const struct fr__load *load_of(struct engine *e, const struct fr__message *m,
-                                             const struct fr__route *r)
+static inline const struct fr__link_load *load_of(struct fr__engine *e, const struct fr__message *m,
+                                                  const struct fr__route *r)
 {
     return m->owner->load ? m->owner->load(e, r) : NULL;
 }
 
 /* Of a message with a route r. */
-static inline struct fr__departure departure_of(struct engine *e, uint32_t id,
+static inline struct fr__departure departure_of(struct fr__engine *e, uint32_t id,
                                                 const struct fr__message *m,
                                                 const struct fr__route *r, double latency_s)
 {
-    const struct fr__load *load = load_of(e, m, r);
+    const struct fr__link_load *load = load_of(e, m, r);
     bool is_one = load || e->network.model->is_end_known;
 
     return (struct fr__departure){.route = r,
@@ -119,9 +120,9 @@ static inline struct fr__departure departure_of(struct engine *e, uint32_t id,
                                   .message = id};
 }
 
-static void message_done(struct engine *e, uint32_t id);
+static void message_done(struct fr__engine *e, uint32_t id);
 
-static inline void follow_fate(struct engine *e, uint32_t id, enum fr__fate fate, double wake_s)
+static inline void follow_fate(struct fr__engine *e, uint32_t id, enum fr__fate fate, double wake_s)
 {
     if (fate == FR__WAKE_AT) {
         fr__push_event(e, wake_s, id, EVENT_MESSAGE);
@@ -136,7 +137,7 @@ static inline void follow_fate(struct engine *e, uint32_t id, enum fr__fate fate
 }
 
 /* The message leaves: its channels, if they are limited, are its own. */
-static void message_go(struct engine *e, uint32_t id)
+static void message_go(struct fr__engine *e, uint32_t id)
 {
     const struct fr__message *m = &e->network.messages[id];
     const struct fr__route *r = fr__route_at(e, m->route);
@@ -156,7 +157,7 @@ static void message_go(struct engine *e, uint32_t id)
 }
 
 /* A message without a route has all that it needs. */
-static void flow_go_on(struct engine *e, uint32_t id, bool is_woken)
+static void flow_go_on(struct fr__engine *e, uint32_t id, bool is_woken)
 {
     const struct fr__message *m = &e->network.messages[id];
     const struct fr__network_model *model = e->network.model;
@@ -171,9 +172,9 @@ static void flow_go_on(struct engine *e, uint32_t id, bool is_woken)
     follow_fate(e, id, fate, wake_s);
 }
 
-uint32_t fr__message_start(struct engine *e, const struct fr__message *m)
+uint32_t fr__message_start(struct fr__engine *e, const struct fr__message *m)
 {
-    struct network *n = &e->network;
+    struct fr__network *n = &e->network;
     const struct fr__route *r = m->route == FR_NONE ? NULL : fr__route_at(e, m->route);
     uint32_t id;
 
@@ -198,7 +199,7 @@ uint32_t fr__message_start(struct engine *e, const struct fr__message *m)
     return id;
 }
 
-void fr__message_split(struct engine *e, uint32_t message, const struct fr__message_split *how)
+void fr__message_split(struct fr__engine *e, uint32_t message, const struct fr__message_split *how)
 {
     const struct fr__network_model *model = e->network.model;
     struct fr__message m = e->network.messages[message];
@@ -228,7 +229,7 @@ void fr__message_split(struct engine *e, uint32_t message, const struct fr__mess
 
 /* ---- messages arrive ---- */
 
-static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
+static void release_channels(struct fr__engine *e, uint32_t src, uint32_t dst)
 {
     struct fr__channels *c = &e->network.channels;
     uint32_t next;
@@ -243,10 +244,10 @@ static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
 }
 
 /* Counts what it has moved. */
-static void count_bytes(struct engine *e, const struct fr__message *m, const struct fr__route *r)
+static void count_bytes(struct fr__engine *e, const struct fr__message *m,
+                        const struct fr__route *r)
 {
-    const uint32_t *links = fr__route_links(&e->network.routes, r);
-    const struct fr__load *load = load_of(e, m, r);
+    const struct fr__link_load *load = load_of(e, m, r);
     double *link_bytes = e->network.link_bytes, bytes = m->bytes * m->times;
 
     if (m->owner->split)
@@ -254,21 +255,21 @@ static void count_bytes(struct engine *e, const struct fr__message *m, const str
     if (m->owner->counted_bytes)
         bytes = m->owner->counted_bytes(e, m);
     if (load)
-        fr__load_count(load, m->bytes, link_bytes);
-    for (uint32_t i = 0; !load && i < r->n_links; i++)
-        link_bytes[links[i]] += bytes;
+        fr__link_load_count(load, m->bytes, link_bytes);
+    else
+        fr__route_count(&e->network.routes, r, bytes, link_bytes);
 }
 
-static void free_message(struct network *n, uint32_t id)
+static void free_message(struct fr__network *n, uint32_t id)
 {
     n->n_under_way--;
     n->messages[id].of = n->first_free;
     n->first_free = id;
 }
 
-static void message_done(struct engine *e, uint32_t id)
+static void message_done(struct fr__engine *e, uint32_t id)
 {
-    struct network *n = &e->network;
+    struct fr__network *n = &e->network;
     const struct fr__message m = n->messages[id];
     const struct fr__route *r;
     uint32_t src, dst;
@@ -292,7 +293,7 @@ static void message_done(struct engine *e, uint32_t id)
     fr__route_release(e, m.route);
 }
 
-void fr__message_wake(struct engine *e, uint32_t id)
+void fr__message_wake(struct fr__engine *e, uint32_t id)
 {
     const struct fr__network_model *model = e->network.model;
     const struct fr__message *m = &e->network.messages[id];
@@ -318,7 +319,7 @@ void fr__message_wake(struct engine *e, uint32_t id)
 
 /* ---- the model's own clock ---- */
 
-void fr__network_advance(struct engine *e)
+void fr__network_advance(struct fr__engine *e)
 {
     const struct fr__network_model *model = e->network.model;
     uint32_t id;

@@ -94,6 +94,16 @@ static inline const uint32_t *fr__route_links(const struct fr__routes *r,
     return route->n_links <= FR__INLINE_HOPS ? route->links : r->long_links + route->links[0];
 }
 
+/* Adds bytes to what each link of a route carries. link_bytes: [n_links]. */
+static inline void fr__route_count(const struct fr__routes *r, const struct fr__route *route,
+                                   double bytes, double link_bytes[])
+{
+    const uint32_t *links = fr__route_links(r, route);
+
+    for (uint32_t i = 0; i < route->n_links; i++)
+        link_bytes[links[i]] += bytes;
+}
+
 /* ---- links, as fast as the slowness makes them ---- */
 
 static inline double fr__link_bw_Bps(const struct fr__routes *r, uint32_t link)

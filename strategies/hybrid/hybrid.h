@@ -170,11 +170,11 @@ struct fr__hybrid_ranks {
     uint32_t n_alike;
     struct fr__rank_groups ends; /* the first and last stage; plan_group: [n_groups] */
     struct fr__routes *routes;
-    struct fr__crowd **crowds;    /* [n_crowds] made so far, by group of the plan in crowd_of */
-    struct fr__share_row *shares; /* [n_shares] of pairs of stages asked for so far */
+    struct fr__equal_groups **crowds; /* [n_crowds] made so far, by group of the plan in crowd_of */
+    struct fr__share_row *shares;     /* [n_shares] of pairs of stages asked for so far */
     size_t n_shares, cap_shares;
     size_t n_crowds, cap_crowds;
-    struct fr__crowd **crowd_of; /* [n_crowd_of] by group of the plan */
+    struct fr__equal_groups **crowd_of; /* [n_crowd_of] by group of the plan */
     uint32_t n_crowd_of;
 };
 

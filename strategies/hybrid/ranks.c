@@ -3,16 +3,16 @@
  *
  * All ranks of a stage run the same graph on as many samples, so one of them can stand for all: the
  * plan is folded. Its groups still name all their devices, those of the groups that they stand for
- * too. So the simulation knows what all of them put on links (sim/collectives/load.h). Without
+ * too. So the simulation knows what all of them put on links (sim/collectives/link_load.h). Without
  * sharing of links, what a group's collective takes is worked out with all groups of the axis at
- * work (sim/collectives/crowd.h).
+ * work (sim/collectives/equal_groups.h).
  */
 #include "config.h"
 
 #include "strategies/hybrid/hybrid.h"
 
 #include "base/error.h"
-#include "sim/collectives/crowd.h"
+#include "sim/collectives/equal_groups.h"
 #include "lowering/replica/line_up.h"
 #include "lowering/log.h"
 
@@ -111,7 +111,7 @@ static bool is_first(const uint32_t coord[], fr__mesh_axes axes)
 
 /* All groups of a stage, those that are not placed too. */
 static enum fr_status all_groups(const struct grouping *g, uint32_t stage,
-                                 struct fr__crowd_groups *out, struct fr_error *err)
+                                 struct fr__group_list *out, struct fr_error *err)
 {
     uint32_t n_ranks = g->mesh->n_ranks / g->r->o->pp, coord[FR__N_MESH_AXES], ranks_done = 0;
     uint32_t *devices = fr__arena_alloc(g->r->pl->arena, n_ranks, sizeof(*devices));
@@ -125,7 +125,7 @@ static enum fr_status all_groups(const struct grouping *g, uint32_t stage,
         devices_of(g, rank, devices + ranks_done);
         ranks_done += g->n;
     }
-    *out = (struct fr__crowd_groups){.devices = devices, .n_groups = ranks_done / g->n, .n = g->n};
+    *out = (struct fr__group_list){.devices = devices, .n_groups = ranks_done / g->n, .n = g->n};
     return FR_OK;
 }
 
@@ -137,8 +137,8 @@ static bool is_one_group(const struct fr__hybrid_ranks *r)
 
 /* The crowd of a stage's groups; NULL where one group is alone and the engine sends its
  * messages. */
-static enum fr_status make_crowd(struct grouping *g, const struct fr__crowd_groups *all,
-                                 struct fr__crowd **out, struct fr_error *err)
+static enum fr_status make_crowd(struct grouping *g, const struct fr__group_list *all,
+                                 struct fr__equal_groups **out, struct fr_error *err)
 {
     struct fr__hybrid_ranks *r = g->r;
     bool is_even = true;
@@ -146,27 +146,29 @@ static enum fr_status make_crowd(struct grouping *g, const struct fr__crowd_grou
     *out = NULL;
     if (all->n_groups < 2 && !r->is_folded && is_one_group(r))
         return FR_OK;
-    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__crowd *)))
+    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__equal_groups *)))
         return fr__fail_nomem(err);
-    FR_TRY(fr__crowd_new(out, r->routes, all, err));
+    FR_TRY(fr__equal_groups_new(out, r->routes, all, err));
     r->crowds[r->n_crowds++] = *out;
     if (r->is_folded)
-        FR_TRY(fr__crowd_is_even(*out, &is_even, err));
+        FR_TRY(fr__equal_groups_match(*out, &is_even, err));
     r->has_uneven_groups |= !is_even;
     return FR_OK;
 }
 
 static enum fr_status know_crowd(struct fr__hybrid_ranks *r, uint32_t group,
-                                 struct fr__crowd *crowd, struct fr_error *err)
+                                 struct fr__equal_groups *crowd, struct fr_error *err)
 {
     if (group == FR_NONE)
         return FR_OK; /* out of memory: the plan keeps it */
     if (group >= r->n_crowd_of) {
         size_t cap = r->n_crowd_of, n = (size_t)group + 1;
 
-        if (!fr__grow(&r->crowd_of, &cap, n > 2 * cap ? n : 2 * cap, sizeof(struct fr__crowd *)))
+        if (!fr__grow(&r->crowd_of, &cap, n > 2 * cap ? n : 2 * cap,
+                      sizeof(struct fr__equal_groups *)))
             return fr__fail_nomem(err);
-        memset(r->crowd_of + r->n_crowd_of, 0, (cap - r->n_crowd_of) * sizeof(struct fr__crowd *));
+        memset(r->crowd_of + r->n_crowd_of, 0,
+               (cap - r->n_crowd_of) * sizeof(struct fr__equal_groups *));
         r->n_crowd_of = (uint32_t)cap;
     }
     r->crowd_of[group] = crowd;
@@ -197,8 +199,8 @@ static enum fr_status add_stage(struct grouping *g, uint32_t stage, uint32_t n_g
 {
     struct fr__hybrid_ranks *r = g->r;
     uint32_t *devices = fr__arena_alloc(r->pl->arena, g->n, sizeof(*devices));
-    struct fr__crowd_groups all = {0};
-    struct fr__crowd *crowd = NULL;
+    struct fr__group_list all = {0};
+    struct fr__equal_groups *crowd = NULL;
 
     if (!devices)
         return fr__fail_nomem(err);
@@ -271,7 +273,7 @@ static enum fr_status count_share(struct fr__hybrid_ranks *r, uint32_t src, uint
         pairs[k] = r->devices_by_rank[rank_at(r, from, rank)];
         pairs[n + k++] = r->devices_by_rank[rank_at(r, to, rank)];
     }
-    st = fr__crowd_share(r->routes, pairs, pairs + n, k, &out->share, &out->is_even, err);
+    st = fr__equal_messages_share(r->routes, pairs, pairs + n, k, &out->share, &out->is_even, err);
     free(pairs);
     return st;
 }
@@ -448,7 +450,7 @@ static bool moves_much(const struct fr__hybrid_ranks *r)
 }
 
 /* The devices of all ranks at both ends of the pipeline, those that are not placed too. */
-static enum fr_status all_ends(const struct fr__hybrid_ranks *r, struct fr__crowd_groups *out,
+static enum fr_status all_ends(const struct fr__hybrid_ranks *r, struct fr__group_list *out,
                                struct fr_error *err)
 {
     uint32_t n = r->dense.n_ranks / r->o->pp, coord[FR__N_MESH_AXES], k = 0;
@@ -463,7 +465,7 @@ static enum fr_status all_ends(const struct fr__hybrid_ranks *r, struct fr__crow
         devices[k++] = r->devices_by_rank[rank_at(r, 0, rank)];
         devices[k++] = r->devices_by_rank[rank_at(r, r->o->pp - 1, rank)];
     }
-    *out = (struct fr__crowd_groups){.devices = devices, .n_groups = n, .n = 2};
+    *out = (struct fr__group_list){.devices = devices, .n_groups = n, .n = 2};
     return FR_OK;
 }
 
@@ -474,15 +476,15 @@ static enum fr_status make_ends(struct fr__hybrid_ranks *r, struct fr_error *err
     uint32_t *groups = fr__arena_alloc(arena, r->n_replicas, sizeof(*groups));
     uint32_t *group_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*group_of));
     uint32_t *rank_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*rank_of));
-    struct fr__crowd_groups all;
-    struct fr__crowd *crowd = NULL;
+    struct fr__group_list all;
+    struct fr__equal_groups *crowd = NULL;
 
     if (!groups || !group_of || !rank_of)
         return fr__fail_nomem(err);
     FR_TRY(all_ends(r, &all, err));
-    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__crowd *)))
+    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__equal_groups *)))
         return fr__fail_nomem(err);
-    FR_TRY(fr__crowd_new(&crowd, r->routes, &all, err));
+    FR_TRY(fr__equal_groups_new(&crowd, r->routes, &all, err));
     r->crowds[r->n_crowds++] = crowd;
     for (uint32_t i = 0; i < r->n_replicas; i++) {
         const uint32_t pair[] = {fr__hybrid_device(r, 0, i), fr__hybrid_device(r, r->o->pp - 1, i)};
@@ -574,7 +576,7 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r)
 {
     for (size_t i = 0; i < r->n_crowds; i++)
-        fr__crowd_free(r->crowds[i]);
+        fr__equal_groups_free(r->crowds[i]);
     free(r->crowds);
     free(r->shares);
     free(r->crowd_of);

@@ -306,7 +306,7 @@ static enum fr_status fill_collectives(struct fr__owned_record *box, const struc
         return fr__fail_nomem(err);
     r->closed_form_collectives = m->options.closed_form_collectives;
     r->n_collectives = v->n_collectives;
-    if (m->way && m->run->stats.by_way > 0)
+    if (m->way && m->run->stats.by_schedule > 0)
         r->collective_way = m->question->way.algorithm  ? m->question->way.algorithm
                             : m->question->way.protocol ? m->question->way.protocol
                                                         : "NCCL's choice";

@@ -71,7 +71,7 @@ static bool has_uneven_machines(const struct fr__making *m, const uint32_t racks
 /* Whether some collectives had no fitted time and none went as NCCL would choose. */
 static bool has_rings_alone(const struct fr__making *m, const struct fr_record *r)
 {
-    return m->way && !m->options.rings_only && m->run->stats.by_way == 0 &&
+    return m->way && !m->options.rings_only && m->run->stats.by_schedule == 0 &&
            r->n_collectives > r->n_fitted_collectives;
 }
 

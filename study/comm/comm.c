@@ -4,7 +4,7 @@
 #include "study/comm/comm.h"
 
 #include "base/error.h"
-#include "sim/story.h"
+#include "collectives/rounds.h"
 #include "study/question/loading.h"
 #include "study/answer/record.h"
 
@@ -546,8 +546,8 @@ static enum fr_status tell(struct work *w, struct fr_comm_story *s, struct fr_er
     row = &w->table->rows[0];
     FR_TRY(tell_links(w, s, err));
     how.algorithm = row->algorithm;
-    st = fr_collective_story_new(&s->steps, w->topo, w->devices, (uint32_t)w->n, w->table->kind,
-                                 (double)row->bytes, &how, &why);
+    st = fr_collective_rounds_new(&s->steps, w->topo, w->devices, (uint32_t)w->n, w->table->kind,
+                                  (double)row->bytes, &how, &why);
     if (st == FR_ENOMEM)
         return fr__fail_nomem(err);
     return st == FR_OK ? FR_OK : keep_text(&s->why_no_steps, why.text, err);
@@ -591,7 +591,7 @@ void fr_comm_story_free(struct fr_comm_story *s)
     for (size_t i = 0; i < s->n_links; i++)
         free(s->links[i].name);
     free(s->why_no_steps);
-    fr_collective_story_free(s->steps);
+    fr_collective_rounds_free(s->steps);
     fr_comm_free(s->table);
     free(s);
 }

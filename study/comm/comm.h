@@ -14,7 +14,7 @@
 #ifndef FORERUN_COMM_H
 #define FORERUN_COMM_H
 
-#include "sim/story.h"
+#include "collectives/rounds.h"
 #include "study/study.h"
 
 #ifdef __cplusplus
@@ -129,7 +129,7 @@ enum { FR_COMM_LINKS = 8 };
 
 struct fr_comm_story {
     struct fr_comm_table *table; /* of the one size; owned */
-    struct fr_collective_story *steps;
+    struct fr_collective_rounds *steps;
     char *why_no_steps; /* steps is NULL because of this, a clause */
     size_t n_links;     /* the busiest first */
     struct fr_comm_link links[FR_COMM_LINKS];

@@ -1,7 +1,8 @@
-/* sim/collectives/crowd.c - collectives of many equal groups at the same time: see crowd.h. */
+/* sim/collectives/equal_groups.c - times and slow-downs of groups that do the same at the same
+ * time, by counting their messages on each link; see equal_groups.h. */
 #include "config.h"
 
-#include "sim/collectives/crowd.h"
+#include "sim/collectives/equal_groups.h"
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -20,14 +21,14 @@ struct round {
     size_t n, cap;
 };
 
-struct fr__crowd {
+struct fr__equal_groups {
     struct fr__routes *routes;
-    struct fr__crowd_groups groups;
-    uint32_t *messages;      /* [n_links] of the round that is being counted; zero between rounds */
-    struct round ring;       /* to the next rank */
-    struct fr__crowd *alone; /* the first group; NULL: not asked for yet */
-    struct round *shifts;    /* [n - 1] to the rank r + 1 further; NULL: not asked for yet */
-    enum { UNKNOWN, EVEN, UNEVEN } likeness;
+    struct fr__group_list groups;
+    uint32_t *messages; /* [n_links] of the round that is being counted; zero between rounds */
+    struct round ring;  /* to the next rank */
+    struct fr__equal_groups *alone; /* the first group; NULL: not asked for yet */
+    struct round *shifts;           /* [n - 1] to the rank r + 1 further; NULL: not asked for yet */
+    enum { UNKNOWN, MATCHED, UNMATCHED } matching;
     /* [n_groups] of groups that are not alike, by ring and by shifts; NULL: not asked for yet */
     double *factors[2];
 };
@@ -121,16 +122,16 @@ static bool keep(struct round *k, struct hop h)
     return true;
 }
 
-static uint32_t device(const struct fr__crowd *c, uint32_t group, uint32_t rank)
+static uint32_t device(const struct fr__equal_groups *c, uint32_t group, uint32_t rank)
 {
     return c->groups.devices[(size_t)group * c->groups.n + rank % c->groups.n];
 }
 
 /* From each rank to the one `by` further, group after group. */
-static enum fr_status add_paths(struct fr__crowd *c, uint32_t by, struct paths *paths,
+static enum fr_status add_paths(struct fr__equal_groups *c, uint32_t by, struct paths *paths,
                                 struct fr_error *err)
 {
-    const struct fr__crowd_groups *g = &c->groups;
+    const struct fr__group_list *g = &c->groups;
     size_t n = (size_t)g->n_groups * g->n;
 
     paths->at = malloc((n + 1) * sizeof(*paths->at));
@@ -145,7 +146,7 @@ static enum fr_status add_paths(struct fr__crowd *c, uint32_t by, struct paths *
     return FR_OK;
 }
 
-static enum fr_status make_round_of(struct fr__crowd *c, uint32_t by, struct paths *paths,
+static enum fr_status make_round_of(struct fr__equal_groups *c, uint32_t by, struct paths *paths,
                                     struct round *out, struct fr_error *err)
 {
     uint32_t most;
@@ -160,7 +161,7 @@ static enum fr_status make_round_of(struct fr__crowd *c, uint32_t by, struct pat
 }
 
 /* All ranks send to the rank `by` further. */
-static enum fr_status make_round(struct fr__crowd *c, uint32_t by, struct round *out,
+static enum fr_status make_round(struct fr__equal_groups *c, uint32_t by, struct round *out,
                                  struct fr_error *err)
 {
     struct paths paths = {0};
@@ -188,10 +189,10 @@ static struct hop slowest(const struct round *k, double bytes)
 
 /* ---- life ---- */
 
-enum fr_status fr__crowd_new(struct fr__crowd **out, struct fr__routes *routes,
-                             const struct fr__crowd_groups *groups, struct fr_error *err)
+enum fr_status fr__equal_groups_new(struct fr__equal_groups **out, struct fr__routes *routes,
+                                    const struct fr__group_list *groups, struct fr_error *err)
 {
-    struct fr__crowd *c = calloc(1, sizeof(*c));
+    struct fr__equal_groups *c = calloc(1, sizeof(*c));
 
     if (!c)
         return fr__fail_nomem(err);
@@ -199,21 +200,21 @@ enum fr_status fr__crowd_new(struct fr__crowd **out, struct fr__routes *routes,
     c->groups = *groups;
     c->messages = calloc(routes->topo->n_links + 1, sizeof(*c->messages));
     if (!c->messages) {
-        fr__crowd_free(c);
+        fr__equal_groups_free(c);
         return fr__fail_nomem(err);
     }
     *out = c;
     return FR_OK;
 }
 
-void fr__crowd_free(struct fr__crowd *c)
+void fr__equal_groups_free(struct fr__equal_groups *c)
 {
     if (!c)
         return;
     for (uint32_t i = 0; c->shifts && i + 1 < c->groups.n; i++)
         free(c->shifts[i].hops);
     free(c->shifts);
-    fr__crowd_free(c->alone);
+    fr__equal_groups_free(c->alone);
     free(c->factors[0]);
     free(c->factors[1]);
     free(c->ring.hops);
@@ -223,12 +224,12 @@ void fr__crowd_free(struct fr__crowd *c)
 
 /* ---- times ---- */
 
-static enum fr_status make_ring(struct fr__crowd *c, struct fr_error *err)
+static enum fr_status make_ring(struct fr__equal_groups *c, struct fr_error *err)
 {
     return c->ring.n > 0 ? FR_OK : make_round(c, 1, &c->ring, err);
 }
 
-static enum fr_status make_shifts(struct fr__crowd *c, struct fr_error *err)
+static enum fr_status make_shifts(struct fr__equal_groups *c, struct fr_error *err)
 {
     if (c->shifts)
         return FR_OK;
@@ -240,8 +241,9 @@ static enum fr_status make_shifts(struct fr__crowd *c, struct fr_error *err)
     return FR_OK;
 }
 
-enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind, double bytes,
-                              double *time_s, double *bytes_s, struct fr_error *err)
+enum fr_status fr__equal_groups_time(struct fr__equal_groups *c, enum fr_collective_kind kind,
+                                     double bytes, double *time_s, double *bytes_s,
+                                     struct fr_error *err)
 {
     uint32_t n = c->groups.n, n_rounds = kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
     double chunk = floor(bytes / n), latency_s = 0, moving_s = 0;
@@ -273,20 +275,20 @@ enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind,
 }
 
 /* The slowest group with all at work against the first alone. */
-static enum fr_status even_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
-                                  struct fr_error *err)
+static enum fr_status matched_factor(struct fr__equal_groups *c, enum fr_collective_kind kind,
+                                     double *factor, struct fr_error *err)
 {
     const double bytes = 1e9 * c->groups.n; /* any will do: the latency is left out */
-    struct fr__crowd_groups one = c->groups;
+    struct fr__group_list one = c->groups;
     double time_s, all_s, alone_s;
     enum fr_status st;
 
     if (!c->alone) {
         one.n_groups = 1;
-        FR_TRY(fr__crowd_new(&c->alone, c->routes, &one, err));
+        FR_TRY(fr__equal_groups_new(&c->alone, c->routes, &one, err));
     }
-    FR_TRY(fr__crowd_time(c, kind, bytes, &time_s, &all_s, err));
-    st = fr__crowd_time(c->alone, kind, bytes, &time_s, &alone_s, err);
+    FR_TRY(fr__equal_groups_time(c, kind, bytes, &time_s, &all_s, err));
+    st = fr__equal_groups_time(c->alone, kind, bytes, &time_s, &alone_s, err);
     if (st == FR_OK && alone_s > 0 && all_s > alone_s)
         *factor = all_s / alone_s;
     return st;
@@ -295,7 +297,7 @@ static enum fr_status even_factor(struct fr__crowd *c, enum fr_collective_kind k
 /* ---- groups that are not alike ---- */
 
 /* Seconds a byte of the slowest message of a group, with the messages that are counted. */
-static double slowness(const struct fr__crowd *c, const struct paths *p, uint32_t group)
+static double slowness(const struct fr__equal_groups *c, const struct paths *p, uint32_t group)
 {
     double worst = 0;
 
@@ -309,8 +311,8 @@ static double slowness(const struct fr__crowd *c, const struct paths *p, uint32_
 }
 
 /* Adds what a byte takes in a round, with all groups at work and with each alone: [n_groups]. */
-static enum fr_status add_slowness(struct fr__crowd *c, uint32_t by, double all[], double alone[],
-                                   struct fr_error *err)
+static enum fr_status add_slowness(struct fr__equal_groups *c, uint32_t by, double all[],
+                                   double alone[], struct fr_error *err)
 {
     struct paths p = {0};
     enum fr_status st = add_paths(c, by, &p, err);
@@ -332,8 +334,8 @@ static enum fr_status add_slowness(struct fr__crowd *c, uint32_t by, double all[
 }
 
 /* [n_groups], the caller's. */
-static enum fr_status uneven_factors(struct fr__crowd *c, bool has_shifts, double **out,
-                                     struct fr_error *err)
+static enum fr_status unmatched_factors(struct fr__equal_groups *c, bool has_shifts, double **out,
+                                        struct fr_error *err)
 {
     uint32_t n_groups = c->groups.n_groups, n_rounds = has_shifts ? c->groups.n - 1 : 1;
     double *all = calloc(n_groups, sizeof(*all)), *alone = calloc(n_groups, sizeof(*alone));
@@ -352,7 +354,7 @@ static enum fr_status uneven_factors(struct fr__crowd *c, bool has_shifts, doubl
 }
 
 /* FR_NONE: in none. */
-static uint32_t group_of(const struct fr__crowd *c, uint32_t d)
+static uint32_t group_of(const struct fr__equal_groups *c, uint32_t d)
 {
     for (size_t i = 0; i < (size_t)c->groups.n_groups * c->groups.n; i++)
         if (c->groups.devices[i] == d)
@@ -360,30 +362,30 @@ static uint32_t group_of(const struct fr__crowd *c, uint32_t d)
     return FR_NONE;
 }
 
-enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, uint32_t member,
-                                double *factor, struct fr_error *err)
+enum fr_status fr__equal_groups_factor(struct fr__equal_groups *c, enum fr_collective_kind kind,
+                                       uint32_t member, double *factor, struct fr_error *err)
 {
-    bool has_shifts = kind == FR_ALL_TO_ALL, is_even;
+    bool has_shifts = kind == FR_ALL_TO_ALL, is_match;
     uint32_t group;
 
     *factor = 1;
     if (c->groups.n_groups < 2 || c->groups.n < 2)
         return FR_OK;
-    if (c->likeness == UNKNOWN) {
-        FR_TRY(fr__crowd_is_even(c, &is_even, err));
-        c->likeness = is_even ? EVEN : UNEVEN;
+    if (c->matching == UNKNOWN) {
+        FR_TRY(fr__equal_groups_match(c, &is_match, err));
+        c->matching = is_match ? MATCHED : UNMATCHED;
     }
-    group = c->likeness == EVEN ? FR_NONE : group_of(c, member);
+    group = c->matching == MATCHED ? FR_NONE : group_of(c, member);
     if (group == FR_NONE)
-        return even_factor(c, kind, factor, err);
+        return matched_factor(c, kind, factor, err);
     if (!c->factors[has_shifts])
-        FR_TRY(uneven_factors(c, has_shifts, &c->factors[has_shifts], err));
+        FR_TRY(unmatched_factors(c, has_shifts, &c->factors[has_shifts], err));
     *factor = c->factors[has_shifts][group];
     return FR_OK;
 }
 
 /* A message from a rank to the next of its ring, with no other at work. */
-static enum fr_status look_at_hop(struct fr__crowd *c, uint32_t group, uint32_t rank,
+static enum fr_status look_at_hop(struct fr__equal_groups *c, uint32_t group, uint32_t rank,
                                   struct hop *out, struct fr_error *err)
 {
     uint32_t number;
@@ -395,17 +397,18 @@ static enum fr_status look_at_hop(struct fr__crowd *c, uint32_t group, uint32_t 
     return FR_OK;
 }
 
-enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_error *err)
+enum fr_status fr__equal_groups_match(struct fr__equal_groups *c, bool *is_match,
+                                      struct fr_error *err)
 {
-    *is_even = true;
+    *is_match = true;
     for (uint32_t r = 0; r < c->groups.n; r++) {
         struct hop first, k;
 
         FR_TRY(look_at_hop(c, 0, r, &first, err));
-        for (uint32_t g = 1; g < c->groups.n_groups && *is_even; g++) {
+        for (uint32_t g = 1; g < c->groups.n_groups && *is_match; g++) {
             FR_TRY(look_at_hop(c, g, r, &k, err));
-            *is_even = fabs(k.latency_s - first.latency_s) <= 1e-12 * first.latency_s &&
-                       fabs(k.Bps - first.Bps) <= 1e-12 * first.Bps;
+            *is_match = fabs(k.latency_s - first.latency_s) <= 1e-12 * first.latency_s &&
+                        fabs(k.Bps - first.Bps) <= 1e-12 * first.Bps;
         }
     }
     return FR_OK;
@@ -414,7 +417,7 @@ enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_e
 /* ---- messages one by one ---- */
 
 static void find_share(const struct paths *p, const struct fr__routes *routes, uint32_t messages[],
-                       uint32_t *share, bool *is_even)
+                       uint32_t *share, bool *is_match)
 {
     count(p, messages, false);
     for (size_t i = 0; i < p->n; i++) {
@@ -426,27 +429,27 @@ static void find_share(const struct paths *p, const struct fr__routes *routes, u
             *share = most;
         /* the narrowest link as it is, shared by that many, must be what holds the message back;
          * messages of another latency end at another time */
-        *is_even &= most == *share && p->at[i].n > 0 &&
-                    fabs(Bps - p->at[0].Bps) <= 1e-12 * p->at[0].Bps &&
-                    fabs(h.latency_s - p->at[0].latency_s) <= 1e-12 * h.latency_s &&
-                    h.Bps * most >= Bps * (1 - 1e-12) && h.Bps * most <= Bps * (1 + 1e-12);
+        *is_match &= most == *share && p->at[i].n > 0 &&
+                     fabs(Bps - p->at[0].Bps) <= 1e-12 * p->at[0].Bps &&
+                     fabs(h.latency_s - p->at[0].latency_s) <= 1e-12 * h.latency_s &&
+                     h.Bps * most >= Bps * (1 - 1e-12) && h.Bps * most <= Bps * (1 + 1e-12);
     }
 }
 
-enum fr_status fr__crowd_share(struct fr__routes *routes, const uint32_t src[],
-                               const uint32_t dst[], size_t n, uint32_t *share, bool *is_even,
-                               struct fr_error *err)
+enum fr_status fr__equal_messages_share(struct fr__routes *routes, const uint32_t src[],
+                                        const uint32_t dst[], size_t n, uint32_t *share,
+                                        bool *is_match, struct fr_error *err)
 {
     struct paths p = {.at = malloc((n + 1) * sizeof(*p.at))};
     uint32_t *messages = calloc(routes->topo->n_links + 1, sizeof(*messages));
     enum fr_status st = p.at && messages ? FR_OK : fr__fail_nomem(err);
 
     *share = 1;
-    *is_even = true;
+    *is_match = true;
     for (size_t i = 0; i < n && st == FR_OK; i++)
         st = add_path(&p, routes, src[i], dst[i], err);
     if (st == FR_OK)
-        find_share(&p, routes, messages, share, is_even);
+        find_share(&p, routes, messages, share, is_match);
     free(messages);
     paths_fini(&p);
     return st;

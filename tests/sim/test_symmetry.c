@@ -1,4 +1,4 @@
-/* tests/sim/test_even.c - what is worked out once for all machines that are alike is what each
+/* tests/sim/test_symmetry.c - what is worked out once for all machines that are alike is what each
  * message by itself comes to: times and bytes of every link, to the last bit. */
 #include "config.h"
 
@@ -321,5 +321,5 @@ int main(void)
     tcase_add_test(c, traffic_is_what_all_steps_send);
     tcase_add_loop_test(c, one_machine_for_all_gives_what_all_give, 0, N_FABRICS);
     tcase_add_loop_test(c, shifts_of_one_machine_give_those_of_all, 0, N_FABRICS);
-    return run_case(c, "sim/even");
+    return run_case(c, "sim/symmetry");
 }

@@ -1,17 +1,16 @@
-/* tests/sim/test_story.c - who sends what to whom, round by round. */
+/* tests/collectives/test_rounds.c - who sends what to whom, round by round. */
 #include "config.h"
 
-#include "sim/story.h"
-#include "sim/sim.h"
+#include "collectives/rounds.h"
 #include "tests/support/base_check.h"
 
 #include <string.h>
 
-static struct fr_collective_story *story_of(const char *topology, uint32_t n,
-                                            enum fr_collective_kind kind, double bytes,
-                                            const char *algorithm)
+static struct fr_collective_rounds *story_of(const char *topology, uint32_t n,
+                                             enum fr_collective_kind kind, double bytes,
+                                             const char *algorithm)
 {
-    struct fr_collective_story *s = NULL;
+    struct fr_collective_rounds *s = NULL;
     struct fr_topo *t = NULL;
     struct fr_error err = {.text = ""};
     uint32_t devices[64];
@@ -19,9 +18,9 @@ static struct fr_collective_story *story_of(const char *topology, uint32_t n,
     for (uint32_t i = 0; i < 64; i++)
         devices[i] = i;
     ck_assert_msg(fr_topo_load(&t, topology, &err) == FR_OK, "%s", err.text);
-    ck_assert_msg(fr_collective_story_new(&s, t, devices, n, kind, bytes,
-                                          &(struct fr_collective_options){.algorithm = algorithm},
-                                          &err) == FR_OK,
+    ck_assert_msg(fr_collective_rounds_new(&s, t, devices, n, kind, bytes,
+                                           &(struct fr_collective_options){.algorithm = algorithm},
+                                           &err) == FR_OK,
                   "%s", err.text);
     fr_topo_free(t);
     return s;
@@ -30,7 +29,7 @@ static struct fr_collective_story *story_of(const char *topology, uint32_t n,
 /* n - 1 rounds of sums, then n - 1 of copies; each rank sends 2 (n - 1) chunks of S / n. */
 START_TEST(a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other)
 {
-    struct fr_collective_story *s = story_of("hgx-h100", 4, FR_ALL_REDUCE, 4000, "ring");
+    struct fr_collective_rounds *s = story_of("hgx-h100", 4, FR_ALL_REDUCE, 4000, "ring");
 
     ck_assert_uint_eq(s->n_rounds, 6);
     ck_assert_uint_eq(s->n_messages, 24);
@@ -41,7 +40,7 @@ START_TEST(a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other)
         ck_assert_uint_eq(s->messages[i].n_pieces, 1);
         ck_assert_double_eq_tol(s->messages[i].bytes, 1000, 1e-9);
     }
-    fr_collective_story_free(s);
+    fr_collective_rounds_free(s);
 }
 END_TEST
 
@@ -62,12 +61,12 @@ START_TEST(rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fr_collective_story *s =
+        struct fr_collective_rounds *s =
             story_of(cases[i].topology, cases[i].n, FR_ALL_REDUCE, 4096, cases[i].algorithm);
 
         ck_assert_msg(s->n_rounds == cases[i].n_rounds, "%s: %u rounds", cases[i].algorithm,
                       s->n_rounds);
-        fr_collective_story_free(s);
+        fr_collective_rounds_free(s);
     }
 }
 END_TEST
@@ -82,8 +81,8 @@ START_TEST(every_algorithm_that_takes_four_ranks_can_be_told)
     ck_assert_int_eq(fr_topo_load(&t, "hgx-h100", &err), FR_OK);
     for (size_t i = 0; fr_collective_algorithm_name(i); i++)
         for (unsigned kind = 0; kind < FR_N_COLLECTIVE_KINDS; kind++) {
-            struct fr_collective_story *s = NULL;
-            enum fr_status st = fr_collective_story_new(
+            struct fr_collective_rounds *s = NULL;
+            enum fr_status st = fr_collective_rounds_new(
                 &s, t, devices, 4, (enum fr_collective_kind)kind, 4096,
                 &(struct fr_collective_options){.algorithm = fr_collective_algorithm_name(i)},
                 &err);
@@ -97,7 +96,7 @@ START_TEST(every_algorithm_that_takes_four_ranks_can_be_told)
                 ck_assert_uint_lt(s->messages[k].round, s->n_rounds);
                 ck_assert_uint_ne(s->messages[k].from, s->messages[k].to);
             }
-            fr_collective_story_free(s);
+            fr_collective_rounds_free(s);
         }
     ck_assert_uint_gt(n_told, 20);
     fr_topo_free(t);
@@ -115,7 +114,7 @@ START_TEST(the_chain_of_a_tree_is_that_of_the_run)
     for (size_t i = 0; i < sizeof(topologies) / sizeof(topologies[0]); i++) {
         struct fr_topo *t = NULL;
         struct fr_router *router = NULL;
-        struct fr_collective_story *s;
+        struct fr_collective_rounds *s;
         struct fr_error err = {.text = ""};
         unsigned n_inside = 0;
 
@@ -135,7 +134,7 @@ START_TEST(the_chain_of_a_tree_is_that_of_the_run)
                           "%s: %u > %u crosses %zu links", topologies[i], m->from, m->to, n_links);
         }
         ck_assert_uint_eq(n_inside, 2 * 7 * t->n_machines);
-        fr_collective_story_free(s);
+        fr_collective_rounds_free(s);
         fr_router_free(router);
         fr_topo_free(t);
     }
@@ -149,7 +148,7 @@ END_TEST
 START_TEST(rabenseifners_rounds_and_bytes_are_the_papers)
 {
     for (uint32_t n = 2; n <= 33; n++) {
-        struct fr_collective_story *s =
+        struct fr_collective_rounds *s =
             story_of("33x gh200-quad", n, FR_ALL_REDUCE, 1024, "rabenseifner");
         uint32_t l = 0;
         double q, r;
@@ -162,7 +161,7 @@ START_TEST(rabenseifners_rounds_and_bytes_are_the_papers)
         ck_assert_double_eq_tol(s->most_sent_bytes, 1024 * (2 * (q - 1) / q + (r > 0 ? 1.5 : 0)),
                                 1e-9);
         ck_assert_double_eq_tol(s->sent_bytes, 1024 * (2 * (q - 1) + 2.5 * r), 1e-9);
-        fr_collective_story_free(s);
+        fr_collective_rounds_free(s);
     }
 }
 END_TEST
@@ -179,7 +178,7 @@ START_TEST(rabenseifner_sends_most_to_the_nearest)
                  {"halving-doubling", 2 * (1 / 2.0 + 1 / 4.0)}};
 
     for (size_t i = 0; i < 2; i++) {
-        struct fr_collective_story *s =
+        struct fr_collective_rounds *s =
             story_of("4x gh200-quad", 16, FR_ALL_REDUCE, 4096, cases[i].algorithm);
         double across = 0;
 
@@ -187,14 +186,14 @@ START_TEST(rabenseifner_sends_most_to_the_nearest)
             if (s->messages[k].from / 4 != s->messages[k].to / 4)
                 across += s->messages[k].bytes;
         ck_assert_double_eq_tol(across, 16 * 4096 * cases[i].across, 1e-9);
-        fr_collective_story_free(s);
+        fr_collective_rounds_free(s);
     }
 }
 END_TEST
 
 START_TEST(too_many_ranks_and_unknown_algorithms_are_refused)
 {
-    struct fr_collective_story *s = NULL;
+    struct fr_collective_rounds *s = NULL;
     struct fr_topo *t = NULL;
     struct fr_error err;
     uint32_t devices[72];
@@ -202,18 +201,18 @@ START_TEST(too_many_ranks_and_unknown_algorithms_are_refused)
     for (uint32_t i = 0; i < 72; i++)
         devices[i] = i;
     ck_assert_int_eq(fr_topo_load(&t, "9x hgx-h100", &err), FR_OK);
-    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 72, FR_ALL_REDUCE, 64,
-                                             &(struct fr_collective_options){.algorithm = "ring"},
-                                             &err),
+    ck_assert_int_eq(fr_collective_rounds_new(&s, t, devices, 72, FR_ALL_REDUCE, 64,
+                                              &(struct fr_collective_options){.algorithm = "ring"},
+                                              &err),
                      FR_ERANGE);
     ck_assert_str_eq(err.text, "more than 64 ranks");
-    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_REDUCE, 64,
-                                             &(struct fr_collective_options){.algorithm = "spiral"},
-                                             &err),
-                     FR_EUSAGE);
-    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_TO_ALL, 64,
-                                             &(struct fr_collective_options){.algorithm = "tree"},
-                                             &err),
+    ck_assert_int_eq(
+        fr_collective_rounds_new(&s, t, devices, 8, FR_ALL_REDUCE, 64,
+                                 &(struct fr_collective_options){.algorithm = "spiral"}, &err),
+        FR_EUSAGE);
+    ck_assert_int_eq(fr_collective_rounds_new(&s, t, devices, 8, FR_ALL_TO_ALL, 64,
+                                              &(struct fr_collective_options){.algorithm = "tree"},
+                                              &err),
                      FR_EUSAGE);
     ck_assert(s == NULL);
     fr_topo_free(t);
@@ -231,5 +230,5 @@ int main(void)
     tcase_add_test(tc, rabenseifners_rounds_and_bytes_are_the_papers);
     tcase_add_test(tc, rabenseifner_sends_most_to_the_nearest);
     tcase_add_test(tc, too_many_ranks_and_unknown_algorithms_are_refused);
-    return run_case(tc, "sim/story");
+    return run_case(tc, "collectives/rounds");
 }

@@ -1,10 +1,11 @@
-/* sim/collectives/way.c - see way.h. */
+/* sim/collectives/schedule_choice.c - the algorithm, protocol, lanes and chunks of a collective,
+ * and the routes of its messages; see schedule_choice.h. */
 #include "config.h"
 
-#include "sim/collectives/chosen.h"
+#include "sim/collectives/nccl_choice.h"
 #include "collectives/grid.h"
 #include "collectives/nccl/measured.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { LL_PEER_BYTES = 16 << 10 };
 
 /* What is to be done, and by which protocol. */
 struct recipe {
-    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
+    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of closed_form.c */
     enum fr__nccl_protocol protocol;
     unsigned n_channels;
 };
@@ -71,8 +72,9 @@ static void set_pipeline(const struct recipe *r, struct fr__schedule *s)
             chunks_of(s->bytes / (s->n_lanes ? s->n_lanes : 1), chunk_bytes(s, r->protocol));
 }
 
-/* Rings over the link graph, as form.c has them. */
-static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr__way *out)
+/* Rings over the link graph, as closed_form.c has them. */
+static bool set_rings(struct fr__engine *e, const struct fr_collective *c,
+                      struct fr__collective_schedule *out)
 {
     struct fr__schedule *s = &out->schedule;
     const struct fr__ring_set *rings = fr__group_rings(e, c->group);
@@ -98,11 +100,11 @@ static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr
 }
 
 /* As NCCL's search finds them; without its model by number. */
-static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
+static void set_chains(struct fr__engine *e, uint32_t group, struct fr__schedule *s)
 {
     struct fr__chains chains;
 
-    if (!fr__chosen_chains(e, group, e->o->way->version, &chains) || chains.per_node != s->per_node)
+    if (!fr__group_chains(e, group, e->o->way->version, &chains) || chains.per_node != s->per_node)
         return;
     s->n_lanes = chains.n_lanes;
     s->order = chains.order;
@@ -110,13 +112,14 @@ static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
 }
 
 /* Where links are made slower in latency, so is what a protocol takes over them. */
-static double slowness(const struct engine *e, enum fr_link_kind kind, enum fr_link_resource what)
+static double slowness(const struct fr__engine *e, enum fr_link_kind kind,
+                       enum fr_link_resource what)
 {
     return e->o->slowness ? e->o->slowness[fr_link_resource(kind, what)] : 1;
 }
 
 /* As measured systems were; 1 where that is not asked for, or nobody measured it. */
-static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
+static struct fr__nccl_measured measured(struct fr__engine *e, uint32_t group,
                                          enum fr__nccl_algorithm row, enum fr__nccl_protocol p,
                                          bool is_over_nodes)
 {
@@ -124,23 +127,23 @@ static struct fr__nccl_measured measured(struct engine *e, uint32_t group,
 
     if (!way->as_measured)
         return (struct fr__nccl_measured){1, 1};
-    return fr__nccl_measured_of(fr__chosen_min_sm(e, group, way->version), is_over_nodes, row, p);
+    return fr__nccl_measured_of(fr__group_min_sm(e, group, way->version), is_over_nodes, row, p);
 }
 
 /* How much longer than its bytes on the wire a message holds its links. LL is bound by the
  * processor and not by the links. In a tree inside one machine the threads of a channel sum upwards
  * and copy downwards in turn, so NCCL counts its bandwidth half (src/graph/tuning.cc). */
-static double held_longer(struct engine *e, uint32_t collective, enum fr__nccl_algorithm row,
+static double held_longer(struct fr__engine *e, uint32_t collective, enum fr__nccl_algorithm row,
                           enum fr__nccl_protocol p, bool is_over_nodes)
 {
-    double slower = fr__chosen_slower(e, collective, e->o->way->version, row, p);
+    double slower = fr__protocol_slowdown(e, collective, e->o->way->version, row, p);
     double both_ways = row == FR__NCCL_ALGO_TREE && !is_over_nodes && slower > 0 ? 2 : 1;
 
     return both_ways * (p == FR__NCCL_LL ? fmax(slower / fr__nccl_wire_factor(p), 1) : 1);
 }
 
 /* What of the data is the GPU's own already goes from one buffer to the other. */
-static double own_s(const struct engine *e, const struct fr__schedule *s, uint32_t group)
+static double own_s(const struct fr__engine *e, const struct fr__schedule *s, uint32_t group)
 {
     const struct fr_topo *t = e->v->topo;
     const struct fr_device *d = &t->devices[fr_plan_group_device(e->plan, group, 0)];
@@ -161,8 +164,8 @@ static uint32_t ahead_of(const struct fr__algorithm *a, enum fr__nccl_protocol p
     return a == &fr__ring_algorithm && p == FR__NCCL_SIMPLE ? FR__MOST_AHEAD / 4 : FR__MOST_AHEAD;
 }
 
-static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__nccl_protocol p,
-                               struct fr__way *out)
+static void set_protocol_costs(struct fr__engine *e, uint32_t collective, enum fr__nccl_protocol p,
+                               struct fr__collective_schedule *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
         [FR_LINK_NVLINK] = FR__NCCL_HOP_NVLINK,
@@ -213,16 +216,9 @@ static void set_protocol_costs(struct engine *e, uint32_t collective, enum fr__n
         out->hop_s[FR_LINK_NVLINK] /= 4;
 }
 
-static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
-{
-    if (kind == FR_ALL_TO_ALL)
-        return &fr__pairwise_algorithm;
-    return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
-}
-
 /* Of messages between two ranks: LL up to 16 KiB a channel (src/enqueue.cc, NCCL_P2P_LL_THRESHOLD),
  * and two channels a peer. They have no LL128. */
-static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t collective)
+static enum fr__nccl_protocol peer_protocol(const struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     double each = c->bytes / fr_plan_group_size(e->plan, c->group);
@@ -233,7 +229,7 @@ static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t col
 }
 
 /* As NCCL chooses; where it has no model rings by the protocol asked for. */
-static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
+static struct recipe nccl_recipe(struct fr__engine *e, uint32_t collective)
 {
     static const struct fr__algorithm *const ALGORITHMS[FR__NCCL_N_ALGORITHMS] = {
         [FR__NCCL_ALGO_TREE] = &fr__tree_algorithm,
@@ -243,23 +239,24 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
     const struct fr_collective_way *way = e->o->way;
     enum fr_collective_kind kind = e->v->collectives[collective].kind;
     uint32_t group = e->v->collectives[collective].group;
-    bool is_one_node = fr__chosen_nodes(e, group, way->version) == 1;
+    bool is_one_node = fr__group_nodes(e, group, way->version) == 1;
     struct fr__nccl_choice c;
 
     if (kind == FR_ALL_TO_ALL && !is_one_node)
         return (struct recipe){&fr__shift_algorithm, peer_protocol(e, collective), 0};
-    if (kind == FR_ALL_TO_ALL && fr__chosen_min_sm(e, group, way->version) > 0)
+    if (kind == FR_ALL_TO_ALL && fr__group_min_sm(e, group, way->version) > 0)
         return (struct recipe){&fr__pairwise_algorithm, peer_protocol(e, collective), 0};
-    if (!fr__chosen(e, collective, way, &c))
-        return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
+    if (!fr__nccl_choice_of(e, collective, way, &c))
+        return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? fr__algorithm_usual(kind)
+                                                                    : NULL,
                                way->protocol, way->n_channels};
-    return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? usual_for(kind)
+    return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? fr__algorithm_usual(kind)
                                                              : ALGORITHMS[c.algorithm],
                            c.protocol, way->n_channels ? way->n_channels : c.channels};
 }
 
 /* What is asked for by hand stands for the kinds that it has. */
-static struct recipe recipe_of(struct engine *e, uint32_t collective)
+static struct recipe recipe_of(struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective_way *way = e->o->way;
     const struct fr__algorithm *a = way ? way->algorithm : NULL;
@@ -275,15 +272,15 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
     if (a && fr_collective_way_has(way, kind))
         r.algorithm = a;
     else if (way->protocol < FR__NCCL_N_PROTOCOLS)
-        r.algorithm = usual_for(kind);
+        r.algorithm = fr__algorithm_usual(kind);
     if (way->protocol == FR__NCCL_N_PROTOCOLS &&
         (r.algorithm == &fr__ring_algorithm || r.algorithm == &fr__chain_algorithm))
-        r.algorithm = NULL; /* as form.c has them */
+        r.algorithm = NULL; /* as closed_form.c has them */
     return r;
 }
 
 struct ranks {
-    struct engine *e;
+    struct fr__engine *e;
     uint32_t group;
 };
 
@@ -301,7 +298,8 @@ static uint32_t count_hops(void *user, uint32_t from, uint32_t to)
     return n;
 }
 
-bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
+bool fr__collective_schedule_of(struct fr__engine *e, uint32_t collective,
+                                struct fr__collective_schedule *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__schedule *s = &out->schedule;
@@ -316,8 +314,8 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     a = r.algorithm;
     if (!a)
         return false;
-    machines = fr__chosen_nodes(e, c->group, e->o->way->version);
-    *out = (struct fr__way){.start_s = 0};
+    machines = fr__group_nodes(e, c->group, e->o->way->version);
+    *out = (struct fr__collective_schedule){.start_s = 0};
     *s = (struct fr__schedule){.algorithm = a, .kind = c->kind, .n = n, .bytes = c->bytes};
     s->root = c->kind == FR_BROADCAST || c->kind == FR_REDUCE ? c->root : 0;
     s->per_node = machines ? n / machines : 1;
@@ -337,8 +335,8 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
 
 /* ---- messages ---- */
 
-static uint32_t device_of(const struct engine *e, uint32_t collective, const struct fr__way *w,
-                          uint32_t rank)
+static uint32_t device_of(const struct fr__engine *e, uint32_t collective,
+                          const struct fr__collective_schedule *w, uint32_t rank)
 {
     if (w->devices)
         return w->devices[rank];
@@ -347,7 +345,7 @@ static uint32_t device_of(const struct engine *e, uint32_t collective, const str
 
 /* How many links of a route lead to the switch that sums; 0: none. NVLS: the first NVSwitch. Else
  * of the network switches on the way the one in the middle. */
-static uint32_t links_to_switch(const struct engine *e, uint32_t route, bool is_nvls)
+static uint32_t links_to_switch(const struct fr__engine *e, uint32_t route, bool is_nvls)
 {
     const struct fr__route *r = fr__route_at(e, route);
     const uint32_t *links = fr__route_links(&e->network.routes, r);
@@ -364,7 +362,7 @@ static uint32_t links_to_switch(const struct engine *e, uint32_t route, bool is_
 }
 
 /* A rank whose route from `rank` crosses the switch: the next of its machine, or of another one. */
-static uint32_t rank_beyond(const struct engine *e, uint32_t collective,
+static uint32_t rank_beyond(const struct fr__engine *e, uint32_t collective,
                             const struct fr__schedule *s, uint32_t rank, bool is_nvls)
 {
     uint32_t m = s->per_node;
@@ -375,8 +373,8 @@ static uint32_t rank_beyond(const struct engine *e, uint32_t collective,
     return (rank + (s->n > m ? m : 1)) % s->n;
 }
 
-static uint32_t switch_route(struct engine *e, uint32_t collective, const struct fr__way *w,
-                             uint32_t rank, bool is_up)
+static uint32_t switch_route(struct fr__engine *e, uint32_t collective,
+                             const struct fr__collective_schedule *w, uint32_t rank, bool is_up)
 {
     bool is_nvls = w->schedule.algorithm == &fr__nvls_algorithm;
     uint32_t beyond = rank_beyond(e, collective, &w->schedule, rank, is_nvls);
@@ -408,7 +406,7 @@ static uint32_t switch_route(struct engine *e, uint32_t collective, const struct
 }
 
 /* Through another GPU, where NCCL sends so; FR_NONE: straight on. */
-static uint32_t relayed_route(const struct fr__way *w, uint32_t from, uint32_t to)
+static uint32_t relayed_route(const struct fr__collective_schedule *w, uint32_t from, uint32_t to)
 {
     const struct fr__relayed *k = w->rings ? w->rings->relayed : NULL;
 
@@ -418,8 +416,8 @@ static uint32_t relayed_route(const struct fr__way *w, uint32_t from, uint32_t t
     return FR_NONE;
 }
 
-uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__way *w,
-                       uint32_t from, uint32_t to)
+uint32_t fr__scheduled_route(struct fr__engine *e, uint32_t collective,
+                             const struct fr__collective_schedule *w, uint32_t from, uint32_t to)
 {
     uint32_t relayed;
 
@@ -433,8 +431,8 @@ uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__w
     return fr__route_take(e, device_of(e, collective, w, from), device_of(e, collective, w, to));
 }
 
-double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
-                       const struct fr__route *route, enum fr_link_kind *kind)
+double fr__scheduled_extra_s(const struct fr__engine *e, const struct fr__collective_schedule *w,
+                             const struct fr__route *route, enum fr_link_kind *kind)
 {
     const uint32_t *links = fr__route_links(&e->network.routes, route);
     enum fr_link_kind outermost = FR_LINK_NVLINK;

@@ -1,10 +1,10 @@
-/* sim/collectives/story.c - runs a schedule in rounds, so that people can read it: see story.h.
+/* collectives/rounds.c - runs a schedule in rounds, so that people can read it: see rounds.h.
  *
- * It is separate from run.c, which gives each message the time that its links take. */
+ * It is separate from the engine (sim/collectives/schedule_run.c), which gives each message the
+ * time that its links take. */
 #include "config.h"
 
-#include "sim/story.h"
-#include "sim/sim.h"
+#include "collectives/rounds.h"
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -33,7 +33,7 @@ struct flight {
 
 struct run {
     const struct fr__schedule *s;
-    struct fr_collective_story *story;
+    struct fr_collective_rounds *told;
     struct slot *slots;     /* [n_entities * n_slots] */
     double *sent;           /* [n_entities] bytes */
     struct flight *flights; /* [n_flights] */
@@ -58,16 +58,16 @@ static void take_piece(void *user, uint32_t piece)
 static enum fr_status tell(struct run *r, uint32_t slot, uint32_t step, uint32_t k,
                            const struct fr__send *m)
 {
-    struct fr_collective_story *t = r->story;
+    struct fr_collective_rounds *t = r->told;
     uint32_t from = fr__slot_entity(r->s, slot), to = fr__slot_entity(r->s, m->to);
     struct pieces p = {.n = 0};
 
     r->s->algorithm->carry(r->s, slot, step, k, take_piece, &p);
     if (from == to || (t->n_lanes > 1 && p.first >= t->n_pieces / t->n_lanes))
         return FR_OK;
-    if (t->n_messages == FR_STORY_MOST_MESSAGES)
+    if (t->n_messages == FR_ROUNDS_MOST_MESSAGES)
         return fr__fail(r->err, FR_ERANGE, FR_NOWHERE, "more than %d messages",
-                        FR_STORY_MOST_MESSAGES);
+                        FR_ROUNDS_MOST_MESSAGES);
     if (!fr__grow(&t->messages, &r->cap_messages, t->n_messages + 1, sizeof(*t->messages)))
         return fr__fail_nomem(r->err);
     t->messages[t->n_messages++] = (struct fr_collective_message){.round = r->round,
@@ -175,14 +175,14 @@ static enum fr_status run_rounds(struct run *r)
     uint32_t n = r->s->n_entities * r->s->n_slots;
 
     do {
-        size_t before = r->story->n_messages;
+        size_t before = r->told->n_messages;
 
         do
             for (uint32_t slot = 0; slot < n; slot++)
                 FR_TRY(go_on(r, slot));
         while (arrive(r, true));
-        if (r->story->n_messages > before)
-            r->story->n_rounds = r->round + 1;
+        if (r->told->n_messages > before)
+            r->told->n_rounds = r->round + 1;
         r->round++;
     } while (arrive(r, false));
     for (uint32_t slot = 0; slot < n; slot++)
@@ -191,11 +191,11 @@ static enum fr_status run_rounds(struct run *r)
     return FR_OK;
 }
 
-static enum fr_status tell_schedule(struct fr_collective_story *t, const struct fr__schedule *s,
+static enum fr_status tell_schedule(struct fr_collective_rounds *t, const struct fr__schedule *s,
                                     struct fr_error *err)
 {
     size_t n = (size_t)s->n_entities * s->n_slots;
-    struct run r = {.s = s, .story = t, .err = err};
+    struct run r = {.s = s, .told = t, .err = err};
     enum fr_status st;
 
     r.slots = calloc(n + 1, sizeof(*r.slots));
@@ -213,18 +213,11 @@ static enum fr_status tell_schedule(struct fr_collective_story *t, const struct 
 
 /* ---- what is told ---- */
 
-static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
-{
-    if (kind == FR_ALL_TO_ALL)
-        return &fr__pairwise_algorithm;
-    return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
-}
-
 /* By NCCL's name or ours; NULL: no such. */
 static const struct fr__algorithm *named(const char *name, enum fr_collective_kind kind)
 {
     if (!name || strcmp(name, "nccl") == 0 || strcmp(name, "Ring") == 0)
-        return usual_for(kind);
+        return fr__algorithm_usual(kind);
     if (strcmp(name, "Tree") == 0)
         return &fr__tree_algorithm;
     if (strcmp(name, "NVLS") == 0 || strcmp(name, "NVLSTree") == 0)
@@ -366,44 +359,44 @@ static enum fr_status find_algorithm(struct making *m, const char *name, struct 
                : fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no algorithm of collectives '%s'", name);
 }
 
-enum fr_status fr_collective_story_new(struct fr_collective_story **out, const struct fr_topo *t,
-                                       const uint32_t devices[], uint32_t n,
-                                       enum fr_collective_kind kind, double bytes,
-                                       const struct fr_collective_options *how,
-                                       struct fr_error *err)
+enum fr_status fr_collective_rounds_new(struct fr_collective_rounds **out, const struct fr_topo *t,
+                                        const uint32_t devices[], uint32_t n,
+                                        enum fr_collective_kind kind, double bytes,
+                                        const struct fr_collective_options *how,
+                                        struct fr_error *err)
 {
     struct making m = {.s = {.kind = kind, .n = n, .bytes = bytes}, .topo = t, .devices = devices};
-    struct fr_collective_story *story = NULL;
+    struct fr_collective_rounds *told = NULL;
     struct fr__custom *custom = NULL;
     enum fr_status st;
 
-    if (n > FR_STORY_MOST_RANKS)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "more than %d ranks", FR_STORY_MOST_RANKS);
+    if (n > FR_ROUNDS_MOST_RANKS)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "more than %d ranks", FR_ROUNDS_MOST_RANKS);
     FR_TRY(find_algorithm(&m, how->algorithm, &custom, err));
     st = make_schedule(&m, how->nccl_version, err);
-    if (st == FR_OK && !(story = calloc(1, sizeof(*story))))
+    if (st == FR_OK && !(told = calloc(1, sizeof(*told))))
         st = fr__fail_nomem(err);
     if (st == FR_OK) {
-        *story = (struct fr_collective_story){.algorithm = m.s.algorithm->name,
+        *told = (struct fr_collective_rounds){.algorithm = m.s.algorithm->name,
                                               .summary = m.s.algorithm->summary,
                                               .source = m.s.algorithm->source,
                                               .n_ranks = n,
                                               .n_switches = m.s.n_entities - n,
                                               .n_pieces = m.s.n_pieces,
                                               .n_lanes = m.s.n_entities > n ? m.s.n_lanes : 1};
-        st = tell_schedule(story, &m.s, err);
+        st = tell_schedule(told, &m.s, err);
     }
     fr__custom_free(custom);
     fr_router_free(m.router);
     free(m.order);
     if (st == FR_OK)
-        *out = story;
+        *out = told;
     else
-        fr_collective_story_free(story);
+        fr_collective_rounds_free(told);
     return st;
 }
 
-void fr_collective_story_free(struct fr_collective_story *s)
+void fr_collective_rounds_free(struct fr_collective_rounds *s)
 {
     if (!s)
         return;

@@ -1,5 +1,5 @@
 /* The queue of a few or of many against a plain array. */
-#include "sim/turns.h"
+#include "sim/event_queue.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -31,27 +31,28 @@ static void play(uint64_t seed, uint32_t n)
 {
     uint64_t state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     double level[MANY] = {0};
-    struct fr__turns t;
+    struct fr__event_queue t;
     uint32_t n_waiting = 0;
 
-    ck_assert(fr__turns_init(&t, n));
+    ck_assert(fr__event_queue_init(&t, n));
     for (uint32_t step = 0; step < 3000; step++) {
         uint32_t what = below(&state, 5), id = below(&state, n);
 
-        if (fr__turns_is_empty(&t) != (n_waiting == 0)) /* Check's own asserts are slow */
+        if (fr__event_queue_is_empty(&t) != (n_waiting == 0)) /* Check's own asserts are slow */
             ck_abort_msg("%u wait, is_empty says otherwise", n_waiting);
-        if (fr__turns_next(&t) != (n_waiting ? fr__turns_top(&t).time_bits : UINT64_MAX))
+        if (fr__event_queue_next(&t) !=
+            (n_waiting ? fr__event_queue_top(&t).time_bits : UINT64_MAX))
             ck_abort_msg("the next time is not that of the next one");
         if (what < 3 && level[id] == 0) {
             level[id] = 1 + below(&state, 30);
-            fr__turns_push(&t, level[id], id, what);
+            fr__event_queue_push(&t, level[id], id, what);
             n_waiting++;
         } else if (what == 3 && level[id] > 0) {
-            fr__turns_remove(&t, id);
+            fr__event_queue_remove(&t, id);
             level[id] = 0;
             n_waiting--;
         } else if (what == 4 && n_waiting) {
-            struct fr__event top = fr__turns_top(&t), e = fr__turns_pop(&t);
+            struct fr__event top = fr__event_queue_top(&t), e = fr__event_queue_pop(&t);
 
             if (fr__event_id(top) != fr__event_id(e) || fr__event_id(e) != next_of(level) ||
                 fr__event_time(e) != level[fr__event_id(e)])
@@ -61,8 +62,8 @@ static void play(uint64_t seed, uint32_t n)
             n_waiting--;
         }
     }
-    fr__turns_clear(&t);
-    ck_assert(fr__turns_is_empty(&t));
+    fr__event_queue_clear(&t);
+    ck_assert(fr__event_queue_is_empty(&t));
     fr__heap_fini(&t.rest);
 }
 
@@ -86,5 +87,5 @@ int main(void)
 
     tcase_add_test(tc, a_few_come_in_order);
     tcase_add_test(tc, many_come_in_order_and_so_do_the_few_that_are_left);
-    return run_case(tc, "sim_turns");
+    return run_case(tc, "sim/event_queue");
 }

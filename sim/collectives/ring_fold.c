@@ -1,4 +1,5 @@
-/* sim/collectives/fold.c - rings that repeat themselves, simulated once for all that do the same.
+/* sim/collectives/ring_fold.c - rings that repeat themselves, simulated once for all that do the
+ * same.
  *
  * A ring over a hundred equal machines does the same in each of them at the same time (see
  * sim/network/ring_period.h). So one message stands for one of each machine, and the time of the
@@ -16,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fr__rings_may_fold(const struct engine *e)
+bool fr__rings_may_fold(const struct fr__engine *e)
 {
-    const struct network *n = &e->network;
+    const struct fr__network *n = &e->network;
 
     if (e->parts || fr__has_interference(e) || e->o->channels > 0)
         return false;
@@ -28,24 +29,22 @@ bool fr__rings_may_fold(const struct engine *e)
 }
 
 /* What all hops of a class have sent, on their links. */
-static void add_bytes(struct engine *e, const struct ring_state *r)
+static void add_bytes(struct fr__engine *e, const struct fr__ring_state *r)
 {
-    const struct ring *k = &r->ring;
+    const struct fr__ring *k = &r->ring;
     double *link_bytes = e->network.link_bytes;
 
     for (uint32_t i = 0; link_bytes && i < k->n * k->times; i++) {
         const struct fr__route *route = fr__route_at(e, k->all_routes[i]);
-        const uint32_t *links = fr__route_links(&e->network.routes, route);
 
-        for (uint32_t l = 0; l < route->n_links; l++)
-            link_bytes[links[l]] += r->sent[i % k->n] * k->chunk_bytes;
+        fr__route_count(&e->network.routes, route, r->sent[i % k->n] * k->chunk_bytes, link_bytes);
     }
 }
 
 /* ---- unfolding ---- */
 
 /* The counts of rounds, for all positions. */
-static bool spread_rounds(struct ring_state *r)
+static bool spread_rounds(struct fr__ring_state *r)
 {
     uint32_t period = r->ring.n, n = period * r->ring.times;
     uint32_t *rounds = malloc(3 * (size_t)n * sizeof(*rounds));
@@ -65,9 +64,9 @@ static bool spread_rounds(struct ring_state *r)
     return true;
 }
 
-static void unfold(struct engine *e, struct ring_state *r)
+static void unfold(struct fr__engine *e, struct fr__ring_state *r)
 {
-    struct fold_message *under_way = r->under_way;
+    struct fr__fold_message *under_way = r->under_way;
     uint32_t period = r->ring.n, times = r->ring.times;
 
     add_bytes(e, r);
@@ -94,9 +93,9 @@ static void unfold(struct engine *e, struct ring_state *r)
     free(under_way);
 }
 
-static void unfold_all(struct engine *e)
+static void unfold_all(struct fr__engine *e)
 {
-    struct collectives *c = &e->collectives;
+    struct fr__collectives *c = &e->collectives;
 
     c->n_folded = 0;
     e->network.before_sharing = NULL; /* the messages that unfolding starts are none that unfold */
@@ -107,13 +106,13 @@ static void unfold_all(struct engine *e)
 
 /* ---- folding ---- */
 
-bool fr__ring_fold(struct engine *e, struct ring_state *r)
+bool fr__ring_fold(struct fr__engine *e, struct fr__ring_state *r)
 {
-    struct ring *k = &r->ring;
+    struct fr__ring *k = &r->ring;
     const struct fr__ring_set *set;
     uint32_t which;
 
-    if (k->algorithm != ALGORITHM_RING)
+    if (k->pattern != PATTERN_RING)
         return true;
     set = fr__group_rings(e, e->v->collectives[k->collective].group);
     if (!set || !set->period_routes)
@@ -133,7 +132,7 @@ bool fr__ring_fold(struct engine *e, struct ring_state *r)
     return true;
 }
 
-void fr__ring_fold_end(struct engine *e, struct ring_state *r)
+void fr__ring_fold_end(struct fr__engine *e, struct fr__ring_state *r)
 {
     add_bytes(e, r);
     free(r->under_way);

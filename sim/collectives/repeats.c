@@ -1,4 +1,4 @@
-/* sim/collectives/alike.c - collectives that take a known time and are alike.
+/* sim/collectives/repeats.c - collectives that take a known time and repeat each other.
  *
  * A model whose parameters are sharded gathers each layer once or twice, always among the same
  * ranks and mostly as many bytes. What one such message takes, and puts on each link, costs a walk
@@ -8,19 +8,19 @@
 #include "config.h"
 
 #include "base/hash.h"
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct fr__alike_table {
+struct fr__repeats {
     struct fr__hash_table table;
-    struct alike *at; /* [n] */
+    struct fr__repeat *at; /* [n] */
     size_t n, cap;
     uint32_t *of; /* [n_collectives] its entry + 1; 0: not asked for yet */
 };
 
-void fr__alike_table_free(struct fr__alike_table *t)
+void fr__repeats_free(struct fr__repeats *t)
 {
     if (!t)
         return;
@@ -29,12 +29,12 @@ void fr__alike_table_free(struct fr__alike_table *t)
     free(t);
 }
 
-enum fr_status fr__alike_reset(struct engine *e)
+enum fr_status fr__repeats_reset(struct fr__engine *e)
 {
-    struct fr__alike_table *t = e->collectives.alike;
+    struct fr__repeats *t = e->collectives.repeats;
 
     if (!t)
-        t = e->collectives.alike = calloc(1, sizeof(*t));
+        t = e->collectives.repeats = calloc(1, sizeof(*t));
     if (!t)
         return fr__engine_fail_nomem(e);
     fr__hash_fini(&t->table);
@@ -57,7 +57,7 @@ static uint64_t hash_of(const struct fr_collective *c)
 }
 
 /* The number of the entry; FR_NONE: out of memory. */
-static uint32_t find(struct engine *e, struct fr__alike_table *t, uint32_t collective)
+static uint32_t find(struct fr__engine *e, struct fr__repeats *t, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint64_t hash = hash_of(c);
@@ -70,13 +70,13 @@ static uint32_t find(struct engine *e, struct fr__alike_table *t, uint32_t colle
     if (!fr__grow(&t->at, &t->cap, t->n + 1, sizeof(*t->at)) ||
         !fr__hash_add(&t->table, hash, (uint32_t)t->n))
         return FR_NONE;
-    t->at[t->n] = (struct alike){.of = collective};
+    t->at[t->n] = (struct fr__repeat){.of = collective};
     return (uint32_t)t->n++;
 }
 
-struct alike *fr__alike(struct engine *e, uint32_t collective)
+struct fr__repeat *fr__repeat_of(struct fr__engine *e, uint32_t collective)
 {
-    struct fr__alike_table *t = e->collectives.alike;
+    struct fr__repeats *t = e->collectives.repeats;
     uint32_t id = t->of[collective];
 
     if (id == 0) {

@@ -1,33 +1,41 @@
-/* sim/collectives/load.c - see load.h: loads are made once a run and found again by what they are
- * of. */
+/* sim/collectives/link_load.c - loads are made once a run and found again by what
+ * they are of; see link_load.h. */
 #include "config.h"
 
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 
 #include "base/hash.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum shape { SHAPE_RING, SHAPE_CHAIN, SHAPE_SHIFT, SHAPE_STEP, SHAPE_WAY, SHAPE_PAIR };
+enum shape {
+    SHAPE_RING = PATTERN_RING,
+    SHAPE_CHAIN = PATTERN_CHAIN,
+    SHAPE_SHIFT = PATTERN_SHIFT,
+    SHAPE_STEP, /* a shift of one round */
+    SHAPE_SCHEDULE,
+    SHAPE_PAIR
+};
 
 /* What a load is of. */
 struct key {
     uint64_t shape;       /* no room between fields: keys are hashed and compared as bytes */
     uint32_t group, root; /* of a pair: the two devices */
-    /* of a schedule; else 0. Its messages share the bytes in the same way however many there are. */
+    /* of a schedule; else 0. Its messages share the bytes in the same way however many there
+     * are. */
     uint64_t kind, algorithm, n_lanes;
 };
 
 struct made {
     struct key key;
-    struct fr__load load;
+    struct fr__link_load load;
     double of_bytes; /* of a schedule: the collective's bytes that it was made for */
 };
 
-struct fr__loads {
+struct fr__link_loads {
     struct fr__hash_table table; /* of made */
     struct made **made;          /* [n] each in the arena */
     size_t n, cap;
@@ -40,7 +48,7 @@ struct fr__loads {
 
 /* ---- life ---- */
 
-void fr__loads_free(struct fr__loads *l)
+void fr__link_loads_free(struct fr__link_loads *l)
 {
     if (!l)
         return;
@@ -51,9 +59,9 @@ void fr__loads_free(struct fr__loads *l)
     free(l);
 }
 
-static struct fr__loads *loads_of(struct engine *e)
+static struct fr__link_loads *loads_of(struct fr__engine *e)
 {
-    struct fr__loads *l = e->collectives.loads;
+    struct fr__link_loads *l = e->collectives.link_loads;
 
     if (l)
         return l;
@@ -61,14 +69,14 @@ static struct fr__loads *loads_of(struct engine *e)
     if (l)
         l->arena = fr__arena_new();
     if (!l || !l->arena) {
-        fr__loads_free(l);
+        fr__link_loads_free(l);
         fr__engine_fail_nomem(e);
         return NULL;
     }
-    return e->collectives.loads = l;
+    return e->collectives.link_loads = l;
 }
 
-static double *sums_of(struct engine *e, struct fr__loads *l)
+static double *sums_of(struct fr__engine *e, struct fr__link_loads *l)
 {
     size_t n = e->v->topo->n_links;
 
@@ -84,43 +92,29 @@ static double *sums_of(struct engine *e, struct fr__loads *l)
 
 /* ---- what a load is of ---- */
 
-/* As form.c has them. */
-static enum shape shape_of(enum fr_collective_kind kind)
-{
-    switch (kind) {
-    case FR_BROADCAST:
-    case FR_REDUCE:
-        return SHAPE_CHAIN;
-    case FR_ALL_TO_ALL:
-        return SHAPE_SHIFT;
-    case FR_RING_STEP:
-        return SHAPE_STEP;
-    default:
-        return SHAPE_RING;
-    }
-}
-
-/* *way: the schedule, where the shape is that. */
-static struct key key_of(struct engine *e, uint32_t collective, struct fr__way *way)
+/* *how: the schedule, where the shape is that. */
+static struct key key_of(struct fr__engine *e, uint32_t collective,
+                         struct fr__collective_schedule *how)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    struct key k = {.shape = shape_of(c->kind), .group = c->group};
+    struct key k = {.shape = c->kind == FR_RING_STEP ? SHAPE_STEP : fr__ring_pattern_of(c->kind),
+                    .group = c->group};
 
-    if (!fr__way_of(e, collective, way)) {
-        way->wire_factor = way->slow_factor = 1;
-    } else if (way->schedule.algorithm != &fr__ring_algorithm) {
-        k.shape = SHAPE_WAY;
-        k.algorithm = (uint64_t)(uintptr_t)way->schedule.algorithm;
-        k.n_lanes = way->schedule.n_lanes;
+    if (!fr__collective_schedule_of(e, collective, how)) {
+        how->wire_factor = how->slow_factor = 1;
+    } else if (how->schedule.algorithm != &fr__ring_algorithm) {
+        k.shape = SHAPE_SCHEDULE;
+        k.algorithm = (uint64_t)(uintptr_t)how->schedule.algorithm;
+        k.n_lanes = how->schedule.n_lanes;
     }
-    if (k.shape == SHAPE_WAY || k.shape == SHAPE_CHAIN) {
+    if (k.shape == SHAPE_SCHEDULE || k.shape == SHAPE_CHAIN) {
         k.kind = c->kind;
         k.root = c->root;
     }
     return k;
 }
 
-static struct made *find(const struct fr__loads *l, const struct key *key, uint64_t hash)
+static struct made *find(const struct fr__link_loads *l, const struct key *key, uint64_t hash)
 {
     size_t at;
 
@@ -133,21 +127,15 @@ static struct made *find(const struct fr__loads *l, const struct key *key, uint6
 
 /* ---- walks over routes ---- */
 
-static void add_route(struct engine *e, uint32_t route, double weight, double sums[])
+static void add_route(struct fr__engine *e, uint32_t route, double weight, double sums[])
 {
-    const struct fr__route *r;
-    const uint32_t *links;
-
     if (route == FR_NONE)
         return; /* the failure is kept */
-    r = fr__route_at(e, route);
-    links = fr__route_links(&e->network.routes, r);
-    for (uint32_t i = 0; i < r->n_links; i++)
-        sums[links[i]] += weight;
+    fr__route_count(&e->network.routes, fr__route_at(e, route), weight, sums);
     fr__route_release(e, route);
 }
 
-static void add_pair(struct engine *e, uint32_t src, uint32_t dst, double weight, double sums[])
+static void add_pair(struct fr__engine *e, uint32_t src, uint32_t dst, double weight, double sums[])
 {
     if (src != dst)
         add_route(e, fr__route_take(e, src, dst), weight, sums);
@@ -155,7 +143,7 @@ static void add_pair(struct engine *e, uint32_t src, uint32_t dst, double weight
 
 /* The rings of one of the groups. Where GPUs pass on what is not theirs its own are searched; else
  * the ranks go as those of the group that is placed. */
-static const struct fr__ring_set *rings_like(struct engine *e, const struct fr__ring_set *set,
+static const struct fr__ring_set *rings_like(struct fr__engine *e, const struct fr__ring_set *set,
                                              const uint32_t devices[])
 {
     const struct fr__ring_set *own = set;
@@ -171,7 +159,7 @@ static const struct fr__ring_set *rings_like(struct engine *e, const struct fr__
     return own;
 }
 
-static void add_rings(struct engine *e, uint32_t collective, const uint32_t devices[],
+static void add_rings(struct fr__engine *e, uint32_t collective, const uint32_t devices[],
                       double sums[])
 {
     const struct fr_collective *c = &e->v->collectives[collective];
@@ -197,7 +185,7 @@ static void add_rings(struct engine *e, uint32_t collective, const uint32_t devi
     }
 }
 
-static void add_shift(struct engine *e, const uint32_t devices[], uint32_t n, uint32_t n_rounds,
+static void add_shift(struct fr__engine *e, const uint32_t devices[], uint32_t n, uint32_t n_rounds,
                       double sums[])
 {
     for (uint32_t by = 1; by <= n_rounds && e->status == FR_OK; by++)
@@ -205,9 +193,9 @@ static void add_shift(struct engine *e, const uint32_t devices[], uint32_t n, ui
             add_pair(e, devices[i], devices[(i + by) % n], 1.0 / n_rounds, sums);
 }
 
-/* One of the groups that a group stands for. way: of a schedule. */
-static void add_group(struct engine *e, enum shape shape, uint32_t collective,
-                      const uint32_t devices[], struct fr__way *way, double sums[])
+/* One of the groups that a group stands for. how: of a schedule. */
+static void add_group(struct fr__engine *e, enum shape shape, uint32_t collective,
+                      const uint32_t devices[], struct fr__collective_schedule *how, double sums[])
 {
     uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
 
@@ -218,9 +206,9 @@ static void add_group(struct engine *e, enum shape shape, uint32_t collective,
     case SHAPE_STEP:
         add_shift(e, devices, n, 1, sums);
         break;
-    case SHAPE_WAY:
-        way->devices = devices;
-        fr__way_bytes(e, collective, way, sums);
+    case SHAPE_SCHEDULE:
+        how->devices = devices;
+        fr__scheduled_bytes(e, collective, how, sums);
         break;
     default:
         add_rings(e, collective, devices, sums);
@@ -237,7 +225,7 @@ static double rounded(double weight)
 }
 
 /* The rate at which the first link is full; INFINITY: there is none. */
-static double full_Bps(const struct engine *e, const double sums[], double unit)
+static double full_Bps(const struct fr__engine *e, const double sums[], double unit)
 {
     double Bps = INFINITY;
 
@@ -257,7 +245,7 @@ static double largest(const double sums[], size_t n)
 }
 
 /* Keeps the sums as weights, and sets them to 0. */
-static void keep_weights(struct engine *e, struct fr__loads *l, struct made *m)
+static void keep_weights(struct fr__engine *e, struct fr__link_loads *l, struct made *m)
 {
     double unit = m->load.unit_bytes;
     size_t n_links = e->v->topo->n_links, n = 0;
@@ -289,9 +277,10 @@ static void keep_weights(struct engine *e, struct fr__loads *l, struct made *m)
     }
 }
 
-/* Of a plan that is not folded; form.c and even.h know shorter walks of messages between all. */
-static double add_alone(struct engine *e, const struct made *m, uint32_t collective,
-                        struct fr__way *way, double sums[])
+/* Of a plan that is not folded; closed_form.c and symmetry.h know shorter walks of messages between
+ * all. */
+static double add_alone(struct fr__engine *e, const struct made *m, uint32_t collective,
+                        struct fr__collective_schedule *how, double sums[])
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group), *devices;
@@ -301,43 +290,40 @@ static double add_alone(struct engine *e, const struct made *m, uint32_t collect
         fr__collective_bytes(e, collective, sums);
         return (n - 1) * floor(c->bytes / n);
     }
-    if (m->key.shape == SHAPE_WAY) {
-        fr__way_bytes(e, collective, way, sums);
+    if (m->key.shape == SHAPE_SCHEDULE) {
+        fr__scheduled_bytes(e, collective, how, sums);
         return largest(sums, e->v->topo->n_links);
     }
     mark = fr__arena_mark(e->scratch);
-    devices = fr__arena_take(e->scratch, n, sizeof(*devices));
-    for (uint32_t i = 0; devices && i < n; i++)
-        devices[i] = fr_plan_group_device(e->plan, c->group, i);
+    devices = fr__group_devices(e, c->group);
     if (devices)
         add_group(e, (enum shape)m->key.shape, collective, devices, NULL, sums);
-    else
-        fr__engine_fail_nomem(e);
     fr__arena_rewind(e->scratch, mark);
     return 1;
 }
 
 /* Of all groups that the group stands for; the first one's alone comes first. */
-static double add_folded(struct engine *e, struct made *m, uint32_t collective,
-                         const struct fr_plan_fold *fold, struct fr__way *way, double sums[])
+static double add_folded(struct fr__engine *e, struct made *m, uint32_t collective,
+                         const struct fr_plan_fold *fold, struct fr__collective_schedule *how,
+                         double sums[])
 {
     uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
     double unit = 1;
 
     for (uint32_t g = 0; g < fold->n && e->status == FR_OK; g++) {
-        add_group(e, (enum shape)m->key.shape, collective, fold->devices + (size_t)g * n, way,
+        add_group(e, (enum shape)m->key.shape, collective, fold->devices + (size_t)g * n, how,
                   sums);
         if (g > 0)
             continue;
-        if (m->key.shape == SHAPE_WAY)
+        if (m->key.shape == SHAPE_SCHEDULE)
             unit = largest(sums, e->v->topo->n_links);
         m->load.alone_Bps = full_Bps(e, sums, unit);
     }
     return unit;
 }
 
-static void make_load(struct engine *e, struct fr__loads *l, struct made *m, uint32_t collective,
-                      struct fr__way *way)
+static void make_load(struct fr__engine *e, struct fr__link_loads *l, struct made *m,
+                      uint32_t collective, struct fr__collective_schedule *how)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct fr_plan_fold *fold = l->is_folded ? fr_plan_group_fold(e->plan, c->group) : NULL;
@@ -346,8 +332,8 @@ static void make_load(struct engine *e, struct fr__loads *l, struct made *m, uin
     if (!sums)
         return;
     m->of_bytes = c->bytes;
-    m->load.unit_bytes = fold ? add_folded(e, m, collective, fold, way, sums)
-                              : add_alone(e, m, collective, way, sums);
+    m->load.unit_bytes = fold ? add_folded(e, m, collective, fold, how, sums)
+                              : add_alone(e, m, collective, how, sums);
     if (!(m->load.unit_bytes > 0))
         m->load.unit_bytes = 1;
     keep_weights(e, l, m);
@@ -355,7 +341,7 @@ static void make_load(struct engine *e, struct fr__loads *l, struct made *m, uin
         m->load.alone_Bps = m->load.full_Bps;
 }
 
-static struct made *add_made(struct engine *e, struct fr__loads *l, const struct key *key,
+static struct made *add_made(struct fr__engine *e, struct fr__link_loads *l, const struct key *key,
                              uint64_t hash)
 {
     struct made *m = fr__arena_alloc(l->arena, 1, sizeof(*m));
@@ -379,7 +365,7 @@ static double unit_bytes(const struct fr_collective *c, const struct made *m, do
         return c->bytes / n_rings;
     case SHAPE_SHIFT:
         return (n - 1) * floor(c->bytes / n);
-    case SHAPE_WAY:
+    case SHAPE_SCHEDULE:
         return m->load.unit_bytes * (c->bytes / m->of_bytes);
     default:
         return c->bytes;
@@ -387,20 +373,20 @@ static double unit_bytes(const struct fr_collective *c, const struct made *m, do
 }
 
 /* Finds or makes the load of a collective and what it moves of it. */
-static void set_load(struct engine *e, uint32_t collective, struct alike *a)
+static void set_load(struct fr__engine *e, uint32_t collective, struct fr__repeat *a)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    struct fr__loads *l = e->collectives.loads;
+    struct fr__link_loads *l = e->collectives.link_loads;
     const struct fr__ring_set *rings = NULL;
-    struct fr__way way;
-    struct key key = key_of(e, collective, &way);
+    struct fr__collective_schedule how;
+    struct key key = key_of(e, collective, &how);
     uint64_t hash = fr__hash_bytes(&key, sizeof(key));
     struct made *m = find(l, &key, hash);
 
     if (!m) {
         m = add_made(e, l, &key, hash);
         if (m)
-            make_load(e, l, m, collective, &way);
+            make_load(e, l, m, collective, &how);
     }
     if (!m || e->status != FR_OK)
         return;
@@ -408,16 +394,16 @@ static void set_load(struct engine *e, uint32_t collective, struct alike *a)
         rings = fr__group_rings(e, c->group);
     a->load = &m->load;
     a->bytes = unit_bytes(c, m, fr_plan_group_size(e->plan, c->group), rings ? rings->n_rings : 1);
-    if (key.shape != SHAPE_WAY) /* as fr__way_bytes counts already */
-        a->bytes *= way.wire_factor / way.slow_factor;
-    a->held_bytes = a->bytes * way.slow_factor;
+    if (key.shape != SHAPE_SCHEDULE) /* as fr__scheduled_bytes counts already */
+        a->bytes *= how.wire_factor / how.slow_factor;
+    a->held_bytes = a->bytes * how.slow_factor;
 }
 
 /* NULL: it moves nothing, or the failure is kept. */
-static const struct alike *with_load(struct engine *e, uint32_t collective)
+static const struct fr__repeat *with_load(struct fr__engine *e, uint32_t collective)
 {
     uint32_t n = fr_plan_group_size(e->plan, e->v->collectives[collective].group);
-    struct alike *a = n > 1 ? fr__alike(e, collective) : NULL;
+    struct fr__repeat *a = n > 1 ? fr__repeat_of(e, collective) : NULL;
 
     if (a && !a->has_load) {
         a->has_load = true;
@@ -427,7 +413,8 @@ static const struct alike *with_load(struct engine *e, uint32_t collective)
 }
 
 /* The messages of all ranks of a stage to those of another. */
-static void make_pair(struct engine *e, struct fr__loads *l, struct made *m, uint32_t share)
+static void make_pair(struct fr__engine *e, struct fr__link_loads *l, struct made *m,
+                      uint32_t share)
 {
     uint32_t src = m->key.group, dst = m->key.root;
     const struct fr_plan_fold *from = fr_plan_device_fold(e->plan, src);
@@ -450,7 +437,8 @@ static struct key key_of_pair(uint32_t src, uint32_t dst)
     return (struct key){.shape = SHAPE_PAIR, .group = src, .root = dst};
 }
 
-static void add_transfer(struct engine *e, struct fr__loads *l, const struct fr_transfer *x)
+static void add_transfer(struct fr__engine *e, struct fr__link_loads *l,
+                         const struct fr_transfer *x)
 {
     struct key key = key_of_pair(e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
     uint64_t hash = fr__hash_bytes(&key, sizeof(key));
@@ -465,9 +453,9 @@ static void add_transfer(struct engine *e, struct fr__loads *l, const struct fr_
 
 /* ---- for the others ---- */
 
-static void set_classes(struct engine *e, struct fr__loads *l)
+static void set_classes(struct fr__engine *e, struct fr__link_loads *l)
 {
-    struct fr__load **loads = fr__arena_take(l->arena, l->n, sizeof(struct fr__load *));
+    struct fr__link_load **loads = fr__arena_take(l->arena, l->n, sizeof(struct fr__link_load *));
 
     l->class_of = fr__arena_take(l->arena, e->v->topo->n_links, sizeof(*l->class_of));
     if (!loads || !l->class_of) {
@@ -479,9 +467,9 @@ static void set_classes(struct engine *e, struct fr__loads *l)
     fr__link_classes(e, loads, l->n, l->class_of);
 }
 
-enum fr_status fr__loads_reset(struct engine *e)
+enum fr_status fr__link_loads_reset(struct fr__engine *e)
 {
-    struct fr__loads *l = loads_of(e);
+    struct fr__link_loads *l = loads_of(e);
 
     if (!l)
         return e->status;
@@ -502,9 +490,9 @@ enum fr_status fr__loads_reset(struct engine *e)
     return e->status;
 }
 
-struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double bytes_s)
+struct fr__moved fr__moved_by(struct fr__engine *e, uint32_t collective, double bytes_s)
 {
-    const struct alike *a = with_load(e, collective);
+    const struct fr__repeat *a = with_load(e, collective);
     struct fr__moved moved = {.load = NULL};
     double could_bytes;
 
@@ -519,9 +507,9 @@ struct fr__moved fr__moved_by(struct engine *e, uint32_t collective, double byte
     return moved;
 }
 
-const struct fr__load *fr__load_of_pair(struct engine *e, uint32_t src, uint32_t dst)
+const struct fr__link_load *fr__link_load_of_pair(struct fr__engine *e, uint32_t src, uint32_t dst)
 {
-    const struct fr__loads *l = e->collectives.loads;
+    const struct fr__link_loads *l = e->collectives.link_loads;
     struct key key = key_of_pair(src, dst);
     const struct made *m;
 
@@ -531,18 +519,18 @@ const struct fr__load *fr__load_of_pair(struct engine *e, uint32_t src, uint32_t
     return m && m->load.n > 0 ? &m->load : NULL;
 }
 
-void fr__count_known(struct engine *e, uint32_t collective, double link_bytes[])
+void fr__count_known(struct fr__engine *e, uint32_t collective, double link_bytes[])
 {
     struct fr__moved moved =
         fr__moved_by(e, collective, fr__collective_known(e, collective).bytes_s);
 
     if (moved.load)
-        fr__load_count(moved.load, moved.bytes, link_bytes);
+        fr__link_load_count(moved.load, moved.bytes, link_bytes);
 }
 
-void fr__loads_spread(const struct engine *e, double link_bytes[])
+void fr__link_loads_spread(const struct fr__engine *e, double link_bytes[])
 {
-    const struct fr__loads *l = e->collectives.loads;
+    const struct fr__link_loads *l = e->collectives.link_loads;
 
     for (size_t i = 0; l && l->is_folded && i < e->v->topo->n_links; i++)
         link_bytes[i] = link_bytes[l->class_of[i]];

@@ -1,7 +1,8 @@
-/* sim/collectives/chosen.c - see chosen.h. */
+/* sim/collectives/nccl_choice.c - what NCCL's tuner says of a group, searched once and kept from
+ * run to run; see nccl_choice.h. */
 #include "config.h"
 
-#include "sim/collectives/chosen.h"
+#include "sim/collectives/nccl_choice.h"
 #include "collectives/nccl/from_topo.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct fr__kept_models {
     bool has_domains; /* an NVSwitch of no machine */
 };
 
-void fr__chosen_free(struct fr__kept_models *k)
+void fr__kept_models_free(struct fr__kept_models *k)
 {
     if (!k)
         return;
@@ -85,7 +86,7 @@ static bool set_chains(struct kept *k, const uint32_t *gpus)
     return true;
 }
 
-static struct kept *make(struct engine *e, uint32_t *devices, uint32_t n, unsigned version)
+static struct kept *make(struct fr__engine *e, uint32_t *devices, uint32_t n, unsigned version)
 {
     struct kept *k = calloc(1, sizeof(*k));
     struct fr__nccl_comm comm;
@@ -118,7 +119,7 @@ static struct kept *make(struct engine *e, uint32_t *devices, uint32_t n, unsign
 }
 
 /* NULL: out of memory. */
-static struct fr__kept_models *models_of(struct engine *e)
+static struct fr__kept_models *models_of(struct fr__engine *e)
 {
     struct fr__kept_models *m = e->collectives.models;
     const struct fr_topo *t = e->v->topo;
@@ -132,7 +133,7 @@ static struct fr__kept_models *models_of(struct engine *e)
     return m;
 }
 
-static const struct kept *model_of(struct engine *e, uint32_t group, unsigned version)
+static const struct kept *model_of(struct fr__engine *e, uint32_t group, unsigned version)
 {
     struct fr__kept_models *m;
     uint32_t n = fr_plan_group_size(e->plan, group), *devices;
@@ -159,7 +160,7 @@ static const struct kept *model_of(struct engine *e, uint32_t group, unsigned ve
 }
 
 /* NULL: not of GPUs alone, or the failure is kept. */
-static const struct kept *kept_of(struct engine *e, uint32_t group, unsigned version)
+static const struct kept *kept_of(struct fr__engine *e, uint32_t group, unsigned version)
 {
     uint32_t n = fr_plan_group_size(e->plan, group);
     const struct kept *k;
@@ -173,8 +174,8 @@ static const struct kept *kept_of(struct engine *e, uint32_t group, unsigned ver
     return k && k->is_known ? k : NULL;
 }
 
-bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collective_way *way,
-                struct fr__nccl_choice *out)
+bool fr__nccl_choice_of(struct fr__engine *e, uint32_t collective,
+                        const struct fr_collective_way *way, struct fr__nccl_choice *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct kept *k = kept_of(e, c->group, way->version);
@@ -183,15 +184,15 @@ bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collectiv
                                     !way->no_switch_sums, out);
 }
 
-unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version)
+unsigned fr__group_min_sm(struct fr__engine *e, uint32_t group, unsigned version)
 {
     const struct kept *k = kept_of(e, group, version);
 
     return k ? k->model.comm.min_sm : 0;
 }
 
-double fr__chosen_slower(struct engine *e, uint32_t collective, unsigned version,
-                         enum fr__nccl_algorithm a, enum fr__nccl_protocol p)
+double fr__protocol_slowdown(struct fr__engine *e, uint32_t collective, unsigned version,
+                             enum fr__nccl_algorithm a, enum fr__nccl_protocol p)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct kept *k = kept_of(e, c->group, version);
@@ -202,7 +203,7 @@ double fr__chosen_slower(struct engine *e, uint32_t collective, unsigned version
     return of[FR__NCCL_SIMPLE].bw_GBps / of[p].bw_GBps;
 }
 
-uint32_t fr__chosen_nodes(struct engine *e, uint32_t group, unsigned version)
+uint32_t fr__group_nodes(struct fr__engine *e, uint32_t group, unsigned version)
 {
     uint32_t machines = fr_plan_group_machines(e->plan, group);
     const struct fr__kept_models *m;
@@ -219,7 +220,8 @@ uint32_t fr__chosen_nodes(struct engine *e, uint32_t group, unsigned version)
     return k ? k->model.comm.n_nodes : machines;
 }
 
-bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out)
+bool fr__group_chains(struct fr__engine *e, uint32_t group, unsigned version,
+                      struct fr__chains *out)
 {
     const struct kept *k = kept_of(e, group, version);
 

@@ -1,17 +1,17 @@
-/* sim/turns.h - a queue of things of which mostly few wait: these stand in a sorted array,
+/* sim/event_queue.h - a queue of things of which mostly few wait: these stand in a sorted array,
  * the rest in the engine's heap.
  *
  * Taking the next of a handful off a heap costs some forty instructions and a mispredicted branch a
  * step; off the end of a sorted array, two. Events are ordered as in sim/heap.h.
  */
-#ifndef FR_SIM_TURNS_H
-#define FR_SIM_TURNS_H
+#ifndef FR_SIM_EVENT_QUEUE_H
+#define FR_SIM_EVENT_QUEUE_H
 
 #include "sim/heap.h"
 
 enum { FR__FEW = 16 };
 
-struct fr__turns {
+struct fr__event_queue {
     struct fr__event few[FR__FEW]; /* [n_few], the next one last; not all of `rest` come after */
     uint32_t n_few;
     struct fr__heap rest;
@@ -19,25 +19,26 @@ struct fr__turns {
 
 /* Room for n that wait at once; false: out of memory. To be released with
  * fr__heap_fini(&t->rest). */
-static inline bool fr__turns_init(struct fr__turns *t, size_t n)
+static inline bool fr__event_queue_init(struct fr__event_queue *t, size_t n)
 {
-    *t = (struct fr__turns){.n_few = 0};
+    *t = (struct fr__event_queue){.n_few = 0};
     return fr__heap_reserve(&t->rest, n);
 }
 
-static inline void fr__turns_clear(struct fr__turns *t)
+static inline void fr__event_queue_clear(struct fr__event_queue *t)
 {
     t->n_few = 0;
     t->rest.n = 0;
 }
 
-static inline bool fr__turns_is_empty(const struct fr__turns *t)
+static inline bool fr__event_queue_is_empty(const struct fr__event_queue *t)
 {
     return t->n_few + t->rest.n == 0;
 }
 
-/* false: out of memory, which there was room for up to fr__turns_init()'s n. */
-static inline bool fr__turns_push(struct fr__turns *t, double level, uint32_t id, uint32_t what)
+/* false: out of memory, which there was room for up to fr__event_queue_init()'s n. */
+static inline bool fr__event_queue_push(struct fr__event_queue *t, double level, uint32_t id,
+                                        uint32_t what)
 {
     struct fr__event e = {fr__time_bits(level), (uint64_t)id << 32 | what};
     uint32_t i = t->n_few;
@@ -58,20 +59,20 @@ static inline bool fr__turns_push(struct fr__turns *t, double level, uint32_t id
 }
 
 /* Whether the next one stands in the heap; something waits. */
-static inline bool fr__turns_is_in_rest(const struct fr__turns *t)
+static inline bool fr__event_queue_is_in_rest(const struct fr__event_queue *t)
 {
     return t->rest.n &&
            (t->n_few == 0 || fr__event_before(fr__heap_top(&t->rest), t->few[t->n_few - 1]));
 }
 
 /* The next one; something waits. */
-static inline struct fr__event fr__turns_top(const struct fr__turns *t)
+static inline struct fr__event fr__event_queue_top(const struct fr__event_queue *t)
 {
-    return fr__turns_is_in_rest(t) ? fr__heap_top(&t->rest) : t->few[t->n_few - 1];
+    return fr__event_queue_is_in_rest(t) ? fr__heap_top(&t->rest) : t->few[t->n_few - 1];
 }
 
 /* The time of the next one, as bits; all ones: nothing waits. */
-static inline uint64_t fr__turns_next(const struct fr__turns *t)
+static inline uint64_t fr__event_queue_next(const struct fr__event_queue *t)
 {
     uint64_t few = t->n_few > 0 ? t->few[t->n_few - 1].time_bits : UINT64_MAX, rest;
 
@@ -81,13 +82,13 @@ static inline uint64_t fr__turns_next(const struct fr__turns *t)
     return rest < few ? rest : few;
 }
 
-static inline struct fr__event fr__turns_pop(struct fr__turns *t)
+static inline struct fr__event fr__event_queue_pop(struct fr__event_queue *t)
 {
-    return fr__turns_is_in_rest(t) ? fr__heap_pop(&t->rest) : t->few[--t->n_few];
+    return fr__event_queue_is_in_rest(t) ? fr__heap_pop(&t->rest) : t->few[--t->n_few];
 }
 
 /* Takes out what waits with an id, which it does once. O(n). */
-static inline void fr__turns_remove(struct fr__turns *t, uint32_t id)
+static inline void fr__event_queue_remove(struct fr__event_queue *t, uint32_t id)
 {
     size_t at = FR__HEAP_ROOT;
 

@@ -1,6 +1,7 @@
-/* sim/collectives/steps.c - collectives message by message.
+/* sim/collectives/ring_run.c - collectives message by message.
  *
- * Each message leaves as soon as its sender has what it needs. form.c says how the messages go.
+ * Each message leaves as soon as its sender has what it needs. closed_form.c says how the messages
+ * go.
  */
 #include "config.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fr__member_done(struct engine *e, uint32_t task)
+void fr__member_done(struct fr__engine *e, uint32_t task)
 {
     uint32_t d = fr__device_of(e, task);
 
@@ -19,11 +20,11 @@ void fr__member_done(struct engine *e, uint32_t task)
     fr__task_done(e, task);
 }
 
-static uint32_t new_ring(struct engine *e, uint32_t n)
+static uint32_t new_ring(struct fr__engine *e, uint32_t n)
 {
-    struct collectives *c = &e->collectives;
+    struct fr__collectives *c = &e->collectives;
     uint32_t id = c->free_ring;
-    struct ring_state *r;
+    struct fr__ring_state *r;
 
     if (id != FR_NONE) {
         c->free_ring = c->rings[id].next_free;
@@ -33,7 +34,7 @@ static uint32_t new_ring(struct engine *e, uint32_t n)
             return FR_NONE;
         }
         id = (uint32_t)c->n_rings++;
-        c->rings[id] = (struct ring_state){.cap = 0};
+        c->rings[id] = (struct fr__ring_state){.cap = 0};
     }
     r = &c->rings[id];
     if (n > r->cap) {
@@ -52,7 +53,7 @@ static uint32_t new_ring(struct engine *e, uint32_t n)
 }
 
 /* Of a chain the first has everything from the start and the last sends nothing. */
-static void open_chain(struct ring_state *r)
+static void open_chain(struct fr__ring_state *r)
 {
     uint32_t first = r->ring.first, last = (first + r->ring.n - 1) % r->ring.n;
 
@@ -64,10 +65,10 @@ static const struct fr__message_owner ring_messages, fold_messages;
 
 /* Sends the next chunk of the rank at position i, if it may: its chunk of the round before has
  * gone, and one has come. In a chain the rank must have received what it passes on. */
-static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
+static void try_hop(struct fr__engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring_state *r = &e->collectives.rings[ring];
-    uint32_t round = r->launched[i], needed = round + (r->ring.algorithm == ALGORITHM_CHAIN), route;
+    struct fr__ring_state *r = &e->collectives.rings[ring];
+    uint32_t round = r->launched[i], needed = round + (r->ring.pattern == PATTERN_CHAIN), route;
     uint32_t message;
 
     if (round == r->ring.n_rounds || r->sent[i] != round || r->received[i] < needed)
@@ -86,16 +87,16 @@ static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
                                  .times = 1});
     if (r->under_way) {
         e->stats.flows += r->ring.times - 1;
-        r->under_way[i] = (struct fold_message){.message = message, .left_s = e->now_s};
+        r->under_way[i] = (struct fr__fold_message){.message = message, .left_s = e->now_s};
     }
 }
 
 /* The rank at position i of a ring has sent or received its last chunk, so it may have nothing left
  * to do there. Its task ends with its last ring. */
-static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
+static void end_rank_if_done(struct fr__engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring_state *r = &e->collectives.rings[ring];
-    const struct ring k = r->ring;
+    struct fr__ring_state *r = &e->collectives.rings[ring];
+    const struct fr__ring k = r->ring;
     uint32_t first = e->v->member_first[k.collective];
 
     if (r->sent[i] < k.n_rounds || r->received[i] < k.n_rounds)
@@ -114,10 +115,10 @@ static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
     }
 }
 
-static void arrive(struct engine *e, const struct fr__message *m, const struct fr__route *route)
+static void arrive(struct fr__engine *e, const struct fr__message *m, const struct fr__route *route)
 {
     uint32_t ring = m->of, i = m->hop;
-    struct ring_state *r = &e->collectives.rings[ring];
+    struct fr__ring_state *r = &e->collectives.rings[ring];
     uint32_t next = fr__ring_next(&r->ring, i, r->sent[i]);
     bool is_last_sent = ++r->sent[i] == r->ring.n_rounds;
     bool is_last_received = ++r->received[next] == r->ring.n_rounds;
@@ -138,7 +139,7 @@ static const struct fr__message_owner ring_messages = {.work = FR_WORK_COLLECTIV
 static const struct fr__message_owner fold_messages = {
     .work = FR_WORK_COLLECTIVE, .split = &ring_messages, .arrive = arrive};
 
-void fr__collective_steps(struct engine *e, uint32_t collective)
+void fr__collective_steps(struct fr__engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective],
              n_rings = fr__collective_n_rings(e, collective);
@@ -149,14 +150,14 @@ void fr__collective_steps(struct engine *e, uint32_t collective)
         e->collectives.rings_left[first + i] = n_rings;
     for (uint32_t k = 0; k < n_rings; k++) {
         uint32_t id = new_ring(e, n);
-        struct ring_state *r;
+        struct fr__ring_state *r;
 
         if (id == FR_NONE)
             return;
         r = &e->collectives.rings[id];
         r->ring = fr__collective_ring(e, collective, k);
         r->n_done = 0;
-        if (r->ring.algorithm == ALGORITHM_CHAIN)
+        if (r->ring.pattern == PATTERN_CHAIN)
             open_chain(r);
         if (is_foldable && !fr__ring_fold(e, r))
             return;

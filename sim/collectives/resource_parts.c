@@ -1,4 +1,4 @@
-/* sim/collectives/shares.c - which resources the time of a collective is made of.
+/* sim/collectives/resource_parts.c - which resources the time of a collective is made of.
  *
  * This is for collectives that take a known time. Where messages go step by step, each message has
  * its own parts (sim/analysis/sensitivity.c).
@@ -9,9 +9,9 @@
 #include "sim/analysis/parts.h"
 
 /* Adds `total_s`, shared out as a collective's own cost is. */
-static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
+static void add_own_cost(struct fr__engine *e, uint32_t collective, double total_s)
 {
-    struct own_cost own = fr__collective_cost(e, collective);
+    struct fr__own_cost own = fr__collective_cost(e, collective);
     double alone_s = own.bandwidth_s + own.latency_s;
     double *parts_s = e->parts->now_s;
 
@@ -22,7 +22,7 @@ static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
 }
 
 /* n messages over a route, stretched by *user. */
-static void add_hops(struct engine *e, void *user, uint32_t route, double bytes, double n)
+static void add_hops(struct fr__engine *e, void *user, uint32_t route, double bytes, double n)
 {
     const struct fr__route *r = fr__route_at(e, route);
     const double *scale = user;
@@ -31,7 +31,7 @@ static void add_hops(struct engine *e, void *user, uint32_t route, double bytes,
         fr__parts_add_alone(e, e->parts->now_s, r, bytes, n * *scale * fr__hop_s(e, route, bytes));
 }
 
-void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
+void fr__parts_at_collective_done(struct fr__engine *e, uint32_t collective)
 {
     uint32_t member = e->v->members[e->v->member_first[collective]];
     double alone_s, scale;

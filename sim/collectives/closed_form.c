@@ -1,4 +1,4 @@
-/* sim/collectives/form.c - how the messages of collectives go, and what they take alone.
+/* sim/collectives/closed_form.c - how the messages of collectives go, and what they take alone.
  *
  * Ring (all-reduce, all-gather, reduce-scatter; Patarasuk and Yuan, J. Parallel Distrib. Comput.
  * 69(2), 2009). With n ranks the bytes S are cut into n chunks of floor(S / n). Reduce-scatter and
@@ -8,7 +8,6 @@
  * fr_topo_rings), and each carries its share of the bytes. Closed form: rounds x (latency + chunk /
  * bandwidth) of the slowest hop of the slowest ring. It equals the steps wherever no link is
  * shared: the slowest hop is never idle, and the others have ended when it ends.
- *
  *
  * Chain (broadcast, reduce). These are the same rings, cut open before or behind the root. NCCL has
  * no other algorithm for the two (src/graph/tuning.cc: rings alone), so there is no tree for small
@@ -29,8 +28,8 @@
  */
 #include "config.h"
 
-#include "sim/collectives/even.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/symmetry.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,17 +38,17 @@ enum { CHAIN_CHUNK_BYTES = 512 << 10 };
 
 /* ---- the rings of a collective ---- */
 
-static enum algorithm algorithm_of(enum fr_collective_kind kind)
+enum fr__ring_pattern fr__ring_pattern_of(enum fr_collective_kind kind)
 {
     switch (kind) {
     case FR_ALL_TO_ALL:
     case FR_RING_STEP:
-        return ALGORITHM_SHIFT;
+        return PATTERN_SHIFT;
     case FR_BROADCAST:
     case FR_REDUCE:
-        return ALGORITHM_CHAIN;
+        return PATTERN_CHAIN;
     default:
-        return ALGORITHM_RING;
+        return PATTERN_RING;
     }
 }
 
@@ -70,26 +69,26 @@ double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double byte
 {
     double others = n > 0 ? n - 1.0 : 0;
 
-    if (algorithm_of(kind) == ALGORITHM_CHAIN)
+    if (fr__ring_pattern_of(kind) == PATTERN_CHAIN)
         return others * chain_chunks(bytes);
     return (n > 1 ? rounds_of(kind, n) : 0) * (double)n;
 }
 
-uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective)
+uint32_t fr__collective_n_rings(struct fr__engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct fr__ring_set *rings;
 
     if (fr_plan_group_size(e->plan, c->group) < 2)
         return 0;
-    if (algorithm_of(c->kind) == ALGORITHM_SHIFT)
+    if (fr__ring_pattern_of(c->kind) == PATTERN_SHIFT)
         return 1;
     rings = fr__group_rings(e, c->group);
     return rings ? rings->n_rings : 0;
 }
 
 /* The position in the ring at which the chain begins: the root's, or the next one. */
-static uint32_t first_position(const struct fr_collective *c, const struct ring *k)
+static uint32_t first_position(const struct fr_collective *c, const struct fr__ring *k)
 {
     uint32_t position = 0;
 
@@ -98,25 +97,25 @@ static uint32_t first_position(const struct fr_collective *c, const struct ring 
     return c->kind == FR_REDUCE ? (position + 1) % k->n : position;
 }
 
-struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t r)
+struct fr__ring fr__collective_ring(struct fr__engine *e, uint32_t collective, uint32_t r)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group);
-    struct ring k = {
-        .algorithm = algorithm_of(c->kind), .collective = collective, .n = n, .times = 1};
+    struct fr__ring k = {
+        .pattern = fr__ring_pattern_of(c->kind), .collective = collective, .n = n, .times = 1};
     const struct fr__ring_set *rings;
     double bytes;
 
     k.n_rounds = rounds_of(c->kind, n);
     k.chunk_bytes = c->kind == FR_RING_STEP ? c->bytes : floor(c->bytes / n);
-    if (k.algorithm == ALGORITHM_SHIFT)
+    if (k.pattern == PATTERN_SHIFT)
         return k;
     rings = fr__group_rings(e, c->group); /* not NULL, as the collective has a ring */
     bytes = rings->n_rings == 1 ? c->bytes : c->bytes * rings->share_frac[r];
     k.ranks = rings->ranks + (size_t)r * n;
     k.routes = rings->routes + (size_t)r * n;
     k.chunk_bytes = floor(bytes / n);
-    if (k.algorithm == ALGORITHM_CHAIN) {
+    if (k.pattern == PATTERN_CHAIN) {
         k.n_rounds = (uint32_t)fmin(chain_chunks(bytes), UINT32_MAX);
         k.chunk_bytes = bytes / k.n_rounds;
         k.first = first_position(c, &k);
@@ -124,7 +123,8 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
     return k;
 }
 
-uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t position, uint32_t round)
+uint32_t fr__shift_route(struct fr__engine *e, const struct fr__ring *k, uint32_t position,
+                         uint32_t round)
 {
     uint32_t group = e->v->collectives[k->collective].group;
 
@@ -134,7 +134,7 @@ uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t positi
 
 /* ---- what they take alone ---- */
 
-double fr__hop_s(const struct engine *e, uint32_t route, double bytes)
+double fr__hop_s(const struct fr__engine *e, uint32_t route, double bytes)
 {
     const struct fr__route *k = fr__route_at(e, route);
 
@@ -142,13 +142,13 @@ double fr__hop_s(const struct engine *e, uint32_t route, double bytes)
 }
 
 struct sum {
-    const struct ring *ring;
+    const struct fr__ring *ring;
     fr__hop_fn *fn; /* NULL: the sum alone */
     void *user;
     double s;
 };
 
-static void add_hop(struct engine *e, struct sum *sum, uint32_t route, double n)
+static void add_hop(struct fr__engine *e, struct sum *sum, uint32_t route, double n)
 {
     double bytes = sum->ring->chunk_bytes;
 
@@ -158,7 +158,7 @@ static void add_hop(struct engine *e, struct sum *sum, uint32_t route, double n)
 }
 
 /* Of n hops, from position `from` on. */
-static uint32_t slowest_route(const struct engine *e, const struct ring *k, uint32_t from,
+static uint32_t slowest_route(const struct fr__engine *e, const struct fr__ring *k, uint32_t from,
                               uint32_t n)
 {
     uint32_t slowest = k->routes[from];
@@ -172,30 +172,32 @@ static uint32_t slowest_route(const struct engine *e, const struct ring *k, uint
     return slowest;
 }
 
-static void add_chain(struct engine *e, const struct ring *k, struct sum *sum)
+static void add_chain(struct fr__engine *e, const struct fr__ring *k, struct sum *sum)
 {
     for (uint32_t i = 0; i + 1 < k->n; i++)
         add_hop(e, sum, k->routes[(k->first + i) % k->n], 1);
     add_hop(e, sum, slowest_route(e, k, k->first, k->n - 1), k->n_rounds - 1.0);
 }
 
-/* Whether the first machine's ranks stand for all; then the caller calls fr__even_end. */
-static bool is_shift_even(struct engine *e, const struct ring *k, struct fr__even *out)
+/* Whether the first machine's ranks stand for all; then the caller calls fr__symmetry_end. */
+static bool is_shift_symmetric(struct fr__engine *e, const struct fr__ring *k,
+                               struct fr__symmetry *out)
 {
     uint32_t group = e->v->collectives[k->collective].group;
     uint32_t machines = fr_plan_group_machines(e->plan, group);
 
-    return machines > 1 && k->n % machines == 0 && fr__even_begin(e, group, k->n / machines, out);
+    return machines > 1 && k->n % machines == 0 &&
+           fr__symmetry_begin(e, group, k->n / machines, out);
 }
 
 /* The slowest route of a round among those of the first machine. */
-static uint32_t slowest_even(const struct engine *e, const struct ring *k,
-                             const struct fr__even *even, uint32_t round)
+static uint32_t slowest_of_first(const struct fr__engine *e, const struct fr__ring *k,
+                                 const struct fr__symmetry *symmetry, uint32_t round)
 {
     uint32_t slowest = FR_NONE;
 
-    for (uint32_t i = 0; i < even->m; i++) {
-        uint32_t route = even->routes[fr__even_at(even, i, fr__ring_next(k, i, round))];
+    for (uint32_t i = 0; i < symmetry->m; i++) {
+        uint32_t route = symmetry->routes[fr__symmetry_at(symmetry, i, fr__ring_next(k, i, round))];
 
         if (slowest == FR_NONE ||
             fr__hop_s(e, route, k->chunk_bytes) > fr__hop_s(e, slowest, k->chunk_bytes))
@@ -205,7 +207,7 @@ static uint32_t slowest_even(const struct engine *e, const struct ring *k,
 }
 
 /* The slowest route of a round, to be given back; FR_NONE with the failure kept. */
-static uint32_t slowest_of_all(struct engine *e, const struct ring *k, uint32_t round)
+static uint32_t slowest_of_all(struct fr__engine *e, const struct fr__ring *k, uint32_t round)
 {
     uint32_t slowest = FR_NONE;
 
@@ -226,14 +228,14 @@ static uint32_t slowest_of_all(struct engine *e, const struct ring *k, uint32_t 
     return slowest;
 }
 
-static void add_shift(struct engine *e, const struct ring *k, struct sum *sum)
+static void add_shift(struct fr__engine *e, const struct fr__ring *k, struct sum *sum)
 {
-    struct fr__even even;
+    struct fr__symmetry symmetry;
 
-    if (is_shift_even(e, k, &even)) {
+    if (is_shift_symmetric(e, k, &symmetry)) {
         for (uint32_t round = 0; round < k->n_rounds; round++)
-            add_hop(e, sum, slowest_even(e, k, &even, round), 1);
-        fr__even_end(e, &even);
+            add_hop(e, sum, slowest_of_first(e, k, &symmetry, round), 1);
+        fr__symmetry_end(e, &symmetry);
         return;
     }
     for (uint32_t round = 0; round < k->n_rounds; round++) {
@@ -246,32 +248,32 @@ static void add_shift(struct engine *e, const struct ring *k, struct sum *sum)
     }
 }
 
-static double sum_ring(struct engine *e, const struct ring *k, fr__hop_fn *fn, void *user)
+static double sum_ring(struct fr__engine *e, const struct fr__ring *k, fr__hop_fn *fn, void *user)
 {
     struct sum sum = {.ring = k, .fn = fn, .user = user};
 
-    switch (k->algorithm) {
-    case ALGORITHM_RING:
+    switch (k->pattern) {
+    case PATTERN_RING:
         add_hop(e, &sum, slowest_route(e, k, 0, k->n), k->n_rounds);
         break;
-    case ALGORITHM_CHAIN:
+    case PATTERN_CHAIN:
         add_chain(e, k, &sum);
         break;
-    case ALGORITHM_SHIFT:
+    case PATTERN_SHIFT:
         add_shift(e, k, &sum);
         break;
     }
     return sum.s;
 }
 
-double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user)
+double fr__collective_hops(struct fr__engine *e, uint32_t collective, fr__hop_fn *fn, void *user)
 {
     uint32_t n = fr__collective_n_rings(e, collective);
-    struct ring slowest = {.n = 0};
+    struct fr__ring slowest = {.n = 0};
     double most_s = 0;
 
     for (uint32_t r = 0; r < n; r++) {
-        struct ring k = fr__collective_ring(e, collective, r);
+        struct fr__ring k = fr__collective_ring(e, collective, r);
         double s = sum_ring(e, &k, NULL, NULL);
 
         if (s > most_s) {
@@ -285,7 +287,7 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
 }
 
 /* Of messages that take their time one after another. */
-static void add_latency(struct engine *e, void *user, uint32_t route, double bytes, double n)
+static void add_latency(struct fr__engine *e, void *user, uint32_t route, double bytes, double n)
 {
     struct fr__known *known = user;
     const struct fr__route *r = fr__route_at(e, route);
@@ -298,95 +300,73 @@ static void add_latency(struct engine *e, void *user, uint32_t route, double byt
     known->kind = (enum fr_link_kind)r->narrowest;
 }
 
-struct fr__known fr__collective_alone(struct engine *e, uint32_t collective)
+struct fr__known fr__collective_alone(struct fr__engine *e, uint32_t collective)
 {
     struct fr__known known = {.n_rounds = 0};
-    struct fr__way way;
+    struct fr__collective_schedule how;
     double alone_s;
 
-    if (fr__way_of(e, collective, &way)) {
-        alone_s = fr__way_alone(e, collective, &way);
-        known.start_s = way.start_s;
-        known.latency_s = fr__way_latency(e, collective, &way);
-        known.kind = way.start_kind;
-        known.is_behind = way.schedule.n_ahead > 0;
-        known.n_rounds = way.schedule.n_steps;
+    if (fr__collective_schedule_of(e, collective, &how)) {
+        alone_s = fr__scheduled_s(e, collective, &how);
+        known.start_s = how.start_s;
+        known.latency_s = fr__scheduled_latency_s(e, collective, &how);
+        known.kind = how.start_kind;
+        known.is_behind = how.schedule.n_ahead > 0;
+        known.n_rounds = how.schedule.n_steps;
     } else {
         alone_s = fr__collective_hops(e, collective, add_latency, &known);
     }
     known.bytes_s = fmax(alone_s - known.start_s - known.latency_s, 0);
     if (!(known.n_rounds >= 1) ||
-        algorithm_of(e->v->collectives[collective].kind) == ALGORITHM_CHAIN)
+        fr__ring_pattern_of(e->v->collectives[collective].kind) == PATTERN_CHAIN)
         known.n_rounds = 1;
     return known;
 }
 
 /* ---- bytes ---- */
 
-static void add_bytes(const struct engine *e, uint32_t route, double bytes, double link_bytes[])
+/* A shift is the schedule of that name, of so many rounds. */
+static void add_shift_bytes(struct fr__engine *e, const struct fr__ring *k, double link_bytes[])
 {
-    const struct fr__route *k = fr__route_at(e, route);
-    const uint32_t *links = fr__route_links(&e->network.routes, k);
+    uint32_t group = e->v->collectives[k->collective].group;
+    uint32_t machines = fr_plan_group_machines(e->plan, group);
+    struct fr__collective_schedule how = {.wire_factor = 1, .slow_factor = 1};
+    struct fr__schedule *s = &how.schedule;
+    enum fr_status st;
 
-    for (uint32_t l = 0; l < k->n_links; l++)
-        link_bytes[links[l]] += bytes;
-}
-
-static void add_even_bytes(struct engine *e, const struct ring *k, const struct fr__even *even,
-                           double link_bytes[])
-{
-    struct fr__mark mark = fr__arena_mark(e->scratch);
-    double *by_route = fr__arena_alloc(e->scratch, 2 * (size_t)even->m * even->m, sizeof(double));
-
-    for (uint32_t round = 0; by_route && round < k->n_rounds; round++)
-        for (uint32_t i = 0; i < even->m; i++)
-            by_route[fr__even_at(even, i, fr__ring_next(k, i, round))] += k->chunk_bytes;
-    if (by_route)
-        fr__even_spread(e, even, by_route, link_bytes);
+    *s = (struct fr__schedule){.algorithm = &fr__shift_algorithm,
+                               .kind = FR_ALL_TO_ALL,
+                               .n = k->n,
+                               .bytes = k->chunk_bytes * k->n,
+                               .per_node = machines ? k->n / machines : 1};
+    st = fr__schedule_make(s, e->err);
+    s->n_steps = k->n_rounds;
+    if (st == FR_OK)
+        fr__scheduled_bytes(e, k->collective, &how, link_bytes);
     else
-        fr__engine_fail_nomem(e);
-    fr__arena_rewind(e->scratch, mark);
+        fr__engine_fail(e, st);
 }
 
-static void add_shift_bytes(struct engine *e, const struct ring *k, double link_bytes[])
-{
-    struct fr__even even;
-
-    if (is_shift_even(e, k, &even)) {
-        add_even_bytes(e, k, &even, link_bytes);
-        fr__even_end(e, &even);
-        return;
-    }
-    for (uint32_t round = 0; round < k->n_rounds; round++)
-        for (uint32_t i = 0; i < k->n; i++) {
-            uint32_t route = fr__ring_route(e, k, i, round);
-
-            if (route == FR_NONE)
-                return;
-            add_bytes(e, route, k->chunk_bytes, link_bytes);
-            fr__route_release(e, route);
-        }
-}
-
-void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
+void fr__collective_bytes(struct fr__engine *e, uint32_t collective, double link_bytes[])
 {
     uint32_t n_rings;
-    struct fr__way way;
+    struct fr__collective_schedule how;
 
-    if (fr__way_of(e, collective, &way)) {
-        fr__way_bytes(e, collective, &way, link_bytes);
+    if (fr__collective_schedule_of(e, collective, &how)) {
+        fr__scheduled_bytes(e, collective, &how, link_bytes);
         return;
     }
     n_rings = fr__collective_n_rings(e, collective);
     for (uint32_t r = 0; r < n_rings; r++) {
-        struct ring k = fr__collective_ring(e, collective, r);
-        uint32_t n_hops = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;
+        struct fr__ring k = fr__collective_ring(e, collective, r);
+        uint32_t n_hops = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
 
-        if (k.algorithm == ALGORITHM_SHIFT) {
+        if (k.pattern == PATTERN_SHIFT) {
             add_shift_bytes(e, &k, link_bytes);
             continue;
         }
         for (uint32_t i = 0; i < n_hops; i++)
-            add_bytes(e, k.routes[(k.first + i) % k.n], k.n_rounds * k.chunk_bytes, link_bytes);
+            fr__route_count(&e->network.routes, fr__route_at(e, k.routes[(k.first + i) % k.n]),
+                            k.n_rounds * k.chunk_bytes, link_bytes);
     }
 }

@@ -1,4 +1,4 @@
-/* sim/collectives/run.c - a schedule's steps as messages over the network.
+/* sim/collectives/schedule_run.c - a schedule's steps as messages over the network.
  *
  * algorithms/schedule.h says how slots, steps and messages belong together. Of each collective in
  * progress only the slots' places and the messages under way are kept.
@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "sim/analysis/parts.h"
-#include "sim/collectives/run.h"
-#include "sim/collectives/way.h"
+#include "sim/collectives/schedule_run.h"
+#include "sim/collectives/schedule_choice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ struct flight {
 };
 
 struct in_progress {
-    struct fr__way way;
+    struct fr__collective_schedule how;
     uint32_t collective;
     struct slot *slots;   /* [n_entities * n_slots] */
     uint32_t *slots_left; /* [n_entities] that are not over */
@@ -56,7 +56,7 @@ struct fr__step_work {
 /* ---- what a moment is made of (analysis/sensitivity.c) ---- */
 
 /* A copy of the present moment for a later one; NULL: not asked for, or the failure is kept. */
-static double *keep_moment(struct engine *e)
+static double *keep_moment(struct fr__engine *e)
 {
     double *copy = e->parts ? malloc(e->parts->n * sizeof(*copy)) : NULL;
 
@@ -68,7 +68,7 @@ static double *keep_moment(struct engine *e)
 }
 
 /* Now is that moment and so many seconds of a latency. */
-static void take_moment(struct engine *e, double **kept, enum fr_link_kind kind, double s)
+static void take_moment(struct fr__engine *e, double **kept, enum fr_link_kind kind, double s)
 {
     if (!*kept)
         return;
@@ -127,7 +127,7 @@ void fr__step_work_free(struct fr__step_work *w)
     free(w);
 }
 
-static uint32_t new_progress(struct engine *e)
+static uint32_t new_progress(struct fr__engine *e)
 {
     struct fr__step_work *w = e->collectives.steps;
     uint32_t id;
@@ -151,7 +151,7 @@ static uint32_t new_progress(struct engine *e)
 
 /* ---- messages ---- */
 
-static uint32_t new_flight(struct engine *e, struct flight flight)
+static uint32_t new_flight(struct fr__engine *e, struct flight flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     uint32_t id = w->free_flight;
@@ -168,7 +168,7 @@ static uint32_t new_flight(struct engine *e, struct flight flight)
 }
 
 /* Puts something of a later step with the slot. */
-static void keep_early(struct engine *e, struct slot *k, uint32_t step, uint32_t flight)
+static void keep_early(struct fr__engine *e, struct slot *k, uint32_t step, uint32_t flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     uint32_t id = w->free_early, *at = &k->first_early;
@@ -195,18 +195,18 @@ static void keep_early(struct engine *e, struct slot *k, uint32_t step, uint32_t
  * bytes. */
 static const struct fr__message_owner in_step, ahead;
 
-static void leave(struct engine *e, uint32_t flight)
+static void leave(struct fr__engine *e, uint32_t flight)
 {
     struct flight f = e->collectives.steps->flights[flight];
     struct in_progress *p = e->collectives.steps->at[f.progress];
-    const struct fr__schedule *s = &p->way.schedule;
-    uint32_t route = fr__way_route(e, p->collective, &p->way, fr__slot_entity(s, f.from),
-                                   fr__slot_entity(s, f.to));
+    const struct fr__schedule *s = &p->how.schedule;
+    uint32_t route = fr__scheduled_route(e, p->collective, &p->how, fr__slot_entity(s, f.from),
+                                         fr__slot_entity(s, f.to));
 
     if (route == FR_NONE)
         return;
     e->stats.steps++;
-    fr__message_start(e, &(struct fr__message){.bytes = f.bytes * p->way.wire_factor,
+    fr__message_start(e, &(struct fr__message){.bytes = f.bytes * p->how.wire_factor,
                                                .owner = s->n_ahead > 0 ? &ahead : &in_step,
                                                .of = flight,
                                                .route = route,
@@ -215,14 +215,14 @@ static void leave(struct engine *e, uint32_t flight)
 
 /* ---- slots ---- */
 
-static void go_on(struct engine *e, uint32_t progress, uint32_t slot);
+static void go_on(struct fr__engine *e, uint32_t progress, uint32_t slot);
 
 static bool waits_for(const struct in_progress *p, uint32_t slot, uint32_t step)
 {
     return p->slots[slot].is_open && p->slots[slot].step == step;
 }
 
-static void arrive(struct engine *e, uint32_t progress, uint32_t slot, uint32_t step)
+static void arrive(struct fr__engine *e, uint32_t progress, uint32_t slot, uint32_t step)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
 
@@ -234,10 +234,10 @@ static void arrive(struct engine *e, uint32_t progress, uint32_t slot, uint32_t 
     go_on(e, progress, slot);
 }
 
-static void post(struct engine *e, uint32_t progress, uint32_t slot)
+static void post(struct fr__engine *e, uint32_t progress, uint32_t slot)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
-    const struct fr__schedule *s = &p->way.schedule;
+    const struct fr__schedule *s = &p->how.schedule;
     uint32_t step = p->slots[slot].step, n = p->slots[slot].sends_left;
 
     p->slots[slot].has_sent = true;
@@ -267,7 +267,7 @@ static void post(struct engine *e, uint32_t progress, uint32_t slot)
 }
 
 /* Takes what came early for the step that begins, and lets what waits for it leave. */
-static void take_early(struct engine *e, struct slot *k)
+static void take_early(struct fr__engine *e, struct slot *k)
 {
     struct fr__step_work *w = e->collectives.steps;
 
@@ -284,17 +284,17 @@ static void take_early(struct engine *e, struct slot *k)
     }
 }
 
-static void end_slot(struct engine *e, uint32_t progress, uint32_t slot)
+static void end_slot(struct fr__engine *e, uint32_t progress, uint32_t slot)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct in_progress *p = w->at[progress];
-    uint32_t entity = fr__slot_entity(&p->way.schedule, slot);
+    uint32_t entity = fr__slot_entity(&p->how.schedule, slot);
     uint32_t first = e->v->member_first[p->collective];
 
     if (--p->slots_left[entity] > 0)
         return;
     p->n_left--;
-    if (entity < p->way.schedule.n)
+    if (entity < p->how.schedule.n)
         fr__member_done(e, e->v->members[first + entity]);
 }
 
@@ -304,7 +304,7 @@ static bool is_full(const struct fr__schedule *s, const struct slot *k, uint32_t
     return s->n_ahead > 0 && n_sends > 0 && k->n_flying + n_sends > s->n_ahead * n_sends;
 }
 
-static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
+static void go_on(struct fr__engine *e, uint32_t progress, uint32_t slot)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
     struct slot *k = &p->slots[slot];
@@ -320,12 +320,12 @@ static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
             k->is_open = false;
             k->step++;
         }
-        if (k->step == p->way.schedule.n_steps) {
+        if (k->step == p->how.schedule.n_steps) {
             end_slot(e, progress, slot);
             return;
         }
-        fr__schedule_step(&p->way.schedule, slot, k->step, &at);
-        k->is_held = is_full(&p->way.schedule, k, at.n_sends);
+        fr__schedule_step(&p->how.schedule, slot, k->step, &at);
+        k->is_held = is_full(&p->how.schedule, k, at.n_sends);
         if (k->is_held)
             return;
         k->is_open = true;
@@ -340,7 +340,7 @@ static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
 
 /* ---- for the engine ---- */
 
-static void finish_if_over(struct engine *e, uint32_t progress)
+static void finish_if_over(struct fr__engine *e, uint32_t progress)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct in_progress *p = w->at[progress];
@@ -352,7 +352,7 @@ static void finish_if_over(struct engine *e, uint32_t progress)
     w->free_progress = progress;
 }
 
-static uint32_t take(struct engine *e, uint32_t flight)
+static uint32_t take(struct fr__engine *e, uint32_t flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct flight f = w->flights[flight];
@@ -367,7 +367,7 @@ static uint32_t take(struct engine *e, uint32_t flight)
     return f.progress;
 }
 
-void fr__step_taken(struct engine *e, uint32_t flight)
+void fr__step_taken(struct fr__engine *e, uint32_t flight)
 {
     struct flight *f = &e->collectives.steps->flights[flight];
 
@@ -377,14 +377,14 @@ void fr__step_taken(struct engine *e, uint32_t flight)
 
 /* A message has crossed its links. The sender goes on at once, so that what a protocol takes at the
  * receiver delays no later chunk. */
-static void message_arrived(struct engine *e, const struct fr__message *m,
+static void message_arrived(struct fr__engine *e, const struct fr__message *m,
                             const struct fr__route *route)
 {
     struct fr__step_work *w = e->collectives.steps;
     uint32_t flight = m->of;
     struct flight f = w->flights[flight];
     enum fr_link_kind kind;
-    double extra_s = fr__way_extra_s(e, &w->at[f.progress]->way, route, &kind);
+    double extra_s = fr__scheduled_extra_s(e, &w->at[f.progress]->how, route, &kind);
     double behind_s = m->owner->is_latency_behind ? route->latency_s : 0;
 
     w->at[f.progress]->slots[f.from].sends_left--;
@@ -405,11 +405,11 @@ static void message_arrived(struct engine *e, const struct fr__message *m,
 }
 
 /* Without what its links are held longer than its bytes on the wire need. */
-static double counted_bytes(const struct engine *e, const struct fr__message *m)
+static double counted_bytes(const struct fr__engine *e, const struct fr__message *m)
 {
     const struct fr__step_work *w = e->collectives.steps;
 
-    return m->bytes / w->at[w->flights[m->of].progress]->way.slow_factor;
+    return m->bytes / w->at[w->flights[m->of].progress]->how.slow_factor;
 }
 
 static const struct fr__message_owner in_step = {
@@ -419,24 +419,25 @@ static const struct fr__message_owner ahead = {.work = FR_WORK_COLLECTIVE,
                                                .counted_bytes = counted_bytes,
                                                .arrive = message_arrived};
 
-void fr__steps_begin(struct engine *e, uint32_t progress)
+void fr__steps_begin(struct fr__engine *e, uint32_t progress)
 {
     struct in_progress *p = e->collectives.steps->at[progress];
-    uint32_t n_slots = p->way.schedule.n_entities * p->way.schedule.n_slots;
+    uint32_t n_slots = p->how.schedule.n_entities * p->how.schedule.n_slots;
 
     if (p->parts)
-        p->parts[fr_link_resource(p->way.start_kind, FR_LINK_BANDWIDTH)] += p->way.own_s;
-    take_moment(e, &p->parts, p->way.start_kind, p->way.start_s - p->way.own_s);
+        p->parts[fr_link_resource(p->how.start_kind, FR_LINK_BANDWIDTH)] += p->how.own_s;
+    take_moment(e, &p->parts, p->how.start_kind, p->how.start_s - p->how.own_s);
     for (uint32_t slot = 0; slot < n_slots; slot++)
         if (!p->slots[slot].is_open && p->slots[slot].step == 0)
             go_on(e, progress, slot);
     finish_if_over(e, progress);
 }
 
-void fr__way_start(struct engine *e, uint32_t collective, const struct fr__way *way)
+void fr__scheduled_start(struct fr__engine *e, uint32_t collective,
+                         const struct fr__collective_schedule *how)
 {
-    uint32_t id = new_progress(e), n_entities = way->schedule.n_entities;
-    size_t n_slots = (size_t)n_entities * way->schedule.n_slots;
+    uint32_t id = new_progress(e), n_entities = how->schedule.n_entities;
+    size_t n_slots = (size_t)n_entities * how->schedule.n_slots;
     struct in_progress *p;
 
     if (id == FR_NONE) {
@@ -444,7 +445,7 @@ void fr__way_start(struct engine *e, uint32_t collective, const struct fr__way *
         return;
     }
     p = e->collectives.steps->at[id];
-    p->way = *way;
+    p->how = *how;
     p->collective = collective;
     p->n_left = n_entities;
     p->slots = calloc(n_slots, sizeof(*p->slots));
@@ -457,11 +458,11 @@ void fr__way_start(struct engine *e, uint32_t collective, const struct fr__way *
     for (size_t i = 0; i < n_slots; i++)
         p->slots[i].first_early = p->slots[i].last_early = FR_NONE;
     for (uint32_t i = 0; i < n_entities; i++)
-        p->slots_left[i] = way->schedule.n_slots;
-    if (way->start_s > 0)
+        p->slots_left[i] = how->schedule.n_slots;
+    if (how->start_s > 0)
         p->parts = keep_moment(e);
-    if (way->start_s > 0)
-        fr__push_event(e, e->now_s + way->start_s, id, EVENT_STEPS_BEGIN);
+    if (how->start_s > 0)
+        fr__push_event(e, e->now_s + how->start_s, id, EVENT_STEPS_BEGIN);
     else
         fr__steps_begin(e, id);
 }

@@ -1,11 +1,12 @@
-/* sim/collectives/classes.c - links of a folded plan that carry the same at all times; see load.h.
+/* sim/collectives/link_classes.c - links of a folded plan that carry the same at all times; see
+ * link_load.h.
  *
  * What tells a link from others is its kind and bandwidth, and its weight in each load. A number of
  * 64 bits stands for all of these. Two links with the same number are a class.
  */
 #include "config.h"
 
-#include "sim/collectives/load.h"
+#include "sim/collectives/link_load.h"
 
 #include "base/hash.h"
 
@@ -26,7 +27,8 @@ static uint64_t bits(double x)
 }
 
 /* [n_links], the caller's; NULL: the failure is kept. */
-static uint64_t *tell_apart(struct engine *e, struct fr__load *const loads[], size_t n_loads)
+static uint64_t *tell_apart(struct fr__engine *e, struct fr__link_load *const loads[],
+                            size_t n_loads)
 {
     size_t n = e->v->topo->n_links;
     uint64_t *of = malloc((n + 1) * sizeof(*of));
@@ -45,7 +47,7 @@ static uint64_t *tell_apart(struct engine *e, struct fr__load *const loads[], si
 }
 
 /* Keeps of a load the links that stand for others. */
-static void keep_first(struct fr__load *load, const uint32_t class_of[])
+static void keep_first(struct fr__link_load *load, const uint32_t class_of[])
 {
     uint32_t n = 0;
 
@@ -58,7 +60,7 @@ static void keep_first(struct fr__load *load, const uint32_t class_of[])
     load->n = n;
 }
 
-void fr__link_classes(struct engine *e, struct fr__load *const loads[], size_t n_loads,
+void fr__link_classes(struct fr__engine *e, struct fr__link_load *const loads[], size_t n_loads,
                       uint32_t class_of[])
 {
     size_t n = e->v->topo->n_links, at;

@@ -1,4 +1,4 @@
-/* tests/sim/test_way.c - collectives by a chosen algorithm, step by step over the network, against
+/* tests/sim/test_schedule_choice.c - collectives by a chosen algorithm, step by step over the network, against
  * their formulas. */
 #include "config.h"
 
@@ -419,5 +419,5 @@ int main(void)
     tcase_add_test(c, a_rack_is_one_machine_to_nvls);
     tcase_add_test(c, a_slow_hop_of_a_ring_is_waited_for_as_often_as_buffers_are_full);
     tcase_add_test(c, what_cannot_be_is_refused);
-    return run_case(c, "sim/way");
+    return run_case(c, "sim/schedule_choice");
 }
