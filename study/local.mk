@@ -3,7 +3,8 @@ libstudy_la_SOURCES = \
 	study/owned_record.h study/owned_record.c study/study.h \
 	study/advice/advice.h study/advice/advice.c study/advice/adviser.h study/advice/ask.c \
 	study/advice/machines.c study/advice/options.c study/advice/trial.c \
-	study/answer/answer.c study/answer/cluster.c study/answer/learn.h study/answer/learn.c \
+	study/answer/answer.c study/answer/cluster.c study/answer/learn.h study/answer/learn.c study/answer/learn_figures.h \
+	study/answer/learn_figures.c \
 	study/answer/decided_figures.c study/answer/figures.h study/answer/figures.c \
 	study/answer/links.c study/answer/peak.c study/answer/rates.c study/answer/record.h \
 	study/answer/record.c study/answer/recut.h study/answer/recut.c study/answer/seeds.c \
@@ -20,7 +21,7 @@ libstudy_la_SOURCES = \
 	study/interval/terms.h study/interval/terms.c study/interval/update.h \
 	study/layouts/axes.c study/layouts/block.h study/layouts/block.c \
 	study/layouts/block_bytes.c study/layouts/clusters.c study/layouts/coarse.c \
-	study/layouts/coarse_bytes.c study/layouts/flags.c study/layouts/frontier.c \
+	study/layouts/coarse_bytes.c study/layouts/figures.h study/layouts/figures.c study/layouts/flags.c study/layouts/frontier.c \
 	study/layouts/layout.c study/layouts/match.c study/layouts/memory.c study/layouts/mesh.c \
 	study/layouts/pair.c study/layouts/probe.c study/layouts/referee.c study/layouts/run.c \
 	study/layouts/search.h study/layouts/space.c study/layouts/state.h \
