@@ -13,6 +13,7 @@ libstudy_la_SOURCES = \
 	study/comm/collective_time.h study/comm/collective_time.c study/comm/comm.h \
 	study/comm/comm.c study/comm/figures.h study/comm/figures.c study/comm/types.c \
 	study/difference/asked.c study/difference/difference.h study/difference/difference.c \
+	study/difference/figures.h study/difference/figures.c \
 	study/difference/parts.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \

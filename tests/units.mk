@@ -6,6 +6,7 @@ unit_tests += tests/base/test_arena
 unit_tests += tests/base/test_crew
 unit_tests += tests/base/test_csv
 unit_tests += tests/base/test_error
+unit_tests += tests/base/test_figures
 unit_tests += tests/base/test_file
 unit_tests += tests/base/test_hash
 unit_tests += tests/base/test_json
