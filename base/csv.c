@@ -522,3 +522,14 @@ bool fr__csv_write_cell(FILE *f, const char *text)
             return false;
     return putc('"', f) != EOF;
 }
+
+void fr__csv_write_quoted(FILE *f, const char *text)
+{
+    putc('"', f);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', f);
+        putc(*text, f);
+    }
+    putc('"', f);
+}

@@ -53,4 +53,6 @@ enum fr_status fr__cell_count(const struct fr__cell *c, const char *column, uint
  * alone. Returns false when the stream failed. */
 #include <stdio.h>
 bool fr__csv_write_cell(FILE *f, const char *text);
+/* A cell in quotes, whatever it holds, and with no apostrophe. */
+void fr__csv_write_quoted(FILE *f, const char *text);
 #endif

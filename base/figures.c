@@ -294,17 +294,10 @@ static void write_cell(FILE *f, const struct fr_value *v, bool is_quoted)
     char buf[FR_FIGURE_CELL];
     const char *text = fr__value_text(v, buf);
 
-    if (!is_quoted) {
+    if (is_quoted)
+        fr__csv_write_quoted(f, text);
+    else
         fr__csv_write_cell(f, text);
-        return;
-    }
-    putc('"', f);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', f);
-        putc(*text, f);
-    }
-    putc('"', f);
 }
 
 /* The columns that order does not name: their cells, or without an object their names. */

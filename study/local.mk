@@ -5,14 +5,15 @@ libstudy_la_SOURCES = \
 	study/advice/machines.c study/advice/options.c study/advice/trial.c \
 	study/answer/answer.c study/answer/cluster.c study/answer/decided_figures.c \
 	study/answer/figures.h study/answer/figures.c study/answer/learn.h study/answer/learn.c \
-	study/answer/links.c study/answer/peak.c study/answer/rates.c study/answer/record.h \
-	study/answer/record.c study/answer/recut.h study/answer/recut.c study/answer/seeds.c \
-	study/answer/sensitivity.c study/answer/staging.h study/answer/staging.c \
-	study/answer/uncertainty.c study/answer/warnings.c \
+	study/answer/learn_figures.h study/answer/learn_figures.c study/answer/links.c \
+	study/answer/peak.c study/answer/rates.c study/answer/record.h study/answer/record.c \
+	study/answer/recut.h study/answer/recut.c study/answer/seeds.c study/answer/sensitivity.c \
+	study/answer/staging.h study/answer/staging.c study/answer/uncertainty.c \
+	study/answer/warnings.c \
 	study/comm/comm.h study/comm/comm.c study/comm/figures.h study/comm/figures.c \
 	study/comm/types.c \
 	study/difference/asked.c study/difference/difference.h study/difference/difference.c \
-	study/difference/parts.c \
+	study/difference/figures.h study/difference/figures.c study/difference/parts.c \
 	study/explain/explain.c study/explain/explanation.h study/explain/kept.h \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
@@ -21,10 +22,11 @@ libstudy_la_SOURCES = \
 	study/interval/terms.h study/interval/terms.c study/interval/update.h \
 	study/layouts/axes.c study/layouts/block.h study/layouts/block.c \
 	study/layouts/block_bytes.c study/layouts/clusters.c study/layouts/coarse.c \
-	study/layouts/coarse_bytes.c study/layouts/flags.c study/layouts/frontier.c \
-	study/layouts/job.c study/layouts/layout.c study/layouts/match.c study/layouts/memory.c \
-	study/layouts/mesh.c study/layouts/pair.c study/layouts/probe.c study/layouts/referee.c \
-	study/layouts/run.c study/layouts/search.h study/layouts/space.c study/layouts/state.h \
+	study/layouts/coarse_bytes.c study/layouts/figures.h study/layouts/figures.c \
+	study/layouts/flags.c study/layouts/frontier.c study/layouts/job.c study/layouts/layout.c \
+	study/layouts/match.c study/layouts/memory.c study/layouts/mesh.c study/layouts/pair.c \
+	study/layouts/probe.c study/layouts/referee.c study/layouts/run.c study/layouts/search.h \
+	study/layouts/space.c study/layouts/state.h \
 	study/question/from_file.h study/question/from_file.c study/question/host.h \
 	study/question/host.c study/question/interference.h study/question/interference.c \
 	study/question/loading.h study/question/loading.c study/question/question.c \

@@ -1,6 +1,7 @@
 /* results/data/schedule.c - pipeline schedules as CSV and JSON. */
 #include "config.h"
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "results/schedules.h"
@@ -18,18 +19,6 @@ static void print_by_rank(FILE *f, const uint32_t counts[], uint32_t n)
         fprintf(f, "%s%u", r ? ";" : ",", counts[r]);
 }
 
-/* A file's name may hold a comma or a quote. */
-static void print_name(FILE *f, const char *name)
-{
-    putc('"', f);
-    for (; *name; name++) {
-        if (*name == '"')
-            putc('"', f);
-        putc(*name, f);
-    }
-    putc('"', f);
-}
-
 void fr_schedules_print_summary(FILE *f, const struct fr_timed_schedule all[], size_t n)
 {
     fputs("name,p,v,m,actions,makespan,longest_rank_span,bubble,peak_live_until_weight,"
@@ -42,7 +31,7 @@ void fr_schedules_print_summary(FILE *f, const struct fr_timed_schedule all[], s
         if (fr_schedule_kind_find(s->name))
             fputs(s->name, f);
         else
-            print_name(f, s->name);
+            fr__csv_write_quoted(f, s->name); /* a file's may hold a comma or a quote */
         fprintf(f, ",%u,%u,%u,%zu,", s->n_ranks, s->n_virtual, s->n_micros, s->n_actions);
         print_number(f, x->makespan);
         putc(',', f);

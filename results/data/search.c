@@ -4,63 +4,21 @@
 #include "results/data/search.h"
 
 #include "base/csv.h"
-#include "base/json.h"
-#include "base/units.h"
 #include "results/parts/search_price.h"
+#include "study/layouts/figures.h"
 
-static const char *const recompute_names[FR_N_LAYOUT_RECOMPUTES] = {"none", "selective", "full"};
-
-/* A cell in quotes. */
-static void put_text(FILE *f, const char *text)
-{
-    putc('"', f);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', f);
-        putc(*text, f);
-    }
-    putc('"', f);
-}
-
-/* 0: not worked out, an empty cell. */
-static void put_number(FILE *f, double x)
-{
-    char text[40];
-
-    fprintf(f, ",%s", x > 0 ? fr__format_double(x, text, sizeof(text)) : "");
-}
+static const char *const as_in_table[] = {NULL};
 
 static void put_row(FILE *f, const struct fr_search_row *x)
 {
-    const struct fr_search_layout *l = &x->layout;
-    char text[FR_LAYOUT_TEXT], why[FR_SEARCH_REASON];
-
-    put_text(f, fr_layout_text(l, text));
-    fprintf(f, ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%s,%u,%s,%s,", l->dp, l->tp, l->pp, l->cp, l->ep,
-            l->etp ? l->etp : 1, l->micro, l->n_micros, l->n_virtual,
-            l->pp > 1 ? l->schedule : "none", l->zero, recompute_names[l->recompute],
-            l->map ? l->map : "megatron");
-    put_text(f, fr_layout_fate_name(x->fate));
-    putc(',', f);
-    put_text(f, fr_search_reason(x, why));
-    put_number(f, x->over_bytes);
-    put_number(f, x->bound_s);
-    put_number(f, x->coarse_s);
-    put_number(f, x->coarse_bytes);
-    put_number(f, x->exact_s);
-    put_number(f, x->exact_bytes);
-    put_number(f, x->low_s);
-    put_number(f, x->high_s);
+    fr__figures_csv(f, fr__layout_figures, as_in_table, x);
     putc('\n', f);
 }
 
 static void put_heading(FILE *f)
 {
-    fputs(
-        "strategy,dp,tp,pp,cp,ep,etp,micro,micro_batches,virtual,schedule,zero,recompute,map,fate,"
-        "reason,over_bytes,bound_s,coarse_s,coarse_bytes,iteration_s,peak_bytes,"
-        "low_s,high_s\n",
-        f);
+    fr__figures_csv_names(f, fr__layout_figures, as_in_table);
+    putc('\n', f);
 }
 
 void fr__search_write_csv(FILE *f, const struct fr_search_results *r)
@@ -82,7 +40,7 @@ void fr__search_write_clusters_csv(FILE *f, size_t n, const struct fr_search_res
         for (size_t i = 0; (x = fr_search_row(r[k].search, i)); i++) {
             const struct fr_search_summary *m = fr_search_summary(r[k].search);
 
-            put_text(f, m->topology);
+            fr__csv_write_quoted(f, m->topology);
             fprintf(f, ",%zu,", m->n_gpus);
             put_row(f, x);
         }
@@ -107,20 +65,11 @@ static void json_run(struct fr__json *j, const struct fr_search_results *r,
 static void json_row(struct fr__json *j, const struct fr_search_results *r,
                      const struct fr_search_row *x)
 {
-    char text[FR_LAYOUT_TEXT];
+    static const char *const keys[] = {"strategy", "iteration_s", "peak_bytes",   "low_s",
+                                       "high_s",   "coarse_s",    "coarse_bytes", NULL};
 
     fr__json_open(j, NULL, '{', true);
-    fr__json_string(j, "strategy", fr_layout_text(&x->layout, text));
-    if (x->exact_s > 0) {
-        fr__json_number(j, "iteration_s", x->exact_s);
-        fr__json_number(j, "peak_bytes", x->exact_bytes);
-    }
-    if (x->low_s > 0) {
-        fr__json_number(j, "low_s", x->low_s);
-        fr__json_number(j, "high_s", x->high_s);
-    }
-    fr__json_number(j, "coarse_s", x->coarse_s);
-    fr__json_number(j, "coarse_bytes", x->coarse_bytes);
+    fr__figures_json_of(j, fr__layout_figures, keys, x);
     json_run(j, r, x);
     fr__json_close(j, '}');
 }
