@@ -89,7 +89,7 @@ static const struct fr_figure messages[] = {{.key = "round", FR_COUNT(round_of)}
                                             {.key = "is_sum", MESSAGE(is_sum)},
                                             FR_END_OF_FIGURES};
 
-#define STEPS(m) FR_MEMBER(struct fr_collective_story, m)
+#define STEPS(m) FR_MEMBER(struct fr_collective_rounds, m)
 static const struct fr_figure steps[] = {
     {.key = "steps_of", STEPS(algorithm)},
     {.key = "summary", STEPS(summary)},
@@ -99,7 +99,7 @@ static const struct fr_figure steps[] = {
     {.key = "lanes", STEPS(n_lanes)},
     {.key = "most_sent_bytes", STEPS(most_sent_bytes)},
     {.key = "sent_bytes", STEPS(sent_bytes)},
-    {.key = "messages", FR_ITEMS(struct fr_collective_story, messages, n_messages, messages)},
+    {.key = "messages", FR_ITEMS(struct fr_collective_rounds, messages, n_messages, messages)},
     FR_END_OF_FIGURES,
 };
 
