@@ -23,8 +23,9 @@ uint32_t fr__async_end_of(uint32_t n_micros, size_t n_ranks, uint32_t i);
 /* How many iterations are tried, if one has so many passes: as many as `most_passes` allow, at
  * least one more than are run, at most `probed`. */
 uint32_t fr__async_probes(uint64_t passes, uint64_t most_passes, uint32_t probed);
-/* ends_s: [n] of the iterations that were tried, n >= 2. Returns how many to run: until the interval
- * stays as it is, and not fewer than three; all n where it does not (has_settled false). */
+/* ends_s: [n] of the iterations that were tried, n >= 2. Returns how many to run: until the
+ * interval stays as it is, and not fewer than three; all n where it does not (has_settled
+ * false). */
 uint32_t fr__async_settle(const double ends_s[], uint32_t n, bool *has_settled);
 
 /* ---- schedules without replicated stages ---- */

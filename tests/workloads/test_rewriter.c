@@ -1,4 +1,4 @@
-/* tests/workloads/test_rewriter.c - copies of graphs with ops kept, dropped, replaced and doubled. */
+/* tests/workloads/test_rewriter.c - copies of graphs: ops kept, dropped, replaced and doubled. */
 #include "config.h"
 
 #include "tests/support/base_check.h"

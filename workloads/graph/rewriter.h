@@ -1,8 +1,8 @@
 /* workloads/graph/rewriter.h - makes a graph out of another one, op by op; what passes share.
  *
  * A pass walks over the ops of a given graph and says what becomes of each: it is kept as it is or
- * changed, it is dropped, another one or several stand for it, or it comes twice. Ops that the given
- * graph has not are added in between. Then come the edges and the samples. A plain copy is
+ * changed, it is dropped, another one or several stand for it, or it comes twice. Ops that the
+ * given graph has not are added in between. Then come the edges and the samples. A plain copy is
  *
  *     for each op o of g:    fr__rewriter_keep(w, o);
  *     for each edge e of g:  fr__rewriter_keep_edge(w, e);
@@ -124,7 +124,7 @@ void fr__rewriter_keep_samples(struct fr__rewriter *w); /* all */
 /* Makes the graph. info: as fr_graph_builder_finish() takes it. The caller frees it. */
 enum fr_status fr__rewriter_finish(struct fr__rewriter *w, const struct fr_graph *info,
                                    struct fr_graph **out, struct fr_error *err);
-/* [new ops] the given op that each op of the finished graph comes from, in an arena. They were added
- * in an order in which they can run. NULL: out of memory. */
+/* [new ops] the given op that each op of the finished graph comes from, in an arena. They must have
+ * been added in an order in which they can run. NULL: out of memory. */
 uint32_t *fr__rewriter_from(const struct fr__rewriter *w, struct fr__arena *arena);
 #endif

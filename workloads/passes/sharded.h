@@ -1,5 +1,5 @@
-/* workloads/passes/sharded.h - what the passes share that make a struct fr__sharded: of messages, and
- * of what is told of the new ops. */
+/* workloads/passes/sharded.h - what passes share that make a struct fr__sharded: the list of
+ * messages, and what is told of the new ops. */
 #ifndef FR_WORKLOADS_PASSES_SHARDED_H
 #define FR_WORKLOADS_PASSES_SHARDED_H
 
