@@ -35,6 +35,12 @@ static bool is_value(const struct fr_figure *f)
     return f->kind >= FR_FIGURE_TEXT && f->kind <= FR_FIGURE_FLAG;
 }
 
+/* A group that is read from the object around it. */
+static bool is_part(const struct fr_figure *f)
+{
+    return f->kind == FR_FIGURE_GROUP && !f->is_pointer && f->offset == 0;
+}
+
 static uint64_t count_at(const void *place, size_t width)
 {
     assert(width == sizeof(uint32_t) || width == sizeof(uint64_t));
@@ -51,13 +57,12 @@ static const void *inside(const struct fr_figure *f, const void *object)
 
 const struct fr_figure *fr__figure_find(const struct fr_figure *table, const char *key)
 {
-    for (const struct fr_figure *f = table; f->kind != FR_FIGURE_END; f++) {
-        const struct fr_figure *found = f->kind == FR_FIGURE_GROUP && !f->is_pointer && !f->offset
-                                            ? fr__figure_find(f->figures, key)
-                                        : f->key && strcmp(f->key, key) == 0 ? f
-                                                                             : NULL;
+    const struct fr_figure *found;
 
-        if (found)
+    for (const struct fr_figure *f = table; f->kind != FR_FIGURE_END; f++) {
+        if (f->key && f->key[0] == key[0] && strcmp(f->key, key) == 0)
+            return f;
+        if (is_part(f) && (found = fr__figure_find(f->figures, key)))
             return found;
     }
     return NULL;
@@ -307,7 +312,7 @@ static void write_rest(FILE *f, const struct fr_figure *table, const char *const
     for (const struct fr_figure *x = table; x->kind != FR_FIGURE_END; x++) {
         struct fr_value v;
 
-        if (x->kind == FR_FIGURE_GROUP && !x->is_pointer && !x->offset && !x->is_detail)
+        if (is_part(x) && !x->is_detail)
             write_rest(f, x->figures, order, object, is_first);
         if (!is_value(x) || x->is_detail || is_named(order, x->key))
             continue;

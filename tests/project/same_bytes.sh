@@ -78,6 +78,30 @@ while read -r question; do
     same "$question --json --no-timing -q" "$@"
 done <"$work/questions"
 
+# Each kind of answer as data: JSON on the output, CSV in a file. With the builds of two states of
+# the tree this shows whether a change between them keeps the figures of answers.
+cat >"$work/data" <<'END'
+simulate -w gpt2-xl -t dgx1-v100 -g 4 -b 64 -s dp -O adam --no-timing --tokens 1B --price 3
+simulate -w resnet50 -t dgx1-v100 -g 8 -b 256 -s dp --seeds 0..2 --jitter 0.1 --no-timing
+simulate -w bert-large -t dgx1-v100 -g 4 -b 16 -s dp -p amp --why-uncertain --no-timing
+simulate -w resnet50 -t dgx1-v100 -g 4 -b 128 -s dp --measured 100ms --no-timing
+simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp --sensitivity-rerun --no-timing
+simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s os-dpos --no-timing
+simulate -w lenet -t '2x hgx-h100' -b 256 -s dp --input-rate 100 --slow n0.gpu0=1.2 --no-timing
+compare -w bert-large -t dgx1-v100 -g 4 -b 64 -s dp -s pp -O adam --explain --no-timing
+sweep -w lenet -t dgx1-v100 -g 2,3,16 -b 64 -s dp -s mp --seed 0..2 --jitter 0.1 -j 1
+sweep -w bert-large -t dgx1-v100 -g 4 -b 64,512 -s dp -O adam --tokens 1B --price 2 -j 1
+search -w bert-large -t dgx-a100-80g -b 64 -O adam --tokens 1B --price 2 --top 3
+comm all-reduce -t '2x hgx-h100'
+comm reduce-scatter -t dgx1-v100 -g 4 --sizes 64K --collective-algorithm ring,halving-doubling
+learn -w lenet -t dgx1-v100 -g 2 -b 64
+END
+while read -r question; do
+    same "$question --json -q -o out.csv" "$@"
+done <"$work/data"
+same "sweep -w lenet -t dgx1-v100 -g 1,2,16 -b 64 -s dp -j 1 -q --store out.csv" "$@"
+same "topo time dgx1-v100 all-reduce 1MiB 64MiB --json" "$@"
+
 # Every strategy that needs no file, by its name, with its trace and its report.
 tasks="-w tasks.csv -t 'machines P1 P2 P3 via 1GB/s'"
 printf 'task,time,after\na,3,\nb,2,a:1GB\nc,4,a:2GB\nd,1,b c\n' >"$work/tasks.csv"
