@@ -4,6 +4,11 @@ libresults_la_SOURCES = \
 	results/explain.c results/fits.h results/fits.c results/formats.h results/formats.c \
 	results/learning.c results/pipelines.c results/results.h results/schedules.h \
 	results/schedules.c results/search_answer.h results/searches.c results/sweeps.c \
+	results/charts/chart.h results/charts/chart.c results/charts/gnuplot.h \
+	results/charts/gnuplot.c results/charts/inline.h results/charts/inline.c \
+	results/charts/measure.c results/charts/scatter.h \
+	results/charts/scatter.c results/charts/script.c results/charts/timeline.h \
+	results/charts/timeline.c \
 	results/data/collectives.c results/data/comm.c results/data/csv.c results/data/difference.h \
 	results/data/difference.c results/data/explain.c results/data/explain_layout.c \
 	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
@@ -22,7 +27,7 @@ libresults_la_SOURCES = \
 	results/html/memory.c results/html/page.c results/html/path.c results/html/report.c \
 	results/html/scale.c results/html/sweep.c results/html/sweep_plot.c results/html/tables.c \
 	results/html/text.c results/html/timeline.c results/html/words.c \
-	results/parts/colours.h results/parts/difference_lines.h results/parts/difference_lines.c \
+	results/parts/colours.h results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
 	results/parts/endings.h results/parts/endings.c results/parts/explanation.h \
 	results/parts/explanation.c results/parts/lanes.h results/parts/lanes.c results/parts/layout.h \
 	results/parts/layout.c results/parts/layout_mesh.c results/parts/layout_parts.h \
@@ -40,10 +45,8 @@ libresults_la_SOURCES = \
 	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \
 	results/pictures/fit_axis.h results/pictures/fit_axis.c results/pictures/fit_kernels.c \
-	results/pictures/fit_runs.c results/pictures/fit_systems.c results/pictures/gnuplot.h \
-	results/pictures/gnuplot.c results/pictures/learn.h results/pictures/learn.c \
-	results/pictures/plot.h results/pictures/plot.c results/pictures/record.h \
-	results/pictures/record.c results/pictures/scaling.h results/pictures/scaling.c \
+	results/pictures/fit_runs.c results/pictures/fit_systems.c results/pictures/learn.h \
+	results/pictures/learn.c results/pictures/record.h results/pictures/record.c results/pictures/scaling.h results/pictures/scaling.c \
 	results/pictures/schedule.h results/pictures/schedule.c results/pictures/search.h \
 	results/pictures/search.c results/pictures/search_clusters.c results/pictures/steps.c \
 	results/pictures/sweep.h results/pictures/sweep.c results/pictures/timeline.c \
