@@ -6,7 +6,6 @@
 
 #include "results/charts/chart.h"
 #include "results/parts/colours.h"
-#include "results/parts/lanes.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -208,7 +207,7 @@ bool fr__panel_name_box(struct fr__panel *p, const double box[4], const char *co
                                                       .x = (box[0] + box[1]) / 2,
                                                       .y = (box[2] + box[3]) / 2,
                                                       .points = size,
-                                                      .colour = fr__ink_on(colour)});
+                                                      .on = colour});
             return true;
         }
     return false;

@@ -95,6 +95,7 @@ struct fr__chart_note {
     enum { FR__CENTRE, FR__FROM, FR__UP_TO } align; /* x is its middle, begin, end */
     unsigned points;                                /* 0: 12 */
     const char *colour;                             /* NULL: that of text */
+    const char *on; /* the colour behind it, on which it is to be read; NULL: white */
     struct fr__chart_note *next;
 };
 

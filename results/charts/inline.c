@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/html/html.h"
+#include "results/parts/colours.h"
+#include "results/parts/lanes.h"
 #include "results/parts/number.h"
 
 #include <math.h>
@@ -258,7 +260,10 @@ static void put_inner_notes(const struct page *p)
             fprintf(p->f, "\"%s>\n", zoom > 1 ? " display=\"none\"" : "");
         }
         has_any = true;
-        fprintf(p->f, "<text class=\"o\" style=\"fill:%s\"", n->colour ? n->colour : "#1F2328");
+        fprintf(p->f, "<text class=\"o\" style=\"fill:%s\"",
+                n->on       ? fr__ink_on(n->on)
+                : n->colour ? n->colour
+                            : FR__COLOUR_TEXT);
         put(p, " transform=\"translate(", across(p, n->x));
         put(p, " ", down(p, n->y) + 4);
         fputs(")\">", p->f);

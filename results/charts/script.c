@@ -11,7 +11,8 @@
 #include "results/charts/chart.h"
 #include "results/charts/gnuplot.h"
 #include "results/parts/colours.h"
-#include "results/parts/number.h"
+#include "results/parts/lanes.h"
+#include "results/parts/palette.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static const struct {
 };
 enum { N_TERMINALS = sizeof(terminals) / sizeof(terminals[0]), MOST_TEXT = 150, MOST_TITLE = 100 };
 enum { TICK_WIDE = 110, TICK_HIGH = 45 }; /* pixels that a number takes at least */
+enum { N_DASHES = 5 };                    /* that gnuplot has */
 
 /* ---- pieces ---- */
 
@@ -95,6 +97,7 @@ static void write_note(const struct script *s, const struct fr__chart_note *n, s
 {
     static const char *const aligns[] = {
         [FR__CENTRE] = "center", [FR__FROM] = "left", [FR__UP_TO] = "right"};
+    char grey[8];
 
     fputs("set label ", s->f);
     fr__gnuplot_string(s->f, n->text, most);
@@ -104,7 +107,10 @@ static void write_note(const struct script *s, const struct fr__chart_note *n, s
     if (n->right != 0 || n->up != 0)
         fprintf(s->f, " offset %g,%g", n->right, n->up);
     fprintf(s->f, " font ',%u'", n->points ? n->points : 12);
-    colour(s, "tc", n->colour ? n->colour : FR__COLOUR_TEXT);
+    if (n->on)
+        colour(s, "tc", fr__ink_on(s->is_grey ? fr__colour_grey(n->on, grey) : n->on));
+    else
+        colour(s, "tc", n->colour ? n->colour : FR__COLOUR_TEXT);
     fputs(" front\n", s->f);
 }
 
@@ -145,9 +151,21 @@ static void write_rows(const struct script *s, const struct fr__chart_series *se
     fputs("FORERUN_END\n", s->f);
 }
 
+/* How a line is broken: in grey, lines that would differ in colour differ in that. */
+static unsigned dash_of(const struct script *s, const struct fr__chart_style *y)
+{
+    unsigned i = 0;
+
+    if (y->is_dashed || !s->is_grey)
+        return y->is_dashed ? 2 : 1;
+    while (i < FR__PALETTE && strcmp(fr__palette(i), y->colour) != 0)
+        i++;
+    return i < FR__PALETTE ? 1 + i % N_DASHES : 1;
+}
+
 static void write_stroke(const struct script *s, const struct fr__chart_style *y)
 {
-    fprintf(s->f, " lw %g%s", y->width > 0 ? y->width : 1.5, y->is_dashed ? " dt 2" : "");
+    fprintf(s->f, " lw %g dt %u", y->width > 0 ? y->width : 1.5, dash_of(s, y));
 }
 
 static void write_point_style(const struct script *s, const struct fr__chart_style *y)
@@ -386,28 +404,36 @@ static void write_panel(const struct script *s, struct fr__panel *p)
     fputs("unset label\nunset arrow\nunset object\n", s->f);
 }
 
+/* Text at a place of the picture. */
+static void write_words(const struct script *s, const char *words, double x, double y,
+                        unsigned points, bool is_quiet)
+{
+    if (!words)
+        return;
+    write_note(s,
+               &(struct fr__chart_note){.text = words,
+                                        .x = x,
+                                        .y = y,
+                                        .x_by = FR__BY_PICTURE,
+                                        .y_by = FR__BY_PICTURE,
+                                        .align = x < 0.5 ? FR__FROM : FR__UP_TO,
+                                        .points = points,
+                                        .colour = is_quiet ? FR__COLOUR_QUIET : NULL},
+               is_quiet ? MOST_TEXT : MOST_TITLE);
+}
+
 static void write_heading(const struct script *s)
 {
     const struct fr__chart *c = s->chart;
-    double left = c->is_small ? 0.015 : 0.03;
 
-    if (c->title)
-        write_note(s,
-                   &(struct fr__chart_note){c->title, left, c->is_small ? 0.955 : 0.965, 0, 0,
-                                            FR__BY_PICTURE, FR__BY_PICTURE, FR__FROM,
-                                            c->is_small ? 15 : 17, NULL, NULL},
-                   MOST_TITLE);
-    if (c->subtitle)
-        write_note(s,
-                   &(struct fr__chart_note){c->subtitle, left, c->is_small ? 0.908 : 0.928, 0, 0,
-                                            FR__BY_PICTURE, FR__BY_PICTURE, FR__FROM,
-                                            c->is_small ? 9 : 12, FR__COLOUR_QUIET, NULL},
-                   MOST_TEXT);
-    if (c->remark)
-        write_note(s,
-                   &(struct fr__chart_note){c->remark, 0.97, 0.965, 0, 0, FR__BY_PICTURE,
-                                            FR__BY_PICTURE, FR__UP_TO, 12, FR__COLOUR_QUIET, NULL},
-                   MOST_TEXT);
+    if (c->is_small) {
+        write_words(s, c->title, 0.015, 0.955, 15, false);
+        write_words(s, c->subtitle, 0.015, 0.908, 9, true);
+        return;
+    }
+    write_words(s, c->title, 0.03, 0.965, 17, false);
+    write_words(s, c->subtitle, 0.03, 0.928, 12, true);
+    write_words(s, c->remark, 0.97, 0.965, 12, true);
 }
 
 void fr__chart_script(struct fr__chart *c, bool is_grey, FILE *script)

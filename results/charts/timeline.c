@@ -295,7 +295,7 @@ static enum fr_status put_numbers(struct maker *t, struct fr_error *err)
                     .x = t->factor * ((list[i].from_s + list[i].to_s) / 2 - t->span->from_s),
                     .y = floor_of(t, list[i].lane) + 0.675,
                     .points = 10,
-                    .colour = fr__category_ink(list[i].category)});
+                    .on = fr__category_colour(list[i].category)});
     }
     free(list);
     return FR_OK;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_BINS = 400, HEIGHT = 104, TOP = 18 };
+enum { N_BINS = 400, HEIGHT = 104, TOP = 26 };
 
 /* From the bottom up: what stays, then what comes and goes. */
 static const struct {

@@ -15,12 +15,12 @@
 static const struct {
     const char *colour, *grey;
 } greys[] = {
-    {.colour = FR__COLOUR_FORWARD, .grey = "#262626"},
+    {.colour = FR__COLOUR_FORWARD, .grey = "#1F1F1F"},
     {.colour = FR__COLOUR_FORWARD_LIGHT, .grey = "#343434"},
     {.colour = FR__COLOUR_COMMUNICATION, .grey = "#424242"},
-    {.colour = FR__COLOUR_BACKWARD_WEIGHT, .grey = "#5D5D5D"},
-    {.colour = FR__COLOUR_BACKWARD_WEIGHT_LIGHT, .grey = "#6B6B6B"},
-    {.colour = FR__COLOUR_UPDATE, .grey = "#797979"},
+    {.colour = FR__COLOUR_BACKWARD_WEIGHT, .grey = "#5A5A5A"},
+    {.colour = FR__COLOUR_BACKWARD_WEIGHT_LIGHT, .grey = "#676767"},
+    {.colour = FR__COLOUR_UPDATE, .grey = "#757575"},
     {.colour = FR__COLOUR_COPY, .grey = "#949494"},
     {.colour = FR__COLOUR_OTHER, .grey = "#AFAFAF"},
     {.colour = FR__COLOUR_WORKSPACE, .grey = "#BDBDBD"},

@@ -13,7 +13,6 @@
 #include "base/units.h"
 #include "results/charts/chart.h"
 #include "results/parts/colours.h"
-#include "results/parts/lanes.h"
 #include "results/parts/number.h"
 #include "results/parts/schedule.h"
 
@@ -161,12 +160,11 @@ static void put_label(const struct panel *n, const struct box *b)
 
     if (!n->room->is_there || !has_room(n, b) || label_of(n, b, text) == 0)
         return;
-    fr__panel_note(n->panel,
-                   (struct fr__chart_note){.text = text,
-                                           .x = (b->from + b->to) / 2,
-                                           .y = shares ? b->low : (b->low + b->high) / 2,
-                                           .points = 10,
-                                           .colour = fr__ink_on(sorts[b->sort].colours[b->shade])});
+    fr__panel_note(n->panel, (struct fr__chart_note){.text = text,
+                                                     .x = (b->from + b->to) / 2,
+                                                     .y = shares ? b->low : (b->low + b->high) / 2,
+                                                     .points = 10,
+                                                     .on = sorts[b->sort].colours[b->shade]});
 }
 
 static void put_ranks(const struct panel *n)

@@ -79,12 +79,24 @@ START_TEST(text_on_every_colour_can_be_read)
 {
     for (unsigned c = 0; c < FR__N_CATEGORIES; c++)
         check_contrast(fr__category_colour((enum fr__category)c),
-                       fr__category_ink((enum fr__category)c));
+                       fr__ink_on(fr__category_colour((enum fr__category)c)));
     for (size_t i = 0; i < FR__PALETTE; i++)
         check_contrast(fr__palette(i), fr__ink_on(fr__palette(i)));
     ck_assert_str_eq(fr__ink_on("#F2C14E"), "#1F2328"); /* never white on pale yellow */
     ck_assert_str_eq(fr__ink_on("#000000"), "#FFFFFF");
     ck_assert_str_eq(fr__ink_on("#FFFFFF"), "#1F2328");
+}
+END_TEST
+
+/* Text on a box is black or white by the grey that the box then has. */
+START_TEST(text_on_every_grey_can_be_read)
+{
+    char grey[8];
+
+    for (unsigned c = 0; c < FR__N_CATEGORIES; c++) {
+        fr__colour_grey(fr__category_colour((enum fr__category)c), grey);
+        check_contrast(grey, fr__ink_on(grey));
+    }
 }
 END_TEST
 
@@ -208,7 +220,7 @@ START_TEST(a_name_stands_in_its_box_where_it_fits)
 
     ck_assert(fr__panel_name_box(p, wide, names, 2, 12, FR__COLOUR_FORWARD));
     ck_assert_str_eq(p->last_note->text, names[0]);
-    ck_assert_str_eq(p->last_note->colour, "#FFFFFF");
+    ck_assert_str_eq(p->last_note->on, FR__COLOUR_FORWARD);
     ck_assert(fr__panel_name_box(p, narrow, names, 2, 12, FR__COLOUR_BACKWARD_DATA));
     ck_assert_str_eq(p->last_note->text, "conv1");
     ck_assert(!fr__panel_name_box(p, none, names, 2, 12, FR__COLOUR_FORWARD));
@@ -286,6 +298,7 @@ int main(void)
     tcase_add_test(axes, an_axis_of_any_length_has_round_marks_neither_few_nor_many);
     tcase_add_test(colours, text_on_every_colour_can_be_read);
     tcase_add_test(colours, the_colours_of_values_differ);
+    tcase_add_test(colours, text_on_every_grey_can_be_read);
     tcase_add_test(colours, no_two_meanings_have_one_grey);
     tcase_add_test(charts, no_key_is_clipped_and_none_of_its_entries_overlap);
     tcase_add_test(charts, a_grey_chart_has_no_colour);
