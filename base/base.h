@@ -81,6 +81,7 @@ struct fr_context {
     /* Of the memory of the machine that we run on: a question that needs more is refused with
      * FR_ENOMEM before it is taken. 0: no limit. */
     double memory_bytes;
+    bool is_grey; /* pictures are drawn without colours, for print */
 };
 
 #ifdef __cplusplus

@@ -95,6 +95,7 @@ struct options {
     const char *gpu_type; /* of topo import; NULL: what the file says */
     struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
+    bool grey; /* pictures */
     struct fr_trace_options trace;
     struct fr_sweep_terms terms; /* of the whole training run */
     /* sweeps only */

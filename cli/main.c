@@ -485,7 +485,8 @@ static enum fr_status run_verb(const struct verb *v, struct session *s, int argc
     s->context = (struct fr_context){.seed = s->options.question.run.seed,
                                      .cancel = cli_cancel_flag(),
                                      .progress = cli_progress,
-                                     .progress_user = &progress};
+                                     .progress_user = &progress,
+                                     .is_grey = s->options.grey};
     limit_memory(s);
     st = v->run(s, err);
     cli_progress_end(&progress);

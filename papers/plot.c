@@ -2,20 +2,15 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "base/file.h"
-#include "results/parts/colours.h"
-#include "results/pictures/gnuplot.h"
-#include "results/pictures/plot.h"
 #include "papers/papers.h"
+#include "results/charts/chart.h"
+#include "results/parts/colours.h"
+#include "results/parts/palette.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MOST_SERIES = 6 };
-
-static const char *const colours[MOST_SERIES] = {
-    FR__COLOUR_COPY,          FR__COLOUR_FORWARD,         FR__COLOUR_UPDATE,
-    FR__COLOUR_BACKWARD_DATA, FR__COLOUR_BACKWARD_WEIGHT, FR__COLOUR_OTHER};
 
 static size_t column_of(const struct fr_repro_table *t, const char *name)
 {
@@ -86,101 +81,75 @@ static double place(const struct bars *b, size_t group, size_t series)
     return (double)group + width * ((double)series - 0.5 * (double)(b->n_series - 1));
 }
 
-static void write_point(FILE *f, double x, double y)
+static void put_bars(struct fr__panel *p, const struct bars *b)
 {
-    if (isnan(y))
-        return;
-    fr__plot_number(f, x);
-    fr__plot_number(f, y);
-    putc('\n', f);
-}
-
-static void write_data(FILE *f, const struct bars *b)
-{
-    size_t published = column_of(b->table, "published");
+    double half = 0.36 / (double)b->n_series;
 
     for (size_t s = 0; s < b->n_series; s++) {
-        fprintf(f, "$series%zu << FORERUN_END\n", s);
-        for (size_t g = 0; g < b->n_groups; g++)
-            write_point(f, place(b, g, s), height(b, g, s));
-        fputs("FORERUN_END\n", f);
+        struct fr__chart_series *bars = fr__panel_series(
+            p, (struct fr__chart_style){
+                   .mark = FR__BOXES,
+                   .colour = fr__palette(s),
+                   .title = b->table->base
+                                ? b->table->columns[b->column[s]].title
+                                : fr__chart_text(p->chart, "%s GPUs", cell(b->table, s, 1)->text)});
+
+        for (size_t g = 0; g < b->n_groups; g++) {
+            double x = place(b, g, s), y = height(b, g, s);
+
+            if (isnan(y))
+                continue;
+            fr__series_box(bars, x - half, x + half, fmin(y, 0), fmax(y, 0));
+            p->y.low = fmin(p->y.low, 1.1 * y);
+            p->y.high = fmax(p->y.high, 1.12 * y);
+        }
     }
-    fputs("$published << FORERUN_END\n", f);
-    for (size_t i = 0; !b->table->base && i < b->table->n_rows; i++)
-        write_point(f, place(b, i / b->n_series, i % b->n_series),
-                    100 * cell(b->table, i, published)->value);
-    fputs("FORERUN_END\n", f);
 }
 
-/* What is shown, and what the paper says of it. */
-static void write_heading(FILE *f, const struct fr_repro_table *t)
+static void put_published(struct fr__panel *p, const struct bars *b)
 {
-    char text[256];
+    size_t published = column_of(b->table, "published");
+    struct fr__chart_series *s =
+        fr__panel_series(p, (struct fr__chart_style){.mark = FR__POINTS,
+                                                     .colour = FR__COLOUR_LIMIT,
+                                                     .shape = FR__CIRCLE,
+                                                     .size = 1.6,
+                                                     .width = 2,
+                                                     .title = "published"});
 
-    fputs("set tmargin at screen 0.9\nset label 1 ", f);
-    fr__gnuplot_string(f, t->title, 110);
-    fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", f);
-    if (!t->published)
-        return;
-    snprintf(text, sizeof(text), "the paper: %s", t->published);
-    fputs("set label 2 ", f);
-    fr__gnuplot_string(f, text, 160);
-    fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", f);
-}
+    for (size_t i = 0; i < b->table->n_rows; i++) {
+        double y = 100 * cell(b->table, i, published)->value;
 
-static void write_axes(FILE *f, const struct bars *b)
-{
-    const struct fr_repro_table *t = b->table;
-    char label[120] = "speed over data parallelism (%)";
-
-    if (t->base)
-        snprintf(label, sizeof(label), "%% of '%s'", t->columns[b->base].title);
-    fputs(
-        "set border 3 lc rgb '#BBBBBB'\nset grid y lt 1 lc rgb '#E6E6E6'\n"
-        "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\n"
-        "set style fill solid noborder\n"
-        "set key top right horizontal Left reverse samplen 1.2 font ',11' tc rgb '" FR__COLOUR_TEXT
-        "'\nset xzeroaxis lt 1 lw 1.5 lc rgb '" FR__COLOUR_QUIET "'\n"
-        "set offsets 0, 0, graph 0.12, 0\nset ylabel ",
-        f);
-    fr__gnuplot_string(f, label, 100);
-    fprintf(f, " tc rgb '%s'\nset boxwidth ", FR__COLOUR_TEXT);
-    fr__plot_number(f, 0.72 / (double)b->n_series);
-    if (t->base)
-        fputs("\nset yrange [0:*]", f);
-    fprintf(f, "\nset xrange [-0.6:%zu.6]\nset xtics scale 0 (", b->n_groups - 1);
-    for (size_t g = 0; g < b->n_groups; g++) {
-        fputs(g ? ", " : "", f);
-        fr__gnuplot_string(f, cell(t, t->base ? g : g * b->n_series, 0)->text, 40);
-        fprintf(f, " %zu", g);
+        if (isnan(y))
+            continue;
+        fr__series_point(s, place(b, i / b->n_series, i % b->n_series), y);
+        p->y.low = fmin(p->y.low, 1.1 * y);
+        p->y.high = fmax(p->y.high, 1.12 * y);
     }
-    fputs(")\n", f);
 }
 
-static void write_script(FILE *f, const struct fr_repro_table *t)
+static void describe(struct fr__chart *c, const struct fr_repro_table *t)
 {
     const struct bars b = bars_of(t);
+    struct fr__panel *p = fr__chart_panel(c, 0.08, 0.97, 0.08, 0.86);
 
-    write_data(f, &b);
-    write_heading(f, t);
-    write_axes(f, &b);
-    fputs("plot ", f);
-    for (size_t s = 0; s < b.n_series; s++) {
-        char title[64];
-
-        if (t->base)
-            snprintf(title, sizeof(title), "%s", t->columns[b.column[s]].title);
-        else
-            snprintf(title, sizeof(title), "%s GPUs", cell(t, s, 1)->text);
-        fprintf(f, "%s$series%zu using 1:2 with boxes lc rgb '%s' title ", s ? ", " : "", s,
-                colours[s]);
-        fr__gnuplot_string(f, title, 60);
-    }
+    c->title = fr__chart_text(c, "%s", t->title);
+    if (t->published)
+        c->subtitle = fr__chart_text(c, "the paper: %s", t->published);
+    p->x = (struct fr__chart_axis){.low = -0.6, .high = (double)b.n_groups - 0.4, .is_named = true};
+    for (size_t g = 0; g < b.n_groups; g++)
+        fr__axis_tick(p, &p->x, (double)g, cell(t, t->base ? g : g * b.n_series, 0)->text);
+    p->y.has_grid = true;
+    p->y.label = t->base ? fr__chart_text(c, "%% of '%s'", t->columns[b.base].title)
+                         : "speed over data parallelism (%)";
+    p->key = FR__KEY_BELOW;
+    put_bars(p, &b);
     if (!t->base)
-        fputs(", $published using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '" FR__COLOUR_LIMIT
-              "' title 'published'",
-              f);
-    putc('\n', f);
+        put_published(p, &b);
+    if (!(p->y.high > p->y.low))
+        p->y.high = 1; /* an axis needs a length */
+    fr__panel_line(p, (struct fr__chart_line){
+                          .x1 = 1, .x_by = FR__BY_PANEL, .width = 1.5, .colour = FR__COLOUR_QUIET});
 }
 
 static bool can_be_drawn(const struct fr_repro_table *t)
@@ -206,28 +175,17 @@ enum fr_status fr_reproduction_draw(const struct fr_reproduction *r, const char 
                                     const struct fr_context *ctx, struct fr_error *err)
 {
     const char *dot = strrchr(path, '.');
-    const struct fr__plot_frame *frame = dot ? fr__plot_frame(dot) : NULL;
     const struct fr_repro_table *t = dot ? table_of(r, path) : NULL;
-    struct fr__out out;
-    FILE *script = NULL;
-    enum fr_status st;
+    struct fr__chart *c;
 
-    if (!frame)
+    if (!t || !fr__chart_has_ending(dot))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s': expected a name that ends in .csv, .png, .svg or .pdf", path);
     if (!can_be_drawn(t))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s': there is no picture of table '%s'", path,
                         t->name);
-    FR_TRY(fr__out_open(&out, path, err));
-    st = fr__gnuplot_script(&script, err);
-    if (st == FR_OK) {
-        fputs(frame->terminal, script);
-        write_script(script, t);
-        st = fr__gnuplot_run(script, out.f, ctx, err);
-        fclose(script);
-    }
-    if (st == FR_OK)
-        return fr__out_commit(&out, err);
-    fr__out_abort(&out);
-    return st;
+    c = fr__chart_new();
+    if (c)
+        describe(c, t);
+    return fr__chart_save(c, path, ctx, err);
 }

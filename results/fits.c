@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "results/data/fits.h"
 #include "results/pictures/fit.h"
-#include "results/pictures/plot.h"
+#include "results/charts/chart.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static bool is_picture(const char *path)
 {
     const char *ending = ending_of(path);
 
-    return ending && fr__plot_frame(ending);
+    return ending && fr__chart_has_ending(ending);
 }
 
 static bool is_table(const char *path)

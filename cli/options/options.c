@@ -152,6 +152,7 @@ FLAG_SETTER(why, why)
 FLAG_SETTER(layers, layers)
 FLAG_SETTER(ops, drawing.is_ops)
 FLAG_SETTER(quiet, quiet)
+FLAG_SETTER(grey, grey)
 FLAG_SETTER(verbose, verbose)
 FLAG_SETTER(help, help)
 FLAG_SETTER(version, version)
@@ -428,6 +429,9 @@ static const struct option_row rows[] = {
      cli_set_one_model},
     {OPTIONS_SCHEDULE_DRAW, 'o', "output", "FILE", "a picture: .svg, .png or .pdf; several times",
      add_file},
+    {OPTIONS_COMM | OPTIONS_EXPLAIN | OPTIONS_FILES | OPTIONS_PICTURE | OPTIONS_FITS |
+         OPTIONS_SCHEDULE_DRAW,
+     0, "grey", NULL, "pictures without colours, for print", set_grey},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
     {OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_VALIDATE | OPTIONS_DEVICE, 0, "allow-implausible",
      NULL, "take devices, links and costs with figures that no machine has", set_allow_implausible},

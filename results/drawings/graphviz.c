@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "results/draw.h"
+#include "results/parts/colours.h"
 #include "results/parts/output.h"
 #include "results/parts/program.h"
 
@@ -53,6 +54,33 @@ static enum fr_status copy(FILE *from, FILE *to, struct fr_error *err)
     return FR_OK;
 }
 
+/* Writes DOT text with each colour of an attribute as a grey. What an input calls its parts has no
+ * quote that is not escaped, so none of it can look like one. */
+static enum fr_status copy_grey(FILE *from, FILE *to, struct fr_error *err)
+{
+    static const char key[] = "color=\"";
+    size_t n_key = 0; /* characters of the key before this one */
+    bool is_colour = false;
+    int c;
+
+    if (fflush(from) != 0 || ferror(from) || fseek(from, 0, SEEK_SET) != 0)
+        return fr__fail(err, FR_EIO, FR_NOWHERE, "cannot read the DOT text: %s", strerror(errno));
+    while ((c = getc(from)) != EOF) {
+        char colour[8] = "#", grey[8];
+
+        if (is_colour && c == '#' && fgets(colour + 1, 7, from)) {
+            fputs(fr__colour_grey(colour, grey), to);
+            continue;
+        }
+        n_key = c == key[n_key] ? n_key + 1 : c == key[0];
+        is_colour = is_colour ? c != '"' : key[n_key] == '\0';
+        if (key[n_key] == '\0')
+            n_key = 0;
+        putc(c, to);
+    }
+    return FR_OK;
+}
+
 static enum fr_status render(FILE *dot, bool is_placed, const struct ending *ending, FILE *picture,
                              const struct fr_context *ctx, struct fr_error *err)
 {
@@ -75,16 +103,30 @@ static enum fr_status render(FILE *dot, bool is_placed, const struct ending *end
         dot, picture, ctx, err);
 }
 
+/* Makes *dot the same text in greys, in the temporary file *grey. */
+static enum fr_status turn_grey(FILE **dot, FILE **grey, struct fr_error *err)
+{
+    FR_TRY(fr__program_file(grey, err));
+    FR_TRY(copy_grey(*dot, *grey, err));
+    *dot = *grey;
+    return FR_OK;
+}
+
 enum fr_status fr_draw_write(FILE *dot, bool is_placed, const char *path,
                              const struct fr_context *ctx, struct fr_error *err)
 {
     const struct ending *ending;
     struct fr__out o;
+    FILE *grey = NULL;
     enum fr_status st;
 
     FR_TRY(fr_draw_check_path(path, err));
     ending = find_ending(path);
     FR_TRY(fr__open_output(&o, path, err));
-    st = ending->format ? render(dot, is_placed, ending, o.f, ctx, err) : copy(dot, o.f, err);
+    st = ctx && ctx->is_grey ? turn_grey(&dot, &grey, err) : FR_OK;
+    if (st == FR_OK)
+        st = ending->format ? render(dot, is_placed, ending, o.f, ctx, err) : copy(dot, o.f, err);
+    if (grey)
+        fclose(grey);
     return fr__close_output(&o, st, ctx, err);
 }

@@ -8,7 +8,7 @@
 #ifndef FR_RESULTS_HTML_HTML_H
 #define FR_RESULTS_HTML_HTML_H
 
-#include "results/parts/lanes.h"
+#include "results/charts/timeline.h"
 #include "results/results.h"
 
 enum {
@@ -19,11 +19,11 @@ enum {
 /* How much of a run is drawn and listed at most. */
 struct fr__html_room {
     size_t boxes;   /* of the timeline; some more where there are very many streams */
-    size_t lanes;   /* devices of the timeline, at most FR__HTML_LANES */
+    size_t lanes;   /* devices of the timeline, at most FR__TIMELINE_LANES */
     size_t charts;  /* of memory, at most FR__HTML_CHARTS */
     size_t devices; /* in the table */
 };
-enum { FR__HTML_LANES = 16, FR__HTML_CHARTS = 8 };
+enum { FR__HTML_CHARTS = 8 };
 
 /* ---- pages of other answers than runs, whose page is report.c ---- */
 
@@ -35,9 +35,11 @@ enum fr_status fr__html_sweep(FILE *f, const struct fr_sweep *s, const struct fr
                               fr_sweep_ask_fn *ask, const struct fr_context *ctx,
                               struct fr_error *err);
 
-/* sweep_plot.c: cost against time of the points of a group; nothing where none has a cost. */
-void fr__html_sweep_plot(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                         size_t group);
+/* sweep_plot.c: cost against time of the points of a group; nothing where none has a cost.
+ * FR_ENOMEM. */
+enum fr_status fr__html_sweep_plot(FILE *f, const struct fr_sweep *s,
+                                   const struct fr_sweep_summary *m, size_t group,
+                                   struct fr_error *err);
 
 /* ---- text.c ---- */
 
@@ -83,23 +85,11 @@ void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_
 
 /* ---- timeline.c: a run over time as a chart ---- */
 
-/* What is drawn: the run from from_s to to_s. The plot is span_s wide, at least that much. */
-struct fr__html_span {
-    double from_s, to_s, span_s;
-    size_t lanes, boxes; /* at most; FR__HTML_LANES is the most lanes */
-    bool marks_end;      /* a line at to_s */
-};
-/* What has been drawn in all charts of a figure, for its key and caption. Begins zeroed. */
-struct fr__html_told {
-    const struct fr_record *record; /* the last one */
-    bool has[FR__N_CATEGORIES];
-    size_t n_shown, n_busy; /* devices */
-    size_t n_merged;        /* boxes for several tasks */
-    size_t n_numbers, n_hidden_numbers;
-};
-enum fr_status fr__html_lanes(FILE *f, const struct fr_record *r, const struct fr__html_span *span,
-                              struct fr__html_told *told, struct fr_error *err);
-void fr__html_lanes_key(FILE *f, const struct fr__html_told *told);
+/* A run as an element of its own; told gathers what the key must name. */
+enum fr_status fr__html_lanes(FILE *f, const struct fr_record *r,
+                              const struct fr__timeline_span *span, struct fr__timeline_told *told,
+                              struct fr_error *err);
+void fr__html_lanes_key(FILE *f, const struct fr__timeline_told *told);
 /* Opens a figure whose charts the script zooms, by pointer and keys; what: trusted text. */
 void fr__html_zoom_begin(FILE *f, const char *what);
 
@@ -141,12 +131,4 @@ struct fr__html_part {
     char value[FR__HTML_TEXT];
 };
 void fr__html_stack(FILE *f, const struct fr__html_part parts[], size_t n);
-
-/* Pictures over time share their width: names to the left of the plot, the axis of time below. */
-enum { FR__HTML_LEFT = 110, FR__HTML_PLOT = 1000, FR__HTML_WIDTH = 1120 };
-/* The axis of a picture of span_s seconds of the record: vertical lines from y0 to y1 and numbers
- * below. */
-void fr__html_time_axis(FILE *f, const struct fr_record *r, double span_s, double y0, double y1);
-/* Opens the plot, a picture of its own that the script stretches: it begins at FR__HTML_LEFT. */
-void fr__html_plot_begin(FILE *f, double height);
 #endif

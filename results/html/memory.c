@@ -6,25 +6,32 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "results/charts/inline.h"
 #include "results/html/html.h"
+#include "results/parts/colours.h"
 #include "results/parts/lanes.h"
 #include "results/parts/memory_curve.h"
+#include "results/parts/times.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_BINS = 400, HEIGHT = 104, TOP = 18 };
+enum { N_BINS = 400, HEIGHT = 104, TOP = 26 };
 
 /* From the bottom up: what stays, then what comes and goes. */
 static const struct {
     enum fr_buffer_kind kind;
     const char *colour;
 } layers[] = {
-    {FR_BUFFER_CONTEXT, "#8C8C8C"},       {FR_BUFFER_PARAMETER, "#0072B2"},
-    {FR_BUFFER_OPTIMIZER, "#009E73"},     {FR_BUFFER_WEIGHT_VERSION, "#56B4E9"},
-    {FR_BUFFER_GRADIENT, "#E69F00"},      {FR_BUFFER_ACTIVATION, "#D55E00"},
-    {FR_BUFFER_COMMUNICATION, "#CC79A7"}, {FR_BUFFER_WORKSPACE, "#F0E442"},
+    {FR_BUFFER_CONTEXT, FR__COLOUR_OTHER},
+    {FR_BUFFER_PARAMETER, FR__COLOUR_FORWARD},
+    {FR_BUFFER_OPTIMIZER, FR__COLOUR_UPDATE},
+    {FR_BUFFER_WEIGHT_VERSION, FR__COLOUR_COPY},
+    {FR_BUFFER_GRADIENT, FR__COLOUR_BACKWARD_DATA},
+    {FR_BUFFER_ACTIVATION, FR__COLOUR_BACKWARD_WEIGHT},
+    {FR_BUFFER_COMMUNICATION, FR__COLOUR_COMMUNICATION},
+    {FR_BUFFER_WORKSPACE, FR__COLOUR_WORKSPACE},
 };
 enum { N_LAYERS = sizeof(layers) / sizeof(layers[0]) };
 
@@ -181,68 +188,39 @@ static enum fr_status make_charts(struct memory *m, size_t max, struct fr_error 
 
 /* ---- drawing ---- */
 
-struct frame {
-    double y0;    /* of the plot's top in the picture */
-    double scale; /* bytes to height */
-};
-
 /* The area under layers 0 .. layer; what is above it has been drawn before. */
-static void write_layer(FILE *f, const struct chart *c, unsigned layer, double scale)
+static void put_layer(struct fr__panel *p, const struct chart *c, unsigned layer, double span)
 {
+    struct fr__chart_series *s = fr__panel_series(
+        p, (struct fr__chart_style){.mark = FR__AREA, .colour = layers[layer].colour});
+    double most = 0;
     char peak[FR__HTML_TEXT];
-    double last = -1, most = 0;
 
     for (unsigned bin = 0; bin < N_BINS; bin++)
         most = fmax(most, c->bytes[bin][layers[layer].kind]);
     if (!(most > 0))
         return;
-    fprintf(f, "<path fill=\"%s\" d=\"M0 %d", layers[layer].colour, HEIGHT);
     for (unsigned bin = 0; bin < N_BINS; bin++) {
-        double y = HEIGHT;
+        double y = 0;
 
         for (unsigned l = 0; l <= layer; l++)
-            y -= c->bytes[bin][layers[l].kind] * scale;
-        if (fabs(y - last) < 0.15)
-            continue;
-        fputc('H', f);
-        fr__html_number(f, (double)bin * FR__HTML_PLOT / N_BINS);
-        fputc('V', f);
-        fr__html_number(f, nearbyint(10 * y) / 10);
-        last = y;
+            y += c->bytes[bin][layers[l].kind];
+        fr__series_point(s, span * bin / N_BINS, y);
     }
-    fprintf(f, "H%dV%dZ\"><title>", FR__HTML_PLOT, HEIGHT);
-    fr__html_text(f, fr_buffer_kind_name(layers[layer].kind));
-    fprintf(f, "\nat most %s</title></path>\n", fr__format_bytes(most, peak, sizeof(peak)));
+    fr__series_hint(s, fr__chart_text(p->chart, "%s\nat most %s",
+                                      fr_buffer_kind_name(layers[layer].kind),
+                                      fr__format_bytes(most, peak, sizeof(peak))));
 }
 
-static void write_level(FILE *f, const struct frame *frame, double bytes)
+/* Words above the plot, at its left or right end. */
+static void put_above(struct fr__panel *p, bool is_right, const char *text)
 {
-    char text[FR__HTML_TEXT];
-
-    fprintf(f, "<text class=\"r q\" x=\"%d\" y=\"", FR__HTML_LEFT - 8);
-    fr__html_number(f, frame->y0 + HEIGHT - bytes * frame->scale + 4);
-    fprintf(f, "\">%s</text>\n", fr__format_bytes(bytes, text, sizeof(text)));
-}
-
-static void write_capacity(FILE *f, const struct frame *frame, double capacity, bool is_shown)
-{
-    char text[FR__HTML_TEXT];
-    double y = is_shown ? frame->y0 + HEIGHT - capacity * frame->scale : frame->y0;
-
-    if (!(capacity > 0))
-        return;
-    if (is_shown) {
-        fprintf(f, "<line class=\"cap\" x1=\"%d\" x2=\"%d\" y1=\"", FR__HTML_LEFT,
-                FR__HTML_LEFT + FR__HTML_PLOT);
-        fr__html_number(f, y);
-        fputs("\" y2=\"", f);
-        fr__html_number(f, y);
-        fputs("\"/>\n", f);
-    }
-    fprintf(f, "<text class=\"r capt\" x=\"%d\" y=\"", FR__HTML_LEFT + FR__HTML_PLOT);
-    fr__html_number(f, frame->y0 - 5);
-    fprintf(f, "\">capacity %s%s</text>\n", fr__format_bytes(capacity, text, sizeof(text)),
-            is_shown ? "" : ", far above");
+    fr__panel_note(p, (struct fr__chart_note){.text = text,
+                                              .x = is_right ? p->right : p->left,
+                                              .y = 1 - (TOP - 5) / p->chart->high,
+                                              .x_by = FR__BY_PICTURE,
+                                              .y_by = FR__BY_PICTURE,
+                                              .align = is_right ? FR__UP_TO : FR__FROM});
 }
 
 static double capacity_of(const struct memory *m, const struct chart *c)
@@ -263,35 +241,43 @@ static double most_alike(const struct memory *m, double capacity)
     return most;
 }
 
-static void write_chart(FILE *f, const struct memory *m, const struct chart *c)
+static enum fr_status write_chart(FILE *f, const struct memory *m, const struct chart *c,
+                                  struct fr_error *err)
 {
     const struct fr_topo *t = fr_plan_view(m->record->plan)->topo;
     double capacity = capacity_of(m, c), most = most_alike(m, capacity);
     bool is_shown = most >= 0.3 * capacity;
-    double top = is_shown ? fmax(most, capacity) : most;
-    struct frame frame = {TOP, HEIGHT / (top > 0 ? top : 1)};
+    double top = is_shown ? fmax(most, capacity) : most, span = m->record->run->makespan_s;
+    struct fr__chart *chart = fr__inline_new(TOP, HEIGHT, 22);
+    struct fr__panel *p;
+    const char *unit;
     char text[FR__HTML_TEXT];
 
-    fprintf(f,
-            "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
-            "aria-label=\"Memory over time\">\n<text x=\"%d\" y=\"%d\">",
-            FR__HTML_WIDTH, TOP + HEIGHT + 22, FR__HTML_LEFT, TOP - 5);
-    fr__html_text(f, t->devices[c->device].name);
-    if (c->n_same)
-        fprintf(f, " and %zu more alike", c->n_same);
-    fprintf(f, ", at most %s</text>\n", fr__format_bytes(c->peak_bytes, text, sizeof(text)));
-    fprintf(f, "<rect class=\"lane\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
-            FR__HTML_LEFT, TOP, FR__HTML_PLOT, HEIGHT);
-    fr__html_time_axis(f, m->record, m->record->run->makespan_s, TOP, TOP + HEIGHT);
-    write_level(f, &frame, top / 2);
-    write_level(f, &frame, top);
-    fprintf(f, "<g transform=\"translate(0 %d)\">\n", TOP);
-    fr__html_plot_begin(f, HEIGHT);
+    if (!chart)
+        return fr__fail_nomem(err);
+    p = &chart->panels[0];
+    span *= fr__record_time_unit(m->record, span, &unit);
+    p->is_zoomed = true;
+    p->x = (struct fr__chart_axis){.high = span, .label = unit};
+    p->y = (struct fr__chart_axis){.high = top > 0 ? top : 1};
+    for (unsigned half = 1; half <= 2; half++)
+        fr__axis_tick(p, &p->y, top * half / 2,
+                      fr__format_bytes(top * half / 2, text, sizeof(text)));
+    put_above(
+        p, false,
+        fr__chart_text(chart, "%s%s, at most %s", t->devices[c->device].name,
+                       c->n_same ? fr__chart_text(chart, " and %zu more alike", c->n_same) : "",
+                       fr__format_bytes(c->peak_bytes, text, sizeof(text))));
     for (unsigned layer = N_LAYERS; layer-- > 0;)
-        write_layer(f, c, layer, frame.scale);
-    fputs("</svg>\n</g>\n", f);
-    write_capacity(f, &frame, capacity, is_shown);
-    fputs("</svg>\n", f);
+        put_layer(p, c, layer, span);
+    if (capacity > 0)
+        put_above(p, true,
+                  fr__chart_text(chart, "capacity %s%s",
+                                 fr__format_bytes(capacity, text, sizeof(text)),
+                                 is_shown ? "" : ", far above"));
+    if (capacity > 0 && is_shown)
+        fr__panel_limit(p, capacity, false);
+    return fr__inline_finish(chart, f, "Memory over time", err);
 }
 
 static void write_key(FILE *f, const struct chart charts[], size_t n)
@@ -324,8 +310,8 @@ enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct 
     if (st == FR_OK && m.n > 0) {
         fputs("<h3>Memory over time</h3>\n", f);
         fr__html_zoom_begin(f, "Memory over time");
-        for (size_t i = 0; i < m.n; i++)
-            write_chart(f, &m, &m.charts[i]);
+        for (size_t i = 0; i < m.n && st == FR_OK; i++)
+            st = write_chart(f, &m, &m.charts[i], err);
         write_key(f, m.charts, m.n);
         fputs("<figcaption>Buffers as they are allocated, without rounding", f);
         if (m.n_left_out)

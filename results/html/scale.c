@@ -25,16 +25,16 @@ static size_t least(size_t a, size_t b)
 }
 
 /* The last iteration of the run. */
-static struct fr__html_span span_of(const struct fr_record *r, double longest_s, size_t n)
+static struct fr__timeline_span span_of(const struct fr_record *r, double longest_s, size_t n)
 {
     double to_s = r->run->makespan_s;
 
-    return (struct fr__html_span){.from_s = fmax(to_s - r->run->iteration_s, 0),
-                                  .to_s = to_s,
-                                  .span_s = longest_s,
-                                  .lanes = least(LANES / n, MOST_LANES),
-                                  .boxes = BOXES / n,
-                                  .marks_end = true};
+    return (struct fr__timeline_span){.from_s = fmax(to_s - r->run->iteration_s, 0),
+                                      .to_s = to_s,
+                                      .span_s = longest_s,
+                                      .lanes = least(LANES / n, MOST_LANES),
+                                      .boxes = BOXES / n,
+                                      .marks_end = true};
 }
 
 static void put_title(FILE *f, const struct fr__html_run *run)
@@ -53,7 +53,7 @@ static void put_title(FILE *f, const struct fr__html_run *run)
 enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t n, bool alone_too,
                               struct fr_error *err)
 {
-    struct fr__html_told told = {.n_busy = 0};
+    struct fr__timeline_told told = {.n_busy = 0};
     double longest_s = 0;
     size_t n_drawn = 0;
 
@@ -70,7 +70,7 @@ enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t 
             n > 0 && runs[0].record->is_plain ? "The schedule" : "One iteration");
     fr__html_zoom_begin(f, "Timelines to one scale");
     for (size_t i = 0; i < n; i++) {
-        struct fr__html_span span;
+        struct fr__timeline_span span;
 
         if (!is_drawn(runs[i].record))
             continue;

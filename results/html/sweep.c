@@ -338,7 +338,7 @@ enum fr_status fr__html_sweep(FILE *f, const struct fr_sweep *s, const struct fr
         fputs("<section>\n", f);
         write_group(&p, &m->groups[i]);
         if (s->has_training)
-            fr__html_sweep_plot(f, s, m, i);
+            FR_TRY(fr__html_sweep_plot(f, s, m, i, err));
         fputs("</section>\n", f);
     }
     if (m->n_groups > n_shown)

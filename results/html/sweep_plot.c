@@ -5,12 +5,14 @@
  */
 #include "config.h"
 
+#include "base/error.h"
 #include "base/units.h"
+#include "results/charts/inline.h"
 #include "results/html/html.h"
+#include "results/parts/colours.h"
 #include "results/parts/number.h"
 #include "results/parts/palette.h"
 #include "results/parts/sweep_names.h"
-#include "results/parts/ticks.h"
 #include "study/sweep/state.h"
 
 #include <math.h>
@@ -33,16 +35,6 @@ static bool is_shown(const struct plot *p, size_t point)
 
     return r && r->outcome == FR_FITS && fr__sweep_group_of(p->sweep, point) == p->group &&
            fr_sweep_value(r, &p->summary->terms).cost > 0;
-}
-
-static double x_of(const struct plot *p, double s)
-{
-    return FR__HTML_LEFT + FR__HTML_PLOT * log(s / p->low[0]) / log(p->high[0] / p->low[0]);
-}
-
-static double y_of(const struct plot *p, double cost)
-{
-    return TOP + HEIGHT * (1 - log(cost / p->low[1]) / log(p->high[1] / p->low[1]));
 }
 
 static size_t find_ranges(struct plot *p)
@@ -74,60 +66,6 @@ static size_t find_ranges(struct plot *p)
     return n;
 }
 
-/* ---- axes ---- */
-
-static void put_line(FILE *f, double x1, double y1, double x2, double y2)
-{
-    fputs("<line x1=\"", f);
-    fr__html_number(f, x1);
-    fputs("\" y1=\"", f);
-    fr__html_number(f, y1);
-    fputs("\" x2=\"", f);
-    fr__html_number(f, x2);
-    fputs("\" y2=\"", f);
-    fr__html_number(f, y2);
-    fputs("\"/>", f);
-}
-
-static void put_text(FILE *f, const char *class_name, double x, double y, const char *text)
-{
-    fprintf(f, "<text class=\"%s\" x=\"", class_name);
-    fr__html_number(f, x);
-    fputs("\" y=\"", f);
-    fr__html_number(f, y);
-    fputs("\">", f);
-    fr__html_text(f, text);
-    fputs("</text>\n", f);
-}
-
-static void write_axes(const struct plot *p)
-{
-    double ticks[FR__MAX_TICKS];
-    unsigned n = fr__log_ticks(p->factor * p->low[0], p->factor * p->high[0], 12, ticks);
-    char text[FR__HTML_TEXT], title[TEXT];
-
-    fputs("<g class=\"g\">\n", p->f);
-    for (unsigned i = 0; i < n; i++) {
-        double x = x_of(p, ticks[i] / p->factor);
-
-        put_line(p->f, x, TOP, x, TOP + HEIGHT);
-        snprintf(text, sizeof(text), "%.6g", ticks[i]);
-        put_text(p->f, "m q", x, TOP + HEIGHT + 16, text);
-    }
-    n = fr__log_ticks(p->low[1], p->high[1], 8, ticks);
-    for (unsigned i = 0; i < n; i++) {
-        double y = y_of(p, ticks[i]);
-
-        put_line(p->f, FR__HTML_LEFT, y, FR__HTML_LEFT + FR__HTML_PLOT, y);
-        snprintf(text, sizeof(text), "%.6g", ticks[i]);
-        put_text(p->f, "r q", FR__HTML_LEFT - 8, y + 4, text);
-    }
-    fputs("</g>\n", p->f);
-    snprintf(title, sizeof(title), "%s (%s)", fr__sweep_time_title(&p->summary->terms), p->unit);
-    put_text(p->f, "m q", FR__HTML_LEFT + FR__HTML_PLOT / 2.0, TOP + HEIGHT + 38, title);
-    put_text(p->f, "q", 4, TOP - 12, fr__sweep_cost_title(&p->summary->terms));
-}
-
 /* ---- points ---- */
 
 static size_t colour_of(const struct plot *p, size_t point)
@@ -135,45 +73,57 @@ static size_t colour_of(const struct plot *p, size_t point)
     return p->n_settings > 0 ? fr__sweep_value_index(p->sweep, point, p->settings[0]) : 0;
 }
 
-static void write_frontier(const struct plot *p)
+static void put_frontier(const struct plot *p, struct fr__panel *panel)
 {
     const struct fr_sweep_group *g = &p->summary->groups[p->group];
+    struct fr__chart_series *s = fr__panel_series(
+        panel, (struct fr__chart_style){.mark = FR__STEPS, .colour = FR__COLOUR_TEXT});
 
-    if (g->n_frontier < 2)
-        return;
-    fputs("<path class=\"front\" d=\"", p->f);
-    for (size_t i = 0; i < g->n_frontier; i++) {
+    for (size_t i = 0; i < g->n_frontier && g->n_frontier > 1; i++) {
         struct fr_sweep_value v =
             fr_sweep_value(p->sweep->rows[g->frontier[i]], &p->summary->terms);
 
-        fputs(i ? "H" : "M", p->f);
-        fr__html_number(p->f, x_of(p, v.time_s));
-        fputs(i ? "V" : " ", p->f);
-        fr__html_number(p->f, y_of(p, v.cost));
+        fr__series_point(s, p->factor * v.time_s, v.cost);
     }
-    fputs("\"/>\n", p->f);
 }
 
-static void write_point(const struct plot *p, size_t point)
+static const char *hint_of(const struct plot *p, struct fr__chart *c, size_t point)
 {
     const struct fr_sweep_row *r = p->sweep->rows[point];
-    struct fr_sweep_value v = fr_sweep_value(r, &p->summary->terms);
-    char name[TEXT], text[FR__HTML_TEXT];
+    const struct fr_sweep_terms *terms = &p->summary->terms;
+    struct fr_sweep_value v = fr_sweep_value(r, terms);
+    char name[TEXT], iteration[40], time[40], cost[40], peak[40];
 
     fr__sweep_point_text(p->sweep, point, name, sizeof(name));
-    fputs("<circle r=\"5\" cx=\"", p->f);
-    fr__html_number(p->f, x_of(p, v.time_s));
-    fputs("\" cy=\"", p->f);
-    fr__html_number(p->f, y_of(p, v.cost));
-    fprintf(p->f, "\" fill=\"%s\"><title>", fr__palette(colour_of(p, point)));
-    fr__html_text(p->f, name[0] ? name : r->workload);
-    fprintf(p->f, "\niteration %s", fr__format_time(r->iteration_s, text, sizeof(text)));
-    fprintf(p->f, "\n%s %s", fr__sweep_time_title(&p->summary->terms),
-            fr__format_time(v.time_s, text, sizeof(text)));
-    fprintf(p->f, "\n%s %s", fr__sweep_cost_title(&p->summary->terms),
-            fr__sweep_cost_text(v.cost, text, sizeof(text)));
-    fprintf(p->f, "\npeak memory %s</title></circle>\n",
-            fr__format_bytes((double)r->peak_bytes, text, sizeof(text)));
+    return fr__chart_text(
+        c, "%s\niteration %s\n%s %s\n%s %s\npeak memory %s", name[0] ? name : r->workload,
+        fr__format_time(r->iteration_s, iteration, sizeof(iteration)), fr__sweep_time_title(terms),
+        fr__format_time(v.time_s, time, sizeof(time)), fr__sweep_cost_title(terms),
+        fr__sweep_cost_text(v.cost, cost, sizeof(cost)),
+        fr__format_bytes((double)r->peak_bytes, peak, sizeof(peak)));
+}
+
+/* A series a colour. Returns how many points are shown. */
+static size_t put_points(const struct plot *p, struct fr__panel *panel)
+{
+    struct fr__chart_series *series[FR__PALETTE];
+    size_t n = 0;
+
+    for (size_t k = 0; k < FR__PALETTE; k++)
+        series[k] = fr__panel_series(
+            panel, (struct fr__chart_style){.mark = FR__POINTS, .colour = fr__palette(k)});
+    for (size_t i = 0; i < p->sweep->n_points && n < MOST_POINTS; i++) {
+        size_t colour = colour_of(p, i) < FR__PALETTE ? colour_of(p, i) : FR__PALETTE - 1;
+        struct fr_sweep_value v;
+
+        if (!is_shown(p, i))
+            continue;
+        v = fr_sweep_value(p->sweep->rows[i], &p->summary->terms);
+        fr__series_point(series[colour], p->factor * v.time_s, v.cost);
+        fr__series_hint(series[colour], hint_of(p, panel->chart, i));
+        n++;
+    }
+    return n;
 }
 
 static void write_key(const struct plot *p)
@@ -196,32 +146,43 @@ static void write_key(const struct plot *p)
           p->f);
 }
 
-void fr__html_sweep_plot(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                         size_t group)
+enum fr_status fr__html_sweep_plot(FILE *f, const struct fr_sweep *s,
+                                   const struct fr_sweep_summary *m, size_t group,
+                                   struct fr_error *err)
 {
     struct plot p = {.f = f, .sweep = s, .summary = m, .group = group};
-    size_t n_points = find_ranges(&p), n = 0;
+    size_t n_points = find_ranges(&p), n;
+    struct fr__panel *panel;
+    struct fr__chart *c;
 
     if (n_points == 0)
-        return;
+        return FR_OK;
+    c = fr__inline_new(TOP, HEIGHT, 46);
+    if (!c)
+        return fr__fail_nomem(err);
     p.n_settings = fr__sweep_varying(s, p.settings);
     p.factor = fr__long_time_unit(p.high[0], &p.unit);
-    fprintf(
-        f,
+    panel = &c->panels[0];
+    panel->x = (struct fr__chart_axis){
+        .low = p.factor * p.low[0],
+        .high = p.factor * p.high[0],
+        .log = 10,
+        .label = fr__chart_text(c, "%s (%s)", fr__sweep_time_title(&m->terms), p.unit)};
+    panel->y = (struct fr__chart_axis){.low = p.low[1],
+                                       .high = p.high[1],
+                                       .log = 10,
+                                       .has_grid = true,
+                                       .label = fr__sweep_cost_title(&m->terms)};
+    put_frontier(&p, panel);
+    n = put_points(&p, panel);
+    fputs(
         "<figure class=\"points\" tabindex=\"0\" role=\"group\" aria-label=\"Cost against time; n "
-        "and p step through the points\">\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" "
-        "role=\"img\" aria-label=\"Cost against time\">\n",
-        FR__HTML_WIDTH, TOP + HEIGHT + 46);
-    write_axes(&p);
-    write_frontier(&p);
-    for (size_t i = 0; i < s->n_points && n < MOST_POINTS; i++)
-        if (is_shown(&p, i)) {
-            write_point(&p, i);
-            n++;
-        }
-    fputs("</svg>\n", f);
+        "and p step through the points\">\n",
+        f);
+    FR_TRY(fr__inline_finish(c, f, "Cost against time", err));
     write_key(&p);
     if (n_points > n)
         fprintf(f, "<p class=\"note\">The first %zu of %zu points.</p>\n", n, n_points);
     fputs("</figure>\n", f);
+    return FR_OK;
 }

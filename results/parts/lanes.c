@@ -70,11 +70,6 @@ const char *fr__category_colour(enum fr__category c)
     return categories[c].colour;
 }
 
-const char *fr__category_ink(enum fr__category c)
-{
-    return fr__ink_on(categories[c].colour);
-}
-
 /* Luminance and contrast: Web Content Accessibility Guidelines 2.1, W3C, 2018, "relative luminance"
  * and "contrast ratio", with the exponent 2 in place of its piecewise curve. */
 const char *fr__ink_on(const char *colour)

@@ -26,9 +26,7 @@ enum fr__category fr__category_even(enum fr__category c);
 const char *fr__category_title(const struct fr_record *r, enum fr__category c);
 const char *fr__category_colour(enum fr__category c);
 
-/* The colour of text on that colour, or on "#RRGGBB": white, or nearly black, whichever is read
- * more easily. */
-const char *fr__category_ink(enum fr__category c);
+/* The colour of text on "#RRGGBB": white, or nearly black, whichever is read more easily. */
 const char *fr__ink_on(const char *colour);
 
 /* Busy devices in the record's order, evenly chosen where there are more than max; shown: [max].

@@ -1,5 +1,4 @@
-/* results/pictures/compare.c - draws strategies side by side: parts of the time above, memory
- * below.
+/* results/pictures/compare.c - strategies side by side: parts of the time above, memory below.
  *
  * It is separate from the timeline of one run, with which it shares neither axes nor data.
  */
@@ -10,14 +9,14 @@
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
 #include "results/parts/times.h"
-#include "results/pictures/gnuplot.h"
-#include "results/pictures/plot.h"
 #include "results/pictures/record.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { ROW = 140, MAX_NAME = 72, MAX_UPRIGHT = 12 };
+
+static const double GIB = 1024.0 * 1024 * 1024, HALF = 0.3; /* of a bar */
 
 /* The length of the piece at s: names of strategies may break after ':' and ','. */
 static size_t piece_length(const char *s)
@@ -27,75 +26,54 @@ static size_t piece_length(const char *s)
     return n + (s[n] != '\0');
 }
 
-/* Characters in a line under a bar. */
-static size_t line_width(const struct fr_results *rs)
+/* A strategy's name under its bar, in lines that fit under it if possible. Returns how many. */
+static size_t break_name(const struct fr_results *rs, size_t i, char text[2 * MAX_NAME + 1])
 {
-    return rs->n > MAX_UPRIGHT ? MAX_NAME : ROW / rs->n;
-}
+    char name[FR__ROW_NAME];
+    size_t width = rs->n > MAX_UPRIGHT ? MAX_NAME : ROW / rs->n;
+    size_t in_line = 0, n_lines = 1, total = 0, used = 0;
 
-/* Writes a strategy's name under its bar, in lines of at most that width if possible. Returns the
- * number of lines; f NULL: only counts. */
-static size_t write_tic(FILE *f, const char *name, size_t width)
-{
-    char line[MAX_NAME + 1];
-    size_t in_line = 0, n_lines = 1, total = 0;
-
+    fr__row_name(rs, i, name);
     for (const char *s = name; *s && total < MAX_NAME; s += piece_length(s)) {
         size_t n = piece_length(s);
 
         if (n > MAX_NAME - total)
             n = MAX_NAME - total;
-        total += n;
         if (in_line > 0 && in_line + n > width) {
-            line[in_line] = '\0';
-            if (f) {
-                fr__gnuplot_string(f, line, MAX_NAME);
-                fputs(".\"\\n\".", f);
-            }
+            text[used++] = '\n';
             in_line = 0;
             n_lines++;
         }
-        memcpy(line + in_line, s, n);
+        memcpy(text + used, s, n);
+        used += n;
+        total += n;
         in_line += n;
     }
-    line[in_line] = '\0';
-    if (f)
-        fr__gnuplot_string(f, line, MAX_NAME);
+    text[used] = '\0';
     return n_lines;
 }
 
-static void write_tics(FILE *f, const struct fr_results *rs)
+static void put_names(struct fr__panel *p, const struct fr_results *rs)
 {
-    char name[FR__ROW_NAME];
+    char text[2 * MAX_NAME + 1];
 
-    fputs("set xtics (", f);
+    p->x.is_slanted = rs->n > MAX_UPRIGHT;
+    p->x.points = rs->n > MAX_UPRIGHT ? 9 : 11;
     for (size_t i = 0; i < rs->n; i++) {
-        if (i)
-            putc(',', f);
-        write_tic(f, fr__row_name(rs, i, name), line_width(rs));
-        fprintf(f, " %zu", i);
+        break_name(rs, i, text);
+        fr__axis_tick(p, &p->x, (double)i, text);
     }
-    fprintf(f, ") scale 0 nomirror %s tc rgb '" FR__COLOUR_TEXT "'\n",
-            rs->n > MAX_UPRIGHT ? "rotate by 40 right font ',9'" : "font ',11'");
 }
 
-/* index, compute, exposed, bubble, top of the stack, memory in GiB */
-static void write_data(FILE *f, const struct fr_results *rs, double factor)
+static struct fr__panel *panel_of(struct fr__chart *c, const struct fr_results *rs, double bottom,
+                                  double top)
 {
-    fputs("$bars << FORERUN_END\n", f);
-    for (size_t i = 0; i < rs->n; i++) {
-        const struct fr_record *r = rs->records[i];
-        double compute = factor * r->compute_s, exposed = factor * r->exposed_comm_s;
-        double bubble = factor * r->bubble_s;
+    struct fr__panel *p = fr__chart_panel(c, 0.09, 0.97, bottom, top);
 
-        fprintf(f, "%zu ", i);
-        fr__plot_number(f, compute);
-        fr__plot_number(f, compute + exposed);
-        fr__plot_number(f, compute + exposed + bubble);
-        fr__plot_number(f, (double)r->peak_bytes / (1024.0 * 1024 * 1024));
-        putc('\n', f);
-    }
-    fputs("FORERUN_END\n", f);
+    p->x = (struct fr__chart_axis){
+        .low = -0.6, .high = (double)rs->n - 0.4, .is_named = true, .hides_numbers = true};
+    p->y.has_grid = true;
+    return p;
 }
 
 static double top_of(const struct fr_record *r)
@@ -103,161 +81,115 @@ static double top_of(const struct fr_record *r)
     return r->compute_s + r->exposed_comm_s + r->bubble_s;
 }
 
-/* The iteration time above each bar. */
-static void write_time_labels(FILE *f, const struct fr_results *rs, double factor)
+/* What stands over the bar of record i. */
+static void put_over(struct fr__panel *p, const struct fr_record *r, size_t i, double y,
+                     const char *text, unsigned points)
 {
-    char text[64], time_text[32];
+    fr__panel_note(p, (struct fr__chart_note){.text = text,
+                                              .x = (double)i,
+                                              .y = y,
+                                              .up = 0.65,
+                                              .points = points,
+                                              .colour = r->oom ? FR__COLOUR_LIMIT : NULL});
+}
 
+static void put_times(struct fr__panel *p, const struct fr_results *rs, double max_s)
+{
+    static const struct fr__chart_style styles[3] = {
+        {.mark = FR__BOXES, .colour = FR__COLOUR_IDLE, .title = "bubble"},
+        {.mark = FR__BOXES, .colour = FR__COLOUR_COMMUNICATION, .title = "exposed communication"},
+        {.mark = FR__BOXES, .colour = FR__COLOUR_FORWARD, .title = "compute"}};
+    struct fr__chart_series *parts[3];
+    const char *unit;
+    double factor = fr__results_are_plain(rs) ? fr__record_time_unit(rs->records[0], max_s, &unit)
+                                              : fr__time_unit(max_s, &unit);
+    char time[32];
+
+    p->key = FR__KEY_ABOVE;
+    p->y.high = 1.15 * factor * max_s;
+    p->y.label =
+        unit[0] ? fr__chart_text(p->chart, "time of one iteration (%s)", unit) : "makespan";
+    for (unsigned k = 0; k < 3; k++)
+        parts[k] = fr__panel_series(p, styles[k]);
     for (size_t i = 0; i < rs->n; i++) {
         const struct fr_record *r = rs->records[i];
+        double x = (double)i, compute = factor * r->compute_s;
+        double exposed = compute + factor * r->exposed_comm_s;
 
-        snprintf(text, sizeof(text), "%s%s",
-                 fr__record_time(r, r->iteration_s, time_text, sizeof(time_text)),
-                 !r->oom     ? ""
-                 : rs->n > 6 ? ", OOM"
-                             : " (out of memory)");
-        fputs("set label ", f);
-        fr__gnuplot_string(f, text, 60);
-        fprintf(f, " at %zu,", i);
-        fr__plot_number(f, factor * top_of(r));
-        fprintf(f, "center offset 0,0.7 font ',%d' tc rgb '%s' front\n", rs->n > 8 ? 10 : 13,
-                r->oom ? FR__COLOUR_LIMIT : FR__COLOUR_TEXT);
+        fr__series_box(parts[2], x - HALF, x + HALF, 0, compute);
+        fr__series_box(parts[1], x - HALF, x + HALF, compute, exposed);
+        fr__series_box(parts[0], x - HALF, x + HALF, exposed, factor * top_of(r));
+        put_over(p, r, i, factor * top_of(r),
+                 fr__chart_text(p->chart, "%s%s",
+                                fr__record_time(r, r->iteration_s, time, sizeof(time)),
+                                !r->oom     ? ""
+                                : rs->n > 6 ? ", OOM"
+                                            : " (out of memory)"),
+                 rs->n > 8 ? 10 : 13);
     }
 }
 
-/* with_names: those of the bars stand below this panel. */
-static void set_times_place(FILE *f, const struct fr_results *rs, double bottom, bool with_names)
+/* The line of available memory, as if it were the same for all results. */
+static void put_capacity(struct fr__panel *p, double capacity_bytes)
 {
-    fputs("set tmargin at screen 0.85\nset bmargin at screen ", f);
-    fr__plot_number(f, bottom);
-    putc('\n', f);
-    if (with_names)
-        write_tics(f, rs);
-    fputs(with_names ? "set format x '%s'\n" : "set format x ''\n", f);
-}
-
-static void write_times(FILE *f, const struct fr_results *rs, double factor, double max_s,
-                        const char *unit)
-{
-    fputs(
-        "set key at screen 0.97, screen 0.895 right horizontal Left reverse samplen 1.2 width 1\n",
-        f);
-    if (unit[0])
-        fprintf(f, "set ylabel 'time of one iteration (%s)' tc rgb '" FR__COLOUR_TEXT "'\n", unit);
-    else
-        fputs("set ylabel 'makespan' tc rgb '" FR__COLOUR_TEXT "'\n", f);
-    fputs("set yrange [0:", f);
-    fr__plot_number(f, 1.15 * factor * max_s);
-    fputs("]\n", f);
-    write_time_labels(f, rs, factor);
-    fputs("plot $bars using 1:4 with boxes lc rgb '" FR__COLOUR_IDLE "' title 'bubble', \\\n"
-          " $bars using 1:3 with boxes lc rgb '" FR__COLOUR_COMMUNICATION
-          "' title 'exposed communication', \\\n"
-          " $bars using 1:2 with boxes lc rgb '" FR__COLOUR_FORWARD "' title 'compute'\n"
-          "unset label\nunset key\n",
-          f);
-}
-
-/* Some four marks at 1, 2 or 5 times a power of ten: the panel is low. */
-static void write_memory_tics(FILE *f, double high_GiB)
-{
-    double least = high_GiB / 5, power = pow(10, floor(log10(least)));
-
-    fputs("set ytics ", f);
-    fr__plot_number(f, power * (least <= power       ? 1
-                                : least <= 2 * power ? 2
-                                : least <= 5 * power ? 5
-                                                     : 10));
-    putc('\n', f);
-}
-
-/* Writes the line of available memory, if it is the same for all results. */
-static void write_capacity(FILE *f, const struct fr_results *rs, double max_GiB)
-{
-    double capacity_GiB = (double)rs->records[0]->peak_capacity_bytes / (1024.0 * 1024 * 1024);
-    char text[32], label[64];
-
-    fputs("set yrange [0:", f);
-    fr__plot_number(f, 1.25 * fmax(max_GiB, capacity_GiB));
-    fputs("]\n", f);
-    if (fmax(max_GiB, capacity_GiB) > 0)
-        write_memory_tics(f, 1.25 * fmax(max_GiB, capacity_GiB));
-    if (capacity_GiB <= 0)
-        return;
-    snprintf(label, sizeof(label), "capacity %s",
-             fr__format_bytes((double)rs->records[0]->peak_capacity_bytes, text, sizeof(text)));
-    fputs("set label ", f);
-    fr__gnuplot_string(f, label, 60);
-    fputs(" at graph 0.995, first ", f);
-    fr__plot_number(f, capacity_GiB);
-    fputs("right offset 0,0.6 font ',11' tc rgb '" FR__COLOUR_LIMIT "'\nset arrow from graph 0, "
-          "first ",
-          f);
-    fr__plot_number(f, capacity_GiB);
-    fputs("to graph 1, first ", f);
-    fr__plot_number(f, capacity_GiB);
-    fputs("nohead dt 2 lw 1.5 lc rgb '" FR__COLOUR_LIMIT "' front\n", f);
-}
-
-static void write_memory(FILE *f, const struct fr_results *rs, double bottom)
-{
-    double max_GiB = 0;
     char text[32];
 
-    for (size_t i = 0; i < rs->n; i++)
-        max_GiB = fmax(max_GiB, (double)rs->records[i]->peak_bytes / (1024.0 * 1024 * 1024));
-    fputs("set tmargin at screen 0.36\nset bmargin at screen ", f);
-    fr__plot_number(f, bottom);
-    putc('\n', f);
-    write_tics(f, rs);
-    fputs("set format x '%s'\nset ylabel 'peak memory (GiB)'\n", f);
-    write_capacity(f, rs, max_GiB);
-    for (size_t i = 0; i < rs->n; i++) {
-        const struct fr_record *r = rs->records[i];
-
-        fputs("set label ", f);
-        fr__gnuplot_string(f, fr__format_bytes((double)r->peak_bytes, text, sizeof(text)), 30);
-        fprintf(f, " at %zu,", i);
-        fr__plot_number(f, (double)r->peak_bytes / (1024.0 * 1024 * 1024));
-        fprintf(f, "center offset 0,0.6 font ',11' tc rgb '%s' front\n",
-                r->oom ? FR__COLOUR_LIMIT : FR__COLOUR_TEXT);
-    }
-    fputs("plot $bars using 1:5 with boxes lc rgb '" FR__COLOUR_UPDATE "' notitle\n", f);
+    if (capacity_bytes <= 0)
+        return;
+    fr__panel_note(p,
+                   (struct fr__chart_note){
+                       .text = fr__chart_text(p->chart, "capacity %s",
+                                              fr__format_bytes(capacity_bytes, text, sizeof(text))),
+                       .x = 0.995,
+                       .x_by = FR__BY_PANEL,
+                       .y = capacity_bytes / GIB,
+                       .up = 0.6,
+                       .align = FR__UP_TO,
+                       .points = 11,
+                       .colour = FR__COLOUR_LIMIT});
+    fr__panel_limit(p, capacity_bytes / GIB, false);
 }
 
-enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, struct fr_error *err)
+static void put_memory(struct fr__panel *p, const struct fr_results *rs)
 {
-    char name[FR__ROW_NAME];
-    const char *unit;
-    double factor, max_s = 0, bottom;
-    size_t n_lines = 1;
-    bool is_plain = fr__results_are_plain(rs);
+    struct fr__chart_series *bars = fr__panel_series(
+        p, (struct fr__chart_style){.mark = FR__BOXES, .colour = FR__COLOUR_OTHER});
+    double most = (double)rs->records[0]->peak_capacity_bytes;
+    char text[32];
 
-    (void)err;
+    put_capacity(p, most);
     for (size_t i = 0; i < rs->n; i++) {
-        size_t lines;
+        const struct fr_record *r = rs->records[i];
+        double bytes = (double)r->peak_bytes;
+
+        most = fmax(most, bytes);
+        fr__series_box(bars, (double)i - HALF, (double)i + HALF, 0, bytes / GIB);
+        put_over(p, r, i, bytes / GIB, fr__format_bytes(bytes, text, sizeof(text)), 11);
+    }
+    p->y.high = most > 0 ? 1.25 * most / GIB : 1;
+    p->y.label = "peak memory (GiB)";
+}
+
+void fr__chart_comparison(struct fr__chart *c, const struct fr_results *rs)
+{
+    char text[2 * MAX_NAME + 1];
+    bool is_plain = fr__results_are_plain(rs); /* machines without hardware have no memory */
+    double max_s = 0, bottom;
+    size_t n_lines = 1;
+    struct fr__panel *p;
+
+    for (size_t i = 0; i < rs->n; i++) {
+        size_t lines = break_name(rs, i, text);
 
         max_s = fmax(max_s, top_of(rs->records[i]));
-        lines = write_tic(NULL, fr__row_name(rs, i, name), line_width(rs));
         n_lines = lines > n_lines ? lines : n_lines;
     }
-    if (!(max_s > 0))
-        max_s = 1; /* an axis needs a length */
-    factor =
-        is_plain ? fr__record_time_unit(rs->records[0], max_s, &unit) : fr__time_unit(max_s, &unit);
-    fputs("set multiplot\nset lmargin at screen 0.09\nset rmargin at screen 0.97\n"
-          "set border 3 lc rgb '#BBBBBB'\nset boxwidth 0.6\nset style fill solid 1.0 noborder\n"
-          "set grid ytics lt 1 lc rgb '#E6E6E6'\nset ytics nomirror scale 0.5 tc rgb "
-          "'" FR__COLOUR_TEXT "'\nset xtics scale 0\n",
-          script);
-    fprintf(script, "set xrange [-0.6:%zu.6]\n", rs->n - 1);
-    fr__plot_comparison_heading(script, rs);
-    write_data(script, rs, factor);
     bottom = rs->n > MAX_UPRIGHT ? 0.2 : 0.05 + 0.022 * (double)n_lines;
-    set_times_place(script, rs, is_plain ? bottom : 0.41, is_plain);
-    write_times(script, rs, factor, max_s, unit);
-    if (!is_plain) /* machines without hardware have no memory */
-        write_memory(script, rs, bottom);
-    fputs("unset multiplot\n", script);
-    return FR_OK;
+    p = panel_of(c, rs, is_plain ? bottom : 0.41, 0.85);
+    put_times(p, rs, max_s > 0 ? max_s : 1); /* an axis needs a length */
+    if (!is_plain) {
+        p = panel_of(c, rs, bottom, 0.36);
+        put_memory(p, rs);
+    }
+    put_names(p, rs);
 }

@@ -4,8 +4,8 @@
 
 #include "results/results.h"
 
-/* The picture to the end of f. ending: of fr__plot_frame. FR_EUSAGE: nothing takes time; FR_EIO: no
- * gnuplot; FR_ENOMEM; FR_ECANCELLED. */
+/* The picture to the end of f. ending: of fr__chart_has_ending. FR_EUSAGE: nothing takes time;
+ * FR_EIO: no gnuplot; FR_ENOMEM; FR_ECANCELLED. */
 enum fr_status fr__draw_difference(FILE *f, const struct fr_difference *d, const char *ending,
                                    const struct fr_context *ctx, struct fr_error *err);
 #endif

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/messages/system.h"
-#include "results/results.h"
+#include "results/charts/chart.h"
 
 enum { FR__FIT_SLICES = 4, FR__FIT_HEADING = 512 };
 
@@ -71,6 +71,5 @@ void fr__fit_say_misses(struct fr__fit_picture *p, const struct fr_misses *misse
 /* The picture to path, which ends in .png, .svg or .pdf. */
 enum fr_status fr__fit_plot(const struct fr__fit_picture *p, const char *path,
                             const struct fr_context *ctx, struct fr_error *err);
-/* gnuplot's script for it, without the lines that set the terminal. */
-void fr__fit_script(FILE *script, const struct fr__fit_picture *p);
+void fr__fit_chart(struct fr__chart *c, const struct fr__fit_picture *p);
 #endif

@@ -1,4 +1,4 @@
-/* results/pictures/learn.c - draws the rounds of learning costs by gnuplot: a line for each time.
+/* results/pictures/learn.c - the rounds of learning costs: a line for each time.
  *
  * It is separate because the axis is rounds, which no other picture has.
  */
@@ -6,11 +6,9 @@
 
 #include "results/pictures/learn.h"
 
-#include "base/error.h"
+#include "results/charts/chart.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
-#include "results/pictures/gnuplot.h"
-#include "results/pictures/plot.h"
 
 #include <math.h>
 
@@ -27,127 +25,113 @@ static double longest_s(const struct fr_learning *l)
     return most > 0 ? most : 1;
 }
 
-static void put(FILE *f, double x)
+static double or_none(double x)
 {
-    if (isfinite(x))
-        fr__plot_number(f, x);
-    else
-        fputs("NaN ", f);
+    return isfinite(x) ? x : NAN;
 }
 
-/* Columns: round, estimated, measured, in use, rolled back, kept, out of memory. */
-static void write_data(FILE *f, const struct fr_learning *l, double factor, double top)
+static void put_rounds(struct fr__panel *p, const struct fr_learning *l, double factor, double top)
 {
+    static const struct fr__chart_style styles[] = {
+        {.mark = FR__STEPS, .colour = FR__COLOUR_IDLE, .width = 6, .title = "in use"},
+        {.mark = FR__LINE_POINTS,
+         .colour = FR__COLOUR_BACKWARD_DATA,
+         .is_dashed = true,
+         .shape = FR__CIRCLE,
+         .size = 0.7,
+         .title = "estimated"},
+        {.mark = FR__LINE_POINTS, .colour = FR__COLOUR_FORWARD, .size = 0.5, .title = "measured"},
+        {.mark = FR__POINTS, .colour = FR__COLOUR_UPDATE, .size = 1.3, .title = "taken into use"},
+        {.mark = FR__POINTS,
+         .colour = FR__COLOUR_LIMIT,
+         .shape = FR__CROSS,
+         .size = 1.5,
+         .width = 2.5,
+         .title = "rolled back"},
+        {.mark = FR__POINTS,
+         .colour = FR__COLOUR_LIMIT,
+         .shape = FR__TRIANGLE,
+         .size = 1.5,
+         .title = "out of memory"},
+    };
+    enum { IN_USE, ESTIMATED, MEASURED, TAKEN, BACK, OOM, N };
+    struct fr__chart_series *s[N];
     double in_use_s = NAN;
 
-    fputs("$rounds << FORERUN_END\n", f);
+    for (unsigned k = 0; k < N; k++)
+        s[k] = fr__panel_series(p, styles[k]);
     for (size_t i = 0; i < l->n_rounds; i++) {
         const struct fr_learn_round *r = &l->rounds[i];
-        bool is_back = r->outcome == FR_LEARN_ROLLED_BACK;
-        bool is_new = r->outcome == FR_LEARN_KEPT || r->outcome == FR_LEARN_FIRST;
+        double x = (double)i, y = or_none(factor * r->measured_s);
 
-        if (!is_back)
+        if (r->outcome != FR_LEARN_ROLLED_BACK)
             in_use_s = r->measured_s;
-        fr__plot_number(f, (double)i);
-        put(f, factor * r->estimated_s);
-        put(f, factor * r->measured_s);
-        put(f, factor * in_use_s);
-        put(f, is_back ? factor * r->measured_s : NAN);
-        put(f, is_new ? factor * r->measured_s : NAN);
-        put(f, isinf(r->measured_s) ? top : NAN);
-        putc('\n', f);
+        fr__series_point(s[IN_USE], x, or_none(factor * in_use_s));
+        fr__series_point(s[ESTIMATED], x, or_none(factor * r->estimated_s));
+        fr__series_point(s[MEASURED], x, y);
+        if (r->outcome == FR_LEARN_KEPT || r->outcome == FR_LEARN_FIRST)
+            fr__series_point(s[TAKEN], x, y);
+        if (r->outcome == FR_LEARN_ROLLED_BACK)
+            fr__series_point(s[BACK], x, y);
+        if (isinf(r->measured_s))
+            fr__series_point(s[OOM], x, top);
     }
-    fputs("FORERUN_END\n", f);
 }
 
-static void write_heading(FILE *f, const struct fr_learning *l)
+static void set_heading(struct fr__chart *c, const struct fr_learning *l)
 {
-    char text[512];
-
-    snprintf(text, sizeof(text), "%s on %zu of %zu GPUs of %s: %s learns its costs", l->workload,
-             l->n_gpus, l->n_gpus_total, l->topology, l->strategy);
-    fputs("set label 1 ", f);
-    fr__gnuplot_string(f, text, 110);
-    fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", f);
-    snprintf(text, sizeof(text),
-             "global batch %u, %zu strategies tried, %zu of them left again; pre-training %s "
-             "round %zu",
-             l->global_batch, l->n_activated - l->n_rolled_back, l->n_rolled_back,
-             l->has_converged ? "ended with" : "was cut short after", l->n_pre_training - 1);
-    fputs("set label 2 ", f);
-    fr__gnuplot_string(f, text, 140);
-    fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", f);
+    c->title = fr__chart_text(c, "%s on %zu of %zu GPUs of %s: %s learns its costs", l->workload,
+                              l->n_gpus, l->n_gpus_total, l->topology, l->strategy);
+    c->subtitle = fr__chart_text(
+        c,
+        "global batch %u, %zu strategies tried, %zu of them left again; pre-training %s "
+        "round %zu",
+        l->global_batch, l->n_activated - l->n_rolled_back, l->n_rolled_back,
+        l->has_converged ? "ended with" : "was cut short after", l->n_pre_training - 1);
 }
 
-static bool has_oom(const struct fr_learning *l)
+/* Profiles after pre-training have a grey ground. */
+static void put_ground(struct fr__panel *p, const struct fr_learning *l)
 {
-    for (size_t i = 0; i < l->n_rounds; i++)
-        if (isinf(l->rounds[i].measured_s))
-            return true;
-    return false;
-}
+    double from = (double)l->n_pre_training - 0.5;
 
-static void shade_profiles(FILE *f, const struct fr_learning *l)
-{
     if (l->n_pre_training == l->n_rounds)
         return;
-    fputs("set object 1 rect from ", f);
-    fr__plot_number(f, (double)l->n_pre_training - 0.5);
-    fputs(", graph 0 to ", f);
-    fr__plot_number(f, (double)l->n_rounds - 0.5);
-    fputs(", graph 1 behind fc rgb '#F3F3F3' fs solid noborder\n"
-          "set label 3 'profiles, after pre-training' at ",
-          f);
-    fr__plot_number(f, (double)l->n_pre_training - 0.4);
-    fputs(", graph 0.03 left font ',11' tc rgb '" FR__COLOUR_QUIET "'\n", f);
+    fr__series_box(
+        fr__panel_series(p, (struct fr__chart_style){.mark = FR__BOXES, .colour = "#F3F3F3"}), from,
+        p->x.high, p->y.low, p->y.high);
+    fr__panel_note(p, (struct fr__chart_note){.text = "profiles, after pre-training",
+                                              .x = from + 0.1,
+                                              .y = 0.03,
+                                              .y_by = FR__BY_PANEL,
+                                              .align = FR__FROM,
+                                              .points = 11,
+                                              .colour = FR__COLOUR_QUIET});
 }
 
-static void write_script(FILE *f, const struct fr_learning *l)
+static void describe(struct fr__chart *c, const struct fr_learning *l)
 {
+    struct fr__panel *p = fr__chart_panel(c, 0.07, 0.97, 0.09, 0.85);
     const char *unit;
     double longest = longest_s(l), factor = fr__time_unit(longest, &unit);
     double top = factor * longest * 1.15;
 
-    write_data(f, l, factor, top);
-    write_heading(f, l);
-    shade_profiles(f, l);
-    fputs("set border 3 lc rgb '#BBBBBB'\nset grid ytics lt 1 lc rgb '#E6E6E6'\n"
-          "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\nset tmargin at screen 0.85\n"
-          "set key at screen 0.97, screen 0.905 right horizontal Left reverse samplen 2 font ',12' "
-          "tc rgb '" FR__COLOUR_TEXT "'\n"
-          "set xlabel 'round' tc rgb '" FR__COLOUR_TEXT "'\n",
-          f);
-    fprintf(f, "set ylabel 'iteration (%s)' tc rgb '" FR__COLOUR_TEXT "'\nset xrange [-0.5:", unit);
-    fr__plot_number(f, (double)l->n_rounds - 0.5);
-    fputs("]\nset yrange [0:", f);
-    fr__plot_number(f, top * 1.04);
-    fputs("]\nplot $rounds using 1:4 with steps lw 6 lc rgb '" FR__COLOUR_IDLE "' title 'in use', "
-          "'' using 1:2 with linespoints dt 2 lw 1.5 pt 6 ps 0.7 lc rgb '" FR__COLOUR_BACKWARD_DATA
-          "' title 'estimated', "
-          "'' using 1:3 with linespoints lw 1.5 pt 7 ps 0.5 lc rgb '" FR__COLOUR_FORWARD
-          "' title 'measured', "
-          "'' using 1:6 with points pt 7 ps 1.3 lc rgb '" FR__COLOUR_UPDATE
-          "' title 'taken into use', "
-          "'' using 1:5 with points pt 2 ps 1.5 lw 2.5 lc rgb '" FR__COLOUR_LIMIT
-          "' title 'rolled back'",
-          f);
-    if (has_oom(l))
-        fputs(", '' using 1:7 with points pt 9 ps 1.5 lc rgb '" FR__COLOUR_LIMIT
-              "' title 'out of memory'",
-              f);
-    putc('\n', f);
+    set_heading(c, l);
+    p->x =
+        (struct fr__chart_axis){.low = -0.5, .high = (double)l->n_rounds - 0.5, .label = "round"};
+    p->y = (struct fr__chart_axis){
+        .high = top * 1.04, .has_grid = true, .label = fr__chart_text(c, "iteration (%s)", unit)};
+    p->key = FR__KEY_ABOVE;
+    put_ground(p, l);
+    put_rounds(p, l, factor, top);
 }
 
 enum fr_status fr__draw_learning(FILE *picture, const struct fr_learning *l, const char *ending,
                                  const struct fr_context *ctx, struct fr_error *err)
 {
-    FILE *script;
-    enum fr_status st;
+    struct fr__chart *c = fr__chart_new();
 
-    FR_TRY(fr__gnuplot_script(&script, err));
-    fputs(fr__plot_frame(ending)->terminal, script);
-    write_script(script, l);
-    st = fr__gnuplot_run(script, picture, ctx, err);
-    fclose(script);
-    return st;
+    if (c)
+        describe(c, l);
+    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
 }

@@ -1,49 +1,71 @@
 /* results/pictures/record.c - the picture formats of records: a timeline of one, bars of several.
  *
- * It is separate from plot.c: that file helps every picture, this one holds the rows .png, .svg and
- * .pdf of the table of formats and calls the two scripts.
+ * It is separate because it holds the rows .png, .svg and .pdf of the table of formats.
  */
 #include "config.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "results/formats.h"
-#include "results/pictures/gnuplot.h"
+#include "results/parts/number.h"
+#include "results/parts/rows.h"
 #include "results/pictures/record.h"
 
-static enum fr_status draw(const struct fr_results *rs, const struct fr__plot_frame *frame,
-                           FILE *picture, const struct fr_context *ctx, struct fr_error *err)
+/* "vgg19 on 4 of 8 GPUs of dgx1-v100, dp", and below it the time, the batch and what else was
+ * asked; of several records what they have in common. */
+static void set_heading(struct fr__chart *c, const struct fr_results *rs)
 {
-    FILE *script;
-    enum fr_status st;
+    const struct fr_record *r = rs->records[0];
+    char subject[FR__ROW_NAME], manner[FR__ROW_NAME], time[32];
+
+    fr__rows_subject(rs, subject);
+    fr__rows_manner(rs, manner);
+    c->title = rs->is_comparison ? fr__chart_text(c, "%s", subject)
+                                 : fr__chart_text(c, "%s, %s", subject, r->strategy);
+    c->subtitle =
+        rs->is_comparison
+            ? fr__chart_text(c, "%s", manner)
+            : fr__chart_text(c, "%s %s%s%s", r->is_plain ? "makespan" : "iteration",
+                             r->is_plain ? fr__plain(r->iteration_s, time, sizeof(time))
+                                         : fr__format_time(r->iteration_s, time, sizeof(time)),
+                             r->oom ? " if it fitted in memory, " : ", ", manner);
+}
+
+static enum fr_status draw(const struct fr_results *rs, const char *ending, FILE *picture,
+                           const struct fr_context *ctx, struct fr_error *err)
+{
+    struct fr__chart *c;
+    enum fr_status st = FR_OK;
 
     if (!rs->is_comparison && (!rs->records[0]->plan || !rs->records[0]->run))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a timeline needs the plan and its run");
-    FR_TRY(fr__gnuplot_script(&script, err));
-    fputs(frame->terminal, script);
-    st = rs->is_comparison ? fr__plot_comparison(script, rs, err)
-                           : fr__plot_timeline(script, rs->records[0], frame, err);
-    if (st == FR_OK)
-        st = fr__gnuplot_run(script, picture, ctx, err);
-    fclose(script);
-    return st;
+    c = fr__chart_new();
+    if (c) {
+        set_heading(c, rs);
+        if (rs->is_comparison)
+            fr__chart_comparison(c, rs);
+        else
+            st = fr__chart_timeline(c, rs->records[0], err);
+    }
+    return fr__chart_finish(c, st, picture, ending, ctx, err);
 }
 
 static enum fr_status write_png(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                 struct fr_error *err)
 {
-    return draw(rs, fr__plot_frame(".png"), f, ctx, err);
+    return draw(rs, ".png", f, ctx, err);
 }
 
 static enum fr_status write_svg(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                 struct fr_error *err)
 {
-    return draw(rs, fr__plot_frame(".svg"), f, ctx, err);
+    return draw(rs, ".svg", f, ctx, err);
 }
 
 static enum fr_status write_pdf(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                 struct fr_error *err)
 {
-    return draw(rs, fr__plot_frame(".pdf"), f, ctx, err);
+    return draw(rs, ".pdf", f, ctx, err);
 }
 
 const struct fr__format fr__format_png = {

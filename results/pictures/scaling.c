@@ -1,15 +1,13 @@
-/* results/pictures/scaling.c - strong or weak scaling of a sweep's questions, by gnuplot.
+/* results/pictures/scaling.c - strong or weak scaling of a sweep's questions.
  *
  * It is separate from sweep.c, which shows what is fast and cheap and not how it got there.
  */
 #include "config.h"
 
 #include "base/error.h"
-#include "results/parts/colours.h"
+#include "results/charts/chart.h"
 #include "results/parts/palette.h"
 #include "results/parts/sweep_names.h"
-#include "results/pictures/gnuplot.h"
-#include "results/pictures/plot.h"
 #include "results/pictures/scaling.h"
 #include "study/sweep/state.h"
 
@@ -17,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MOST_LABEL characters of a name are shown; some KEY_CHARACTERS go into a line of the key. */
-enum { MAX_LINES = FR__PALETTE, LABEL = 160, MOST_LABEL = 60, KEY_CHARACTERS = 170 };
+/* MOST_LABEL characters of a name are shown. */
+enum { MAX_LINES = FR__PALETTE, LABEL = 160, MOST_LABEL = 60 };
 
 struct point {
     char label[LABEL]; /* of its line: all that varies but the GPUs */
@@ -68,25 +66,6 @@ static struct point *collect(const struct fr_sweep *s, const struct fr_sweep_sum
     return list;
 }
 
-/* The axis of throughput, from the slowest to the fastest that there could be. */
-static void put_throughput_axis(FILE *f, const struct point list[], size_t n)
-{
-    double low = INFINITY, high = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        low = fmin(low, list[i].samples_per_s);
-        high = fmax(high, fmax(list[i].samples_per_s, list[i].samples_per_s / list[i].efficiency));
-    }
-    low /= 1.25;
-    high *= 1.25;
-    fputs("set yrange [", f);
-    fr__plot_number(f, low);
-    putc(':', f);
-    fr__plot_number(f, high);
-    fputs("]\n", f);
-    fr__plot_log_ticks(f, "y", low, high, 12);
-}
-
 static double most_efficient(const struct point list[], size_t n)
 {
     double most = 0;
@@ -94,30 +73,6 @@ static double most_efficient(const struct point list[], size_t n)
     for (size_t i = 0; i < n; i++)
         most = fmax(most, list[i].efficiency);
     return most;
-}
-
-/* Blocks of data, an index a line. Returns how many lines; first: [MAX_LINES + 1]. */
-static size_t put_data(FILE *f, const struct point list[], size_t n, size_t first[])
-{
-    size_t n_lines = 0;
-
-    fputs("$points << FORERUN_END\n", f);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || strcmp(list[i - 1].label, list[i].label) != 0) {
-            if (n_lines == MAX_LINES)
-                break;
-            fputs(n_lines ? "\n\n" : "", f);
-            first[n_lines++] = i;
-        }
-        fr__plot_number(f, list[i].gpus);
-        fr__plot_number(f, list[i].samples_per_s);
-        fr__plot_number(f, 100 * list[i].efficiency);
-        /* what it would be without loss */
-        fr__plot_number(f, list[i].samples_per_s / list[i].efficiency);
-        putc('\n', f);
-    }
-    fputs("FORERUN_END\n", f);
-    return n_lines;
 }
 
 static int by_gpus(const void *a, const void *b)
@@ -128,12 +83,9 @@ static int by_gpus(const void *a, const void *b)
 }
 
 /* A tick for each number of GPUs; they are few, or powers of something. */
-static bool put_tics(FILE *f, const struct point list[], size_t n)
+static bool put_gpus(struct fr__panel *p, const struct point list[], size_t n)
 {
-    double *gpus = calloc(n + 1, sizeof(*gpus));
-    const char *comma = "";
-    double last, least;
-    bool is_apart;
+    double *gpus = calloc(n + 1, sizeof(*gpus)), last, least;
 
     if (!gpus)
         return false;
@@ -142,161 +94,123 @@ static bool put_tics(FILE *f, const struct point list[], size_t n)
     qsort(gpus, n, sizeof(*gpus), by_gpus);
     last = gpus[0];
     least = 0.05 * log(gpus[n - 1] / gpus[0]);
-    fputs("set xtics (", f);
+    /* room at both ends, so that their ticks are drawn */
+    p->x = (struct fr__chart_axis){.low = 0.95 * gpus[0],
+                                   .high = 1.05 * gpus[n - 1],
+                                   .log = 2,
+                                   .has_grid = true,
+                                   .label = "GPUs"};
     for (size_t i = 0; i < n; i++) {
+        /* labels apart from each other, and from the last one */
+        bool is_apart = i == 0 || gpus[i] >= gpus[n - 1] ||
+                        (log(gpus[i] / last) > least && log(gpus[n - 1] / gpus[i]) > least);
+
         if (i > 0 && gpus[i] <= gpus[i - 1])
             continue;
-        /* labels apart from each other, and from the last one */
-        is_apart = i == 0 || i + 1 == n || gpus[i] >= gpus[n - 1] ||
-                   (log(gpus[i] / last) > least && log(gpus[n - 1] / gpus[i]) > least);
-        if (is_apart)
-            fprintf(f, "%s'%.0f' %.0f", comma, gpus[i], gpus[i]);
-        else
-            fprintf(f, "%s'' %.0f 1", comma, gpus[i]);
-        comma = ",";
+        fr__axis_tick(p, &p->x, gpus[i], is_apart ? fr__chart_text(p->chart, "%.0f", gpus[i]) : "");
         last = is_apart ? gpus[i] : last;
     }
-    /* room at both ends, so that their ticks are drawn */
-    fprintf(f, ") nomirror scale 0.5\nset xrange [%.6f:%.6f]\n", 0.95 * gpus[0],
-            1.05 * gpus[n - 1]);
     free(gpus);
     return true;
 }
 
-static void put_title(FILE *f, const char *label)
+/* From the slowest to the fastest that there could be. */
+static void set_throughput(struct fr__panel *p, const struct point list[], size_t n)
 {
-    fputs("title ", f);
-    fr__gnuplot_string(f, label, MOST_LABEL);
-}
+    double low = INFINITY, high = 0;
 
-static void put_lines(FILE *f, size_t n_lines, bool is_efficiency)
-{
-    fputs("plot ", f);
-    for (size_t i = 0; i < n_lines; i++) {
-        if (!is_efficiency)
-            fprintf(f, "$points index %zu using 1:4 with lines dt 2 lw 1 lc rgb '%s' notitle, ", i,
-                    fr__palette(i));
-        fprintf(
-            f, "$points index %zu using 1:%d with linespoints lw 2 pt 7 ps 0.9 lc rgb '%s' notitle",
-            i, is_efficiency ? 3 : 2, fr__palette(i));
-        fputs(i + 1 < n_lines ? ", \\\n " : "\n", f);
+    for (size_t i = 0; i < n; i++) {
+        low = fmin(low, list[i].samples_per_s);
+        high = fmax(high, fmax(list[i].samples_per_s, list[i].samples_per_s / list[i].efficiency));
     }
+    p->y = (struct fr__chart_axis){.low = low / 1.25,
+                                   .high = 1.25 * high,
+                                   .log = 10,
+                                   .has_grid = true,
+                                   .label = "samples a second"};
 }
 
-/* How high the key is, of the whole picture's; *n_columns: names in a line of it. */
-static double key_height(const struct point list[], const size_t first[], size_t n_lines,
-                         size_t *n_columns)
+static bool begins_line(const struct point list[], size_t i)
 {
-    size_t longest = 0, n_rows;
-
-    for (size_t i = 0; i < n_lines; i++)
-        if (strlen(list[first[i]].label) > longest)
-            longest = strlen(list[first[i]].label);
-    longest = longest < MOST_LABEL ? longest : MOST_LABEL;
-    *n_columns = KEY_CHARACTERS / (longest + 8);
-    n_rows = (n_lines + *n_columns - 1) / *n_columns;
-    return 0.022 * (double)(n_rows + 1) + 0.01;
+    return i == 0 || strcmp(list[i - 1].label, list[i].label) != 0;
 }
 
-/* The key is drawn as a plot without axes, as wide as the picture: gnuplot gives the key of a plot
- * with axes only their width, and leaves out the names that do not fit. */
-static void put_key(FILE *f, const struct point list[], const size_t first[], size_t n_lines,
-                    double height, size_t n_columns)
+/* Lines of throughput with what it would be without loss, or of efficiency. Returns how many lines
+ * there are, also of those without room. */
+static size_t put_lines(struct fr__panel *p, const struct point list[], size_t n,
+                        bool is_efficiency)
 {
-    if (!list[first[0]].label[0])
-        return;
-    fprintf(f,
-            "unset xlabel\nunset ylabel\nunset tics\nunset border\nunset grid\nunset logscale\n"
-            "set xrange [0:1]\nset yrange [0:1]\nset lmargin at screen 0.03\n"
-            "set rmargin at screen 0.97\nset bmargin at screen 0\nset tmargin at screen %.3f\n"
-            "set key center center horizontal maxcols %zu Left reverse samplen 1.5 width 1 "
-            "tc rgb '" FR__COLOUR_TEXT "'\nplot ",
-            height, n_columns);
-    for (size_t i = 0; i < n_lines; i++) {
-        fprintf(f, "NaN with linespoints lw 2 pt 7 ps 0.9 lc rgb '%s' ", fr__palette(i));
-        put_title(f, list[first[i]].label);
-        fputs(i + 1 < n_lines ? ", \\\n " : "\n", f);
+    struct fr__chart_series *ideal = NULL, *line = NULL;
+    size_t n_lines = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (begins_line(list, i) && n_lines++ < MAX_LINES) {
+            const char *colour = fr__palette(n_lines - 1);
+            const char *title = fr__chart_text(p->chart, "%.*s", MOST_LABEL, list[i].label);
+
+            ideal = is_efficiency
+                        ? NULL
+                        : fr__panel_series(p, (struct fr__chart_style){.mark = FR__LINE,
+                                                                       .colour = colour,
+                                                                       .width = 1,
+                                                                       .is_dashed = true});
+            line = fr__panel_series(
+                p, (struct fr__chart_style){.mark = FR__LINE_POINTS,
+                                            .colour = colour,
+                                            .width = 2,
+                                            .size = 0.9,
+                                            .title = title && title[0] ? title : NULL});
+        }
+        if (n_lines > MAX_LINES)
+            continue;
+        fr__series_point(ideal, list[i].gpus, list[i].samples_per_s / list[i].efficiency);
+        fr__series_point(line, list[i].gpus,
+                         is_efficiency ? 100 * list[i].efficiency : list[i].samples_per_s);
     }
+    return n_lines;
 }
 
-/* A note where not every line has room. */
-static void put_rest(FILE *f, const struct point list[], size_t n, size_t n_lines)
-{
-    size_t n_all = 0;
-
-    for (size_t i = 0; i < n; i++)
-        n_all += i == 0 || strcmp(list[i - 1].label, list[i].label) != 0;
-    if (n_all > n_lines)
-        fprintf(f,
-                "set label 3 'the first %zu of %zu lines' at screen 0.97, screen 0.928 right font "
-                "',12' tc rgb '" FR__COLOUR_QUIET "'\n",
-                n_lines, n_all);
-}
-
-static void put_heading(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
+static void set_heading(struct fr__chart *c, struct fr__panel *p, const struct fr_sweep *s,
+                        const struct fr_sweep_summary *m)
 {
     bool is_strong = s->axes[fr__setting_index("batch-per-gpu")].n == 0;
-    char text[300], group[200] = "";
+    char group[200] = "";
 
     if (m->n_groups == 1)
         fr__sweep_group_text(&m->groups[0], group, sizeof(group));
-    snprintf(text, sizeof(text), "%s%s%s", group, group[0] ? ": " : "",
-             is_strong ? "strong scaling, one batch on more GPUs"
-                       : "weak scaling, a batch on each GPU");
-    fputs("set label 1 ", f);
-    fr__gnuplot_string(f, text, 120);
-    fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", f);
+    c->title = fr__chart_text(c, "%s%s%s", group, group[0] ? ": " : "",
+                              is_strong ? "strong scaling, one batch on more GPUs"
+                                        : "weak scaling, a batch on each GPU");
     fr__sweep_fixed_text(s, group, sizeof(group));
-    snprintf(text, sizeof(text), "%s%sdashed: as on the fewest GPUs that fit, without any loss",
-             group, group[0] ? "; " : "");
-    fputs("set label 2 ", f);
-    fr__gnuplot_string(f, text, 150);
-    fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", f);
+    c->subtitle = fr__chart_text(c, "%s%sdashed: as on the fewest GPUs that fit, without any loss",
+                                 group, group[0] ? "; " : "");
     fr__sweep_varying_text(s, "gpus", group, sizeof(group));
-    if (!group[0] && m->n_groups <= 1)
-        return;
-    fputs("set key title ", f);
-    fr__gnuplot_string(f,
-                       m->n_groups <= 1 ? group
-                       : group[0]       ? "workload and settings"
-                                        : "workload",
-                       100);
-    fputs(" font ',12'\n", f);
+    if (group[0] || m->n_groups > 1)
+        p->key_title = m->n_groups <= 1 ? fr__chart_text(c, "%s:", group)
+                       : group[0]       ? "workload and settings:"
+                                        : "workload:";
 }
 
-static enum fr_status write_script(FILE *f, const struct fr_sweep *s,
-                                   const struct fr_sweep_summary *m, const struct point list[],
-                                   size_t n, struct fr_error *err)
+static enum fr_status describe(struct fr__chart *c, const struct fr_sweep *s,
+                               const struct fr_sweep_summary *m, const struct point list[],
+                               size_t n, struct fr_error *err)
 {
-    size_t first[MAX_LINES + 1], n_lines = put_data(f, list, n, first), n_columns;
-    double height = key_height(list, first, n_lines, &n_columns);
+    struct fr__panel *left = fr__chart_panel(c, 0.08, 0.49, 0.11, 0.86);
+    struct fr__panel *right = fr__chart_panel(c, 0.57, 0.97, 0.11, 0.86);
+    size_t n_lines;
 
-    fputs("set multiplot\nset border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\n"
-          "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\nset logscale x 2\n"
-          "set xlabel 'GPUs' tc rgb '" FR__COLOUR_TEXT "'\n"
-          "set tmargin at screen 0.86\n"
-          "set lmargin at screen 0.08\nset rmargin at screen 0.49\n"
-          "set logscale y\n"
-          "set ylabel 'samples a second' tc rgb '" FR__COLOUR_TEXT "'\n",
-          f);
-    fprintf(f, "set bmargin at screen %.3f\n", 0.11 + height);
-    put_rest(f, list, n, n_lines);
-    put_heading(f, s, m);
-    fputs("unset key\n", f); /* its title stays */
-    if (!put_tics(f, list, n))
+    if (!put_gpus(left, list, n) || !put_gpus(right, list, n))
         return fr__fail_nomem(err);
-    put_throughput_axis(f, list, n);
-    put_lines(f, n_lines, false);
-    fprintf(f,
-            "unset label\nunset logscale y\nset yrange [0:%.0f]\nset ytics auto\nset "
-            "ytics 20\n",
-            fmax(110, 105 * most_efficient(list, n)));
-    fputs("set lmargin at screen 0.57\nset rmargin at screen 0.97\n"
-          "set ylabel 'efficiency (%)' tc rgb '" FR__COLOUR_TEXT "'\n",
-          f);
-    put_lines(f, n_lines, true);
-    put_key(f, list, first, n_lines, height, n_columns);
-    fputs("unset multiplot\n", f);
+    set_heading(c, left, s, m);
+    set_throughput(left, list, n);
+    left->key = FR__KEY_BELOW;
+    right->y = (struct fr__chart_axis){.high = fmax(110, 105 * most_efficient(list, n)),
+                                       .has_grid = true,
+                                       .label = "efficiency (%)"};
+    n_lines = put_lines(left, list, n, false);
+    put_lines(right, list, n, true);
+    if (n_lines > MAX_LINES)
+        c->remark = fr__chart_text(c, "the first %d of %zu lines", MAX_LINES, n_lines);
     return FR_OK;
 }
 
@@ -304,10 +218,10 @@ enum fr_status fr__draw_scaling(FILE *picture, const struct fr_sweep *s,
                                 const struct fr_sweep_summary *m, const char *ending,
                                 const struct fr_context *ctx, struct fr_error *err)
 {
-    FILE *script;
     size_t n;
     struct point *list = collect(s, m, &n);
-    enum fr_status st;
+    struct fr__chart *c;
+    enum fr_status st = FR_OK;
 
     if (!list)
         return fr__fail_nomem(err);
@@ -316,14 +230,9 @@ enum fr_status fr__draw_scaling(FILE *picture, const struct fr_sweep *s,
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "no question fits on several numbers of GPUs: there is no scaling to draw");
     }
-    st = fr__gnuplot_script(&script, err);
-    if (st == FR_OK) {
-        fputs(fr__plot_frame(ending)->terminal, script);
-        st = write_script(script, s, m, list, n, err);
-        if (st == FR_OK)
-            st = fr__gnuplot_run(script, picture, ctx, err);
-        fclose(script);
-    }
+    c = fr__chart_new();
+    if (c)
+        st = describe(c, s, m, list, n, err);
     free(list);
-    return st;
+    return fr__chart_finish(c, st, picture, ending, ctx, err);
 }

@@ -1,75 +1,69 @@
-/* results/pictures/search_clusters.c - draws searches on several clusters by gnuplot: the time of
- * an iteration against the price of the run, a colour a cluster; rings around what no layout of any
- * cluster beats in time, memory and price. */
+/* results/pictures/search_clusters.c - searches on several clusters: the time of an iteration
+ * against the price of the run, a colour a cluster; rings around what no layout of any cluster
+ * beats in time, memory and price. */
 #include "config.h"
 
 #include "results/pictures/search.h"
 
 #include "base/error.h"
+#include "results/charts/chart.h"
 #include "results/parts/colours.h"
+#include "results/parts/palette.h"
 #include "results/parts/search_price.h"
-#include "results/pictures/gnuplot.h"
-#include "results/pictures/plot.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e",
-                                      "#17becf", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22"};
-enum { N_COLOURS = sizeof(colours) / sizeof(colours[0]) };
-
-static void put_point(FILE *f, double time_s, double price)
+/* The smallest and largest of what an axis shows, so that both ends have room. */
+static void widen(struct fr__chart_axis *axis, double x)
 {
-    fr__plot_number(f, time_s);
-    fr__plot_number(f, price);
-    putc('\n', f);
+    axis->low = axis->low > 0 ? fmin(axis->low, x / 1.15) : x / 1.15;
+    axis->high = fmax(axis->high, x * 1.15);
 }
 
-/* A block for each cluster, then the frontier of all. */
-static void write_data(FILE *f, size_t n, const struct fr_search_results r[],
-                       const struct fr__search_point points[], size_t n_points)
+static void put_cluster(struct fr__panel *p, const struct fr_search_results *r, const char *colour)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct fr_search_summary *m = fr_search_summary(r[i].search);
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    struct fr__chart_series *s = fr__panel_series(
+        p, (struct fr__chart_style){
+               .mark = FR__LINE_POINTS,
+               .colour = colour,
+               .title = fr__chart_text(p->chart, "%zu GPUs of %s", m->n_gpus, m->topology)});
 
-        fprintf(f, "$cluster%zu << FORERUN_END\nNaN NaN\n", i);
-        for (size_t k = 0; k < m->n_frontier; k++) {
-            double s = fr_search_row(r[i].search, m->frontier[k])->coarse_s;
+    for (size_t k = 0; k < m->n_frontier; k++) {
+        double time_s = fr_search_row(r->search, m->frontier[k])->coarse_s;
+        double price = fr__search_price(r, time_s);
 
-            put_point(f, s, fr__search_price(&r[i], s));
-        }
-        fputs("FORERUN_END\n", f);
+        widen(&p->x, time_s);
+        widen(&p->y, price);
+        fr__series_point(s, time_s, price);
     }
-    fputs("$frontier << FORERUN_END\nNaN NaN\n", f);
+}
+
+static void describe(struct fr__chart *c, size_t n, const struct fr_search_results r[],
+                     const struct fr__search_point points[], size_t n_points)
+{
+    struct fr__panel *p = fr__chart_panel(c, 0.08, 0.98, 0.1, 0.88);
+    struct fr__chart_series *rings;
+
+    c->title = fr__chart_text(c, "%s, global batch %u", fr_search_summary(r[0].search)->workload,
+                              fr_search_summary(r[0].search)->global_batch);
+    p->x = (struct fr__chart_axis){.log = 10, .has_grid = true, .label = "time of an iteration, s"};
+    p->y = (struct fr__chart_axis){
+        .log = 10,
+        .has_grid = true,
+        .label = fr__chart_text(c, "%s for the run", fr__search_price_title(&r[0]))};
+    p->key = FR__KEY_BELOW;
+    for (size_t i = 0; i < n; i++)
+        put_cluster(p, &r[i], fr__palette(i % FR__PALETTE));
+    rings =
+        fr__panel_series(p, (struct fr__chart_style){.mark = FR__POINTS,
+                                                     .colour = FR__COLOUR_TEXT,
+                                                     .shape = FR__CIRCLE,
+                                                     .size = 1.6,
+                                                     .title = "frontier of time, memory, price"});
     for (size_t i = 0; i < n_points; i++)
-        put_point(f, points[i].time_s, points[i].price);
-    fputs("FORERUN_END\n", f);
-}
-
-static void write_plot(FILE *f, size_t n, const struct fr_search_results r[])
-{
-    char text[200];
-
-    snprintf(text, sizeof(text), "%s, global batch %u", fr_search_summary(r[0].search)->workload,
-             fr_search_summary(r[0].search)->global_batch);
-    fputs("set title ", f);
-    fr__gnuplot_string(f, text, 110);
-    fprintf(f,
-            " font ',15' tc rgb '" FR__COLOUR_TEXT "'\nset xlabel 'time of an iteration, s'\n"
-            "set ylabel '%s for the run'\nset grid lc rgb '#dddddd'\n"
-            "set key outside right top\nset logscale xy\nplot ",
-            fr__search_price_title(&r[0]));
-    for (size_t i = 0; i < n; i++) {
-        const struct fr_search_summary *m = fr_search_summary(r[i].search);
-
-        fprintf(f, "$cluster%zu using 1:2 with linespoints pt 7 ps 0.7 lc rgb '%s' title ", i,
-                colours[i % N_COLOURS]);
-        snprintf(text, sizeof(text), "%zu GPUs of %s", m->n_gpus, m->topology);
-        fr__gnuplot_string(f, text, 60);
-        fputs(", ", f);
-    }
-    fputs("$frontier using 1:2 with points pt 6 ps 1.6 lw 1.5 lc rgb '" FR__COLOUR_TEXT
-          "' title 'frontier of time, memory, price'\n",
-          f);
+        fr__series_point(rings, points[i].time_s, points[i].price);
 }
 
 enum fr_status fr__draw_search_clusters(FILE *picture, size_t n, const struct fr_search_results r[],
@@ -78,22 +72,16 @@ enum fr_status fr__draw_search_clusters(FILE *picture, size_t n, const struct fr
 {
     struct fr__search_point *points;
     size_t n_points;
-    FILE *f;
-    enum fr_status st;
+    struct fr__chart *c;
 
     FR_TRY(fr__search_frontier(&points, &n_points, n, r, err));
     if (n_points == 0) {
         free(points);
         return fr__fail(err, FR_EIO, FR_NOWHERE, "no layout fits, so there is nothing to draw");
     }
-    st = fr__gnuplot_script(&f, err);
-    if (st == FR_OK) {
-        fprintf(f, "%s\n", fr__plot_frame(ending)->terminal);
-        write_data(f, n, r, points, n_points);
-        write_plot(f, n, r);
-        st = fr__gnuplot_run(f, picture, ctx, err);
-        fclose(f);
-    }
+    c = fr__chart_new();
+    if (c)
+        describe(c, n, r, points, n_points);
     free(points);
-    return st;
+    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
 }

@@ -1,4 +1,4 @@
-/* results/pictures/sweep.c - draws a sweep by gnuplot: time against cost, a panel a workload.
+/* results/pictures/sweep.c - a sweep: time against cost, a panel a workload.
  *
  * It is separate from the table of a sweep (text/sweep.c), which shows rows and not the frontier.
  */
@@ -6,12 +6,11 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "results/charts/chart.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
 #include "results/parts/palette.h"
 #include "results/parts/sweep_names.h"
-#include "results/pictures/gnuplot.h"
-#include "results/pictures/plot.h"
 #include "results/pictures/sweep.h"
 #include "study/sweep/state.h"
 
@@ -19,9 +18,6 @@
 #include <string.h>
 
 enum { MAX_PANELS = 9, MAX_COLOURS = FR__PALETTE, MAX_SHAPES = 6, MAX_NAMED = 24 };
-
-/* Types of points of gnuplot: disc, triangle, square, and the same empty. */
-static const unsigned shapes[MAX_SHAPES] = {7, 9, 5, 6, 8, 4};
 
 /* Of the points of one panel at most so many names are kept apart. */
 enum { MAX_PLACES = MAX_NAMED };
@@ -31,17 +27,18 @@ struct place {
     double left, right, bottom, top;
 };
 
-/* Margins of all panels together, and the picture's width in pixels. */
-static const double LEFT = 0.07, RIGHT = 0.97, BOTTOM = 0.09, TOP = 0.86, WIDTH = 1600;
-static const double ACROSS = 0.08, DOWN = 0.14; /* between panels */
+/* Margins of all panels together, and between them. */
+static const double LEFT = 0.07, RIGHT = 0.97, BOTTOM = 0.09, TOP = 0.86;
+static const double ACROSS = 0.08, DOWN = 0.14;
 
 struct picture {
-    FILE *f;
+    struct fr__chart *chart;
+    struct fr__panel *panel; /* at work */
     const struct fr_sweep *sweep;
     const struct fr_sweep_summary *summary;
     size_t settings[FR_N_SETTINGS], n_settings;
     size_t n_panels, columns, rows;
-    double low[2], high[2]; /* of the panel's axes */
+    double factor; /* seconds to the unit of the panel's axis */
     struct place places[MAX_PLACES];
     size_t n_places;
 };
@@ -74,11 +71,22 @@ static size_t shape_of(const struct picture *p, size_t point)
     return has_shapes(p) ? fr__sweep_value_index(p->sweep, point, p->settings[1]) : 0;
 }
 
-static void write_points(const struct picture *p, const struct fr_sweep_group *g, size_t panel,
-                         double factor)
+static void put_points(const struct picture *p, const struct fr_sweep_group *g)
 {
-    fprintf(p->f, "$points%zu << FORERUN_END\n", panel);
+    struct fr__chart_series *s[MAX_COLOURS][MAX_SHAPES] = {{NULL}}, *frontier;
+
+    frontier = fr__panel_series(p->panel, (struct fr__chart_style){.mark = FR__STEPS,
+                                                                   .width = 2,
+                                                                   .colour = FR__COLOUR_TEXT,
+                                                                   .title = "frontier"});
+    for (size_t i = 0; i < g->n_frontier; i++) {
+        struct fr_sweep_value v =
+            fr_sweep_value(p->sweep->rows[g->frontier[i]], &p->summary->terms);
+
+        fr__series_point(frontier, p->factor * v.time_s, v.cost);
+    }
     for (size_t i = 0; i < p->sweep->n_points; i++) {
+        struct fr__chart_series **own = &s[colour_of(p, i)][shape_of(p, i)];
         struct fr_sweep_value v;
 
         if (!is_of_group(p, g, i))
@@ -86,36 +94,34 @@ static void write_points(const struct picture *p, const struct fr_sweep_group *g
         v = fr_sweep_value(p->sweep->rows[i], &p->summary->terms);
         if (isnan(v.cost))
             continue;
-        fr__plot_number(p->f, factor * v.time_s);
-        fr__plot_number(p->f, v.cost);
-        fprintf(p->f, "0x%s %u\n", fr__palette(colour_of(p, i)) + 1, shapes[shape_of(p, i)]);
+        if (!*own)
+            *own = fr__panel_series(
+                p->panel, (struct fr__chart_style){.mark = FR__POINTS,
+                                                   .colour = fr__palette(colour_of(p, i)),
+                                                   .shape = (enum fr__chart_shape)shape_of(p, i),
+                                                   .size = p->n_panels > 2 ? 0.7 : 1.1});
+        fr__series_point(*own, p->factor * v.time_s, v.cost);
     }
-    fputs("FORERUN_END\n", p->f);
-    fprintf(p->f, "$frontier%zu << FORERUN_END\n", panel);
-    for (size_t i = 0; i < g->n_frontier; i++) {
-        struct fr_sweep_value v =
-            fr_sweep_value(p->sweep->rows[g->frontier[i]], &p->summary->terms);
-
-        fr__plot_number(p->f, factor * v.time_s);
-        fr__plot_number(p->f, v.cost);
-        putc('\n', p->f);
-    }
-    fputs("FORERUN_END\n", p->f);
 }
 
 /* Where on its panel a value stands, from 0 to 1. */
-static double share_of(const struct picture *p, unsigned axis, double x)
+static double share_of(const struct fr__chart_axis *axis, double x)
 {
-    return log(x / p->low[axis]) / log(p->high[axis] / p->low[axis]);
+    return log(x / axis->low) / log(axis->high / axis->low);
+}
+
+static unsigned points_of(const struct picture *p)
+{
+    return p->n_panels > 2 ? 8 : 10;
 }
 
 /* Whether the name has a place of its own left or right of its point, which it then takes. */
-static bool take_place(struct picture *p, double x, double y, size_t n_chars, bool is_right)
+static bool take_place(struct picture *p, double x, double y, const char *text, bool is_right)
 {
-    double wide = (RIGHT - LEFT + ACROSS) / (double)p->columns - ACROSS;
-    double high = (TOP - BOTTOM + DOWN) / (double)p->rows - DOWN;
-    double length = (double)n_chars * (p->n_panels > 2 ? 6 : 7.2) / WIDTH, gap = 0.006;
-    double at_x = wide * share_of(p, 0, x), at_y = high * share_of(p, 1, y);
+    struct fr__panel_place panel = fr__panel_place(p->panel);
+    double wide = panel.right - panel.left, high = panel.top - panel.bottom;
+    double length = fr__text_pixels(text, points_of(p)) / p->chart->wide, gap = 0.006;
+    double at_x = wide * share_of(&p->panel->x, x), at_y = high * share_of(&p->panel->y, y);
     struct place at = {is_right ? at_x + gap : at_x - gap - length,
                        is_right ? at_x + gap + length : at_x - gap,
                        at_y - (p->n_panels > 2 ? 0.018 : 0.022), at_y};
@@ -134,58 +140,59 @@ static bool take_place(struct picture *p, double x, double y, size_t n_chars, bo
 
 /* Writes a name below and left of the point, where there can be no other point: it would be faster
  * and cheaper; or below and right of the cheapest point. A name without room is left out. */
-static void write_name(struct picture *p, size_t point, double factor, bool is_cheapest)
+static void put_name(struct picture *p, size_t point, bool is_cheapest)
 {
     struct fr_sweep_value v = fr_sweep_value(p->sweep->rows[point], &p->summary->terms);
-    double x = factor * v.time_s;
+    double x = p->factor * v.time_s;
     bool is_right = false;
     char text[160];
-    size_t n;
 
     fr__sweep_point_text(p->sweep, point, text, sizeof(text));
-    n = strlen(text) <= 60 ? strlen(text) : 63;
-    if (n == 0)
+    if (strlen(text) > 60)
+        memcpy(text + 60, "...", sizeof("..."));
+    if (!text[0])
         return;
-    if (!take_place(p, x, v.cost, n, false)) {
-        is_right = is_cheapest && take_place(p, x, v.cost, n, true);
+    if (!take_place(p, x, v.cost, text, false)) {
+        is_right = is_cheapest && take_place(p, x, v.cost, text, true);
         if (!is_right)
             return;
     }
-    fputs("set label ", p->f);
-    fr__gnuplot_string(p->f, text, 60);
-    fputs(" at ", p->f);
-    fr__plot_number(p->f, x);
-    putc(',', p->f);
-    fr__plot_number(p->f, v.cost);
-    fprintf(p->f, "%s-0.5 font ',%d' tc rgb '" FR__COLOUR_TEXT "' front\n",
-            is_right ? "left offset 0.8," : "right offset -0.8,", p->n_panels > 2 ? 8 : 10);
+    fr__panel_note(p->panel, (struct fr__chart_note){.text = text,
+                                                     .x = x,
+                                                     .y = v.cost,
+                                                     .right = is_right ? 0.8 : -0.8,
+                                                     .up = -0.5,
+                                                     .align = is_right ? FR__FROM : FR__UP_TO,
+                                                     .points = points_of(p)});
 }
 
-static void write_deadline(const struct picture *p, double factor)
+static void put_deadline(const struct picture *p)
 {
-    char text[64], time_text[32];
+    double at = p->factor * p->summary->terms.deadline_s;
+    char time[32];
 
-    if (p->summary->terms.deadline_s <= 0)
+    if (at <= 0)
         return;
-    snprintf(text, sizeof(text), "deadline %s",
-             fr__format_time(p->summary->terms.deadline_s, time_text, sizeof(time_text)));
-    for (unsigned end = 0; end < 2; end++) {
-        fputs(end ? "to first " : "set arrow from first ", p->f);
-        fr__plot_number(p->f, factor * p->summary->terms.deadline_s);
-        fprintf(p->f, ", graph %u ", end);
-    }
-    fputs("nohead dt 2 lw 1.5 lc rgb '" FR__COLOUR_LIMIT "' back\nset label ", p->f);
-    fr__gnuplot_string(p->f, text, 60);
-    fputs(" at first ", p->f);
-    fr__plot_number(p->f, factor * p->summary->terms.deadline_s);
-    fputs(", graph 0.98 right offset -0.5,0 font ',10' tc rgb '" FR__COLOUR_LIMIT "'\n", p->f);
+    fr__panel_limit(p->panel, at, true);
+    fr__panel_note(
+        p->panel,
+        (struct fr__chart_note){.text = fr__chart_text(p->chart, "deadline %s",
+                                                       fr__format_time(p->summary->terms.deadline_s,
+                                                                       time, sizeof(time))),
+                                .x = at,
+                                .y = 0.98,
+                                .y_by = FR__BY_PANEL,
+                                .right = -0.5,
+                                .align = FR__UP_TO,
+                                .points = 10,
+                                .colour = FR__COLOUR_LIMIT});
 }
 
 /* Limits with room for names below and left of the points, on logarithmic axes. */
-static void write_ranges(struct picture *p, const struct fr_sweep_group *g, double factor)
+static void set_ranges(struct picture *p, const struct fr_sweep_group *g)
 {
-    double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
-    static const char *const axes[2] = {"x", "y"};
+    struct fr__chart_axis *axes[2] = {&p->panel->x, &p->panel->y};
+    double left = p->columns > 2 ? 5 : p->columns > 1 ? 4 : 3;
 
     for (size_t i = 0; i < p->sweep->n_points; i++) {
         struct fr_sweep_value v;
@@ -195,130 +202,112 @@ static void write_ranges(struct picture *p, const struct fr_sweep_group *g, doub
         v = fr_sweep_value(p->sweep->rows[i], &p->summary->terms);
         if (!(v.cost > 0))
             continue;
-        low[0] = fmin(low[0], factor * v.time_s);
-        high[0] = fmax(high[0], factor * v.time_s);
-        low[1] = fmin(low[1], v.cost);
-        high[1] = fmax(high[1], v.cost);
+        for (unsigned k = 0; k < 2; k++) {
+            double x = k ? v.cost : p->factor * v.time_s;
+
+            axes[k]->low = axes[k]->low > 0 ? fmin(axes[k]->low, x) : x;
+            axes[k]->high = fmax(axes[k]->high, x);
+        }
     }
     for (unsigned k = 0; k < 2; k++) {
         double room;
 
-        if (!(high[k] > 0))
-            low[k] = high[k] = 1;
-        room = 1.2 * pow(high[k] / low[k], 0.1);
-        low[k] /= k == 0 ? pow(room, p->columns > 2   ? 5
-                                     : p->columns > 1 ? 4
-                                                      : 3)
-                         : pow(room, p->rows > 2 ? 2 : 1);
-        high[k] *= room;
-        fprintf(p->f, "set %srange [", axes[k]);
-        fr__plot_number(p->f, low[k]);
-        fputs(":", p->f);
-        fr__plot_number(p->f, high[k]);
-        fputs("]\n", p->f);
-        fr__plot_log_ticks(p->f, axes[k], low[k], high[k], (unsigned)(p->rows > 2 ? 6 : 10));
-        p->low[k] = low[k];
-        p->high[k] = high[k];
+        if (!(axes[k]->high > 0))
+            axes[k]->low = axes[k]->high = 1;
+        room = 1.2 * pow(axes[k]->high / axes[k]->low, 0.1);
+        axes[k]->low /= k == 0 ? pow(room, left) : pow(room, p->rows > 2 ? 2 : 1);
+        axes[k]->high *= room;
     }
 }
 
-static void write_key(const struct picture *p)
+/* Entries of a setting's values, without points of their own. */
+static void put_key_of(const struct picture *p, size_t setting, size_t most, bool by_colour)
 {
-    const struct fr__axis *axis;
+    const struct fr__axis *axis = &p->sweep->axes[setting];
 
-    if (p->n_settings == 0)
-        return;
-    axis = &p->sweep->axes[p->settings[0]];
-    for (size_t i = 0; i < axis->n && i < MAX_COLOURS; i++) {
-        const char *name =
-            i + 1 == MAX_COLOURS && axis->n > MAX_COLOURS ? "others" : axis->values[i];
-
-        fprintf(p->f, ", NaN with points pt 7 ps 1.1 lc rgb '%s' title ", fr__palette(i));
-        fr__gnuplot_string(p->f, name, 40);
-    }
-    if (!has_shapes(p))
-        return;
-    axis = &p->sweep->axes[p->settings[1]];
-    for (size_t i = 0; i < axis->n; i++) {
-        fprintf(p->f, ", NaN with points pt %u ps 1.1 lc rgb '" FR__COLOUR_QUIET "' title ",
-                shapes[i]);
-        fr__gnuplot_string(p->f, axis->values[i], 40);
-    }
+    for (size_t i = 0; i < axis->n && i < most; i++)
+        fr__panel_series(
+            p->panel, (struct fr__chart_style){
+                          .mark = FR__POINTS,
+                          .colour = by_colour ? fr__palette(i) : FR__COLOUR_QUIET,
+                          .shape = by_colour ? FR__DISC : (enum fr__chart_shape)i,
+                          .size = 1.1,
+                          .is_key_alone = true,
+                          .title = i + 1 == most && axis->n > most ? "others" : axis->values[i]});
 }
 
-static void write_panel(struct picture *p, const struct fr_sweep_group *g, size_t panel)
+/* Sets the factor to the unit that suits the group's longest time; returns the unit. */
+static const char *set_unit(struct picture *p, const struct fr_sweep_group *g)
 {
-    double factor, max_s = 0;
     const char *unit;
-    char name[200];
+    double max_s = 0;
 
     for (size_t i = 0; i < p->sweep->n_points; i++)
         if (is_of_group(p, g, i))
             max_s = fmax(max_s, fr_sweep_value(p->sweep->rows[i], &p->summary->terms).time_s);
-    factor = fr__long_time_unit(max_s > 0 ? max_s : 1, &unit);
-    write_points(p, g, panel, factor);
-    fputs(panel ? "unset label\nunset arrow\n" : "", p->f);
+    p->factor = fr__long_time_unit(max_s > 0 ? max_s : 1, &unit);
+    return unit;
+}
+
+/* panel: its number, from 0. */
+static void put_panel(struct picture *p, const struct fr_sweep_group *g, size_t panel)
+{
+    double wide = (RIGHT - LEFT + ACROSS) / (double)p->columns - ACROSS;
+    double high = (TOP - BOTTOM + DOWN) / (double)p->rows - DOWN;
+    double left = LEFT + (wide + ACROSS) * (double)(panel % p->columns);
+    double top = TOP - (high + DOWN) * (double)(panel / p->columns);
+    const struct fr_sweep_terms *terms = &p->summary->terms;
+    const char *unit = set_unit(p, g);
+    char name[200];
+
+    p->panel = fr__chart_panel(p->chart, left, left + wide, top - high, top);
     fr__sweep_group_text(g, name, sizeof(name));
-    fputs("set title ", p->f);
-    fr__gnuplot_string(p->f, name, 80);
-    fprintf(p->f, " font ',%d' tc rgb '" FR__COLOUR_TEXT "'\n", p->n_panels > 2 ? 12 : 15);
-    fprintf(p->f, "set xlabel '%s (%s)' tc rgb '" FR__COLOUR_TEXT "'\n",
-            p->summary->terms.samples > 0 || p->summary->terms.tokens > 0
-                ? "time of the run"
-                : "time of a million samples",
-            unit);
-    fprintf(p->f, "set ylabel '%s' tc rgb '" FR__COLOUR_TEXT "'\n",
-            fr__sweep_cost_title(&p->summary->terms));
-    write_ranges(p, g, factor);
-    write_deadline(p, factor);
+    p->panel->title = fr__chart_text(p->chart, "%s", name);
+    p->panel->title_points = p->n_panels > 2 ? 12 : 15;
+    p->panel->x = (struct fr__chart_axis){
+        .log = 10,
+        .has_grid = true,
+        .label = fr__chart_text(p->chart, "%s (%s)", fr__sweep_time_title(terms), unit)};
+    p->panel->y =
+        (struct fr__chart_axis){.log = 10, .has_grid = true, .label = fr__sweep_cost_title(terms)};
+    set_ranges(p, g);
+    put_deadline(p);
+    put_points(p, g);
+    if (panel == 0 && p->n_settings > 0)
+        put_key_of(p, p->settings[0], MAX_COLOURS, true);
+    if (panel == 0 && has_shapes(p))
+        put_key_of(p, p->settings[1], MAX_SHAPES, false);
+}
+
+static void put_names(struct picture *p, const struct fr_sweep_group *g, size_t panel)
+{
+    set_unit(p, g);
+    p->panel = &p->chart->panels[panel];
     p->n_places = 0;
     for (size_t i = 0; i < g->n_frontier; i++)
-        write_name(p, g->frontier[i], factor, i + 1 == g->n_frontier);
-    fprintf(p->f,
-            "plot $frontier%zu using 1:2 with steps lw 2 lc rgb '" FR__COLOUR_TEXT
-            "' title 'frontier', $points%zu using 1:2:4:3 with points pt variable ps %s lc "
-            "rgb variable notitle",
-            panel, panel, p->n_panels > 2 ? "0.7" : "1.1");
-    if (panel == 0)
-        write_key(p);
-    fputs("\nunset key\n", p->f);
+        put_name(p, g->frontier[i], i + 1 == g->n_frontier);
 }
 
 /* ---- the picture ---- */
 
-/* What all points share, which tells this picture from that of another sweep; false: nothing. */
-static bool write_heading(const struct picture *p)
+/* What all points share, which tells this picture from that of another sweep; what the colours and
+ * shapes are, and how many workloads are left out. */
+static void set_heading(struct picture *p, size_t n_groups)
 {
     char text[300];
+    const char *left_out = "", *colour = "", *shape = "";
 
     fr__sweep_fixed_text(p->sweep, text, sizeof(text));
-    if (!text[0])
-        return false;
-    fputs("set label 1 ", p->f);
-    fr__gnuplot_string(p->f, text, 90);
-    fputs(" at screen 0.03, screen 0.97 left font ',13' tc rgb '" FR__COLOUR_TEXT "'\n", p->f);
-    return true;
-}
-
-/* Below a heading, what the colours and shapes are, and how many workloads are left out. */
-static void write_subheading(const struct picture *p, size_t n_groups, bool has_heading)
-{
-    char text[200] = "";
-    size_t used = 0;
-
+    if (text[0])
+        p->chart->title = fr__chart_text(p->chart, "%s", text);
     if (n_groups > p->n_panels)
-        used = (size_t)snprintf(text, sizeof(text), "the first %zu of %zu workloads that fit%s",
-                                p->n_panels, n_groups, p->n_settings > 0 ? "; " : "");
+        left_out = fr__chart_text(p->chart, "the first %zu of %zu workloads that fit%s",
+                                  p->n_panels, n_groups, p->n_settings > 0 ? "; " : "");
     if (p->n_settings > 0)
-        snprintf(text + used, sizeof(text) - used, "colour: %s%s%s",
-                 fr__sweep_setting_title(p->settings[0]), has_shapes(p) ? "; shape: " : "",
-                 has_shapes(p) ? fr__sweep_setting_title(p->settings[1]) : "");
-    if (!text[0])
-        return;
-    fputs("set label 2 ", p->f);
-    fr__gnuplot_string(p->f, text, 150);
-    fprintf(p->f, " at screen 0.03, screen %s left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
-            has_heading ? "0.935" : "0.97");
+        colour = fr__chart_text(p->chart, "colour: %s", fr__sweep_setting_title(p->settings[0]));
+    if (has_shapes(p))
+        shape = fr__chart_text(p->chart, "; shape: %s", fr__sweep_setting_title(p->settings[1]));
+    p->chart->subtitle = fr__chart_text(p->chart, "%s%s%s", left_out, colour, shape);
 }
 
 static size_t count_groups(const struct fr_sweep_summary *m)
@@ -330,46 +319,44 @@ static size_t count_groups(const struct fr_sweep_summary *m)
     return n;
 }
 
-static void write_script(FILE *script, const struct fr_sweep *s, const struct fr_sweep_summary *m)
+static void describe(struct fr__chart *c, const struct fr_sweep *s,
+                     const struct fr_sweep_summary *m)
 {
-    struct picture p = {.f = script, .sweep = s, .summary = m};
-    size_t n_groups = count_groups(m), panel = 0;
+    struct picture p = {.chart = c, .sweep = s, .summary = m};
+    size_t n_groups = count_groups(m), n = 0;
 
     p.n_panels = n_groups < MAX_PANELS ? n_groups : MAX_PANELS;
     p.n_settings = fr__sweep_varying(s, p.settings);
     if (p.n_panels == 0) {
-        fputs("unset border\nunset tics\nset label 'nothing fits' at screen 0.5, screen 0.5 center "
-              "font ',20'\nset yrange [0:1]\nplot NaN notitle\n",
-              script);
+        struct fr__panel *empty = fr__chart_panel(c, 0, 1, 0, 1);
+
+        empty->frame = FR__FRAME_NONE;
+        empty->x.hides_numbers = empty->y.hides_numbers = true;
+        empty->x.high = empty->y.high = 1;
+        fr__panel_note(empty, (struct fr__chart_note){
+                                  .text = "nothing fits", .x = 0.5, .y = 0.5, .points = 20});
         return;
     }
     p.columns = p.n_panels > 4 ? 3 : p.n_panels > 1 ? 2 : 1;
     p.rows = (p.n_panels + p.columns - 1) / p.columns;
-    fprintf(script, "set multiplot layout %zu,%zu margins %g,%g,%g,%g spacing %g,%g\n", p.rows,
-            p.columns, LEFT, RIGHT, BOTTOM, TOP, ACROSS, DOWN);
-    fputs("set border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\nset logscale xy\n"
-          "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\n"
-          "set key at screen 0.97, screen 0.985 right horizontal Left reverse samplen 1.2 width 1 "
-          "font ',10' tc rgb '" FR__COLOUR_TEXT "'\n",
-          script);
-    write_subheading(&p, n_groups, write_heading(&p));
-    for (size_t i = 0; i < m->n_groups && panel < p.n_panels; i++)
+    set_heading(&p, n_groups);
+    for (size_t i = 0; i < m->n_groups && n < p.n_panels; i++)
         if (m->groups[i].n_frontier > 0)
-            write_panel(&p, &m->groups[i], panel++);
-    fputs("unset multiplot\n", script);
+            put_panel(&p, &m->groups[i], n++);
+    c->panels[0].key = FR__KEY_BELOW;
+    n = 0;
+    for (size_t i = 0; i < m->n_groups && n < p.n_panels; i++) /* beside the key */
+        if (m->groups[i].n_frontier > 0)
+            put_names(&p, &m->groups[i], n++);
 }
 
 enum fr_status fr__draw_sweep(FILE *picture, const struct fr_sweep *s,
                               const struct fr_sweep_summary *m, const char *ending,
                               const struct fr_context *ctx, struct fr_error *err)
 {
-    FILE *script;
-    enum fr_status st;
+    struct fr__chart *c = fr__chart_new();
 
-    FR_TRY(fr__gnuplot_script(&script, err));
-    fputs(fr__plot_frame(ending)->terminal, script);
-    write_script(script, s, m);
-    st = fr__gnuplot_run(script, picture, ctx, err);
-    fclose(script);
-    return st;
+    if (c)
+        describe(c, s, m);
+    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
 }

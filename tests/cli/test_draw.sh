@@ -70,6 +70,13 @@ else
         check "a_pdf_is_one: $what" starts_with x.pdf '%PDF'
         rm -f x.svg x.png x.pdf
     done
+    run topo draw dgx1-v100 -o colours.dot
+    run topo draw dgx1-v100 --grey -o greys.dot
+    check "a_drawing_has_colours" grep -q 'color="#D55E00"' colours.dot
+    check "a_grey_drawing_has_none" test "$(grep -o 'color="#[0-9A-Fa-f]*' greys.dot |
+        grep -vc '#\(..\)\1\1$')" -eq 0
+    check "and_is_else_the_same" test "$(sed 's/#[0-9A-Fa-f]\{6\}//g' colours.dot)" = \
+        "$(sed 's/#[0-9A-Fa-f]\{6\}//g' greys.dot)"
     run topo draw hostile.yaml -o x.svg
     check "a_hostile_name_is_drawn" succeeds
     # shellcheck disable=SC2016 # the shell must not read it

@@ -64,6 +64,11 @@ else
         check "the_picture_is_there: $ending" test -s six.$ending
     done
     check micro_batches_are_numbered grep -q 'gradient of the input' six.svg
+    run schedule draw gpipe 1f1b zb-h1 --ranks 4 --micro-batches 8 --grey -o grey.svg
+    coloured() { grep -oiE '#[0-9a-f]{6}|rgb\( *[0-9]+, *[0-9]+, *[0-9]+\)' "$1" | tr -d ' ' | sort -u |
+        grep -vciE '#(..)\1\1$|rgb\(([0-9]+),\2,\2\)'; }
+    check a_grey_picture_has_no_colour test "$(coloured grey.svg)" -eq 0
+    check another_one_has test "$(coloured six.svg)" -gt 2
     run schedule draw gpipe --ranks 300 --micro-batches 2 -o x.svg
     check too_many_rows_are_refused fails 2 "cannot be read"
 fi

@@ -204,7 +204,7 @@ END_TEST
 /* With all of it and with a schedule alone. */
 START_TEST(json_and_pictures_need_no_more_than_there_is)
 {
-    const struct fr__plot_frame *frame = fr__plot_frame(".svg");
+    struct fr__chart *c = fr__chart_new();
     struct fr_error err = {.text = ""};
     bool is_placed;
     struct told t;
@@ -221,7 +221,10 @@ START_TEST(json_and_pictures_need_no_more_than_there_is)
     ck_assert_uint_eq(count_of(t.text, "\"rank_s\":"), 0);
     free(t.text);
     f = open_memstream(&t.text, &t.n);
-    ck_assert_int_eq(fr__explain_plot(f, &t.e, frame, &err), FR_OK);
+    ck_assert_ptr_nonnull(c);
+    ck_assert_int_eq(fr__explain_chart(c, &t.e, &err), FR_OK);
+    fr__chart_script(c, false, f);
+    fr__chart_free(c);
     fclose(f);
     ck_assert_ptr_nonnull(strstr(t.text, "made by hand: 5 ms"));
     free(t.text);

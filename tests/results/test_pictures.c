@@ -2,6 +2,8 @@
  * numbers of micro-batches, all or none. */
 #include "config.h"
 
+#include "results/charts/chart.h"
+#include "results/parts/colours.h"
 #include "results/parts/lanes.h"
 #include "results/parts/microbatches.h"
 #include "results/parts/palette.h"
@@ -77,12 +79,24 @@ START_TEST(text_on_every_colour_can_be_read)
 {
     for (unsigned c = 0; c < FR__N_CATEGORIES; c++)
         check_contrast(fr__category_colour((enum fr__category)c),
-                       fr__category_ink((enum fr__category)c));
+                       fr__ink_on(fr__category_colour((enum fr__category)c)));
     for (size_t i = 0; i < FR__PALETTE; i++)
         check_contrast(fr__palette(i), fr__ink_on(fr__palette(i)));
     ck_assert_str_eq(fr__ink_on("#F2C14E"), "#1F2328"); /* never white on pale yellow */
     ck_assert_str_eq(fr__ink_on("#000000"), "#FFFFFF");
     ck_assert_str_eq(fr__ink_on("#FFFFFF"), "#1F2328");
+}
+END_TEST
+
+/* Text on a box is black or white by the grey that the box then has. */
+START_TEST(text_on_every_grey_can_be_read)
+{
+    char grey[8];
+
+    for (unsigned c = 0; c < FR__N_CATEGORIES; c++) {
+        fr__colour_grey(fr__category_colour((enum fr__category)c), grey);
+        check_contrast(grey, fr__ink_on(grey));
+    }
 }
 END_TEST
 
@@ -92,6 +106,125 @@ START_TEST(the_colours_of_values_differ)
         for (size_t k = 0; k < i; k++)
             ck_assert_str_ne(fr__palette(i), fr__palette(k));
     ck_assert_str_eq(fr__palette(100), fr__palette(FR__PALETTE - 1));
+}
+END_TEST
+
+/* Steps of 13 levels of 255 are what an eye tells apart in print, side by side. */
+START_TEST(no_two_meanings_have_one_grey)
+{
+    static const char *const meanings[] = {FR__COLOUR_FORWARD,
+                                           FR__COLOUR_FORWARD_LIGHT,
+                                           FR__COLOUR_BACKWARD_DATA,
+                                           FR__COLOUR_BACKWARD_DATA_LIGHT,
+                                           FR__COLOUR_BACKWARD_WEIGHT,
+                                           FR__COLOUR_BACKWARD_WEIGHT_LIGHT,
+                                           FR__COLOUR_UPDATE,
+                                           FR__COLOUR_COMMUNICATION,
+                                           FR__COLOUR_COPY,
+                                           FR__COLOUR_WORKSPACE,
+                                           FR__COLOUR_OTHER,
+                                           FR__COLOUR_IDLE};
+    enum { N = sizeof(meanings) / sizeof(*meanings) };
+    long levels[N];
+    char grey[8];
+
+    for (size_t i = 0; i < N; i++) {
+        levels[i] = strtol(fr__colour_grey(meanings[i], grey) + 5, NULL, 16);
+        ck_assert_int_eq(strncmp(grey + 1, grey + 3, 2), 0);
+        ck_assert_int_eq(strncmp(grey + 3, grey + 5, 2), 0);
+        for (size_t k = 0; k < i; k++)
+            ck_assert_msg(labs(levels[i] - levels[k]) >= 13, "%s and %s are alike in grey",
+                          meanings[i], meanings[k]);
+    }
+    ck_assert_str_eq(fr__colour_grey("#FF0000", grey), "#363636"); /* as light as red: 54 of 255 */
+}
+END_TEST
+
+/* ---- charts ---- */
+
+/* A chart of many series with long titles. */
+static struct fr__chart *chart_with_key(enum fr__key_place place, unsigned n)
+{
+    struct fr__chart *c = fr__chart_new();
+    struct fr__panel *p;
+
+    ck_assert_ptr_nonnull(c);
+    p = fr__chart_panel(c, 0.1, 0.9, 0.1, 0.8);
+    p->x.high = p->y.high = 1;
+    p->key = place;
+    for (unsigned i = 0; i < n; i++)
+        fr__series_point(
+            fr__panel_series(p, (struct fr__chart_style){.mark = FR__LINE_POINTS,
+                                                         .colour = FR__COLOUR_BACKWARD_DATA,
+                                                         .title = fr__chart_text(
+                                                             c, "the series with number %u", i)}),
+            0.5, 0.5);
+    return c;
+}
+
+START_TEST(no_key_is_clipped_and_none_of_its_entries_overlap)
+{
+    static const enum fr__key_place places[] = {FR__KEY_ABOVE, FR__KEY_INSIDE, FR__KEY_RIGHT,
+                                                FR__KEY_BELOW};
+
+    for (size_t k = 0; k < sizeof(places) / sizeof(*places); k++) {
+        struct fr__chart *c = chart_with_key(places[k], 17);
+        struct fr__key_item items[FR__KEY_ITEMS];
+        size_t n = fr__panel_key(&c->panels[0], items);
+
+        ck_assert_uint_eq(n, 17);
+        for (size_t i = 0; i < n; i++) {
+            double right =
+                items[i].x + FR__KEY_SWATCH + 8 + fr__text_pixels(items[i].series->style.title, 12);
+
+            ck_assert(items[i].x >= 0 && right <= c->wide);
+            ck_assert(items[i].y >= 8 && items[i].y <= c->high - 8);
+            for (size_t j = 0; j < n; j++)
+                ck_assert(j == i || fabs(items[j].y - items[i].y) >= 16 || items[j].x >= right ||
+                          items[j].x < items[i].x);
+        }
+        fr__chart_free(c);
+    }
+}
+END_TEST
+
+/* Each colour of a script is "rgb '#RRGGBB'". */
+START_TEST(a_grey_chart_has_no_colour)
+{
+    for (unsigned is_grey = 0; is_grey < 2; is_grey++) {
+        struct fr__chart *c = chart_with_key(FR__KEY_ABOVE, 3);
+        unsigned n_coloured = 0;
+        size_t size;
+        char *text, *at;
+        FILE *f = open_memstream(&text, &size);
+
+        ck_assert_ptr_nonnull(f);
+        fr__chart_script(c, is_grey, f);
+        fclose(f);
+        for (at = text; (at = strstr(at, "rgb '#")); at++)
+            n_coloured += strncmp(at + 6, at + 8, 2) != 0 || strncmp(at + 8, at + 10, 2) != 0;
+        ck_assert_uint_eq(n_coloured > 0, !is_grey);
+        free(text);
+        fr__chart_free(c);
+    }
+}
+END_TEST
+
+START_TEST(a_name_stands_in_its_box_where_it_fits)
+{
+    struct fr__chart *c = chart_with_key(FR__KEY_NONE, 1);
+    struct fr__panel *p = &c->panels[0]; /* 1280 pixels for an axis of length 1 */
+    const char *const names[] = {"a very long name of an operation", "conv1"};
+    const double wide[4] = {0, 0.5, 0, 0.5}, narrow[4] = {0, 0.05, 0, 0.5},
+                 none[4] = {0, 0.01, 0, 1};
+
+    ck_assert(fr__panel_name_box(p, wide, names, 2, 12, FR__COLOUR_FORWARD));
+    ck_assert_str_eq(p->last_note->text, names[0]);
+    ck_assert_str_eq(p->last_note->on, FR__COLOUR_FORWARD);
+    ck_assert(fr__panel_name_box(p, narrow, names, 2, 12, FR__COLOUR_BACKWARD_DATA));
+    ck_assert_str_eq(p->last_note->text, "conv1");
+    ck_assert(!fr__panel_name_box(p, none, names, 2, 12, FR__COLOUR_FORWARD));
+    fr__chart_free(c);
 }
 END_TEST
 
@@ -160,15 +293,21 @@ int main(void)
 {
     Suite *s = suite_create("results/pictures");
     TCase *axes = tcase_create("axes"), *colours = tcase_create("colours");
-    TCase *numbers = tcase_create("numbers");
+    TCase *numbers = tcase_create("numbers"), *charts = tcase_create("charts");
 
     tcase_add_test(axes, an_axis_of_any_length_has_round_marks_neither_few_nor_many);
     tcase_add_test(colours, text_on_every_colour_can_be_read);
     tcase_add_test(colours, the_colours_of_values_differ);
+    tcase_add_test(colours, text_on_every_grey_can_be_read);
+    tcase_add_test(colours, no_two_meanings_have_one_grey);
+    tcase_add_test(charts, no_key_is_clipped_and_none_of_its_entries_overlap);
+    tcase_add_test(charts, a_grey_chart_has_no_colour);
+    tcase_add_test(charts, a_name_stands_in_its_box_where_it_fits);
     tcase_add_test(numbers, each_pass_of_a_pipeline_has_its_number_once);
     tcase_add_test(numbers, the_narrowest_box_says_how_close_to_look);
     suite_add_tcase(s, axes);
     suite_add_tcase(s, colours);
     suite_add_tcase(s, numbers);
+    suite_add_tcase(s, charts);
     return run_suite(s);
 }

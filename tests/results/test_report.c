@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/units.h"
+#include "results/charts/inline.h"
 #include "results/html/html.h"
 #include "results/parts/number.h"
 #include "results/text/table.h"
@@ -200,7 +201,7 @@ START_TEST(a_comparison_draws_its_runs_to_one_scale)
 
     ck_assert_uint_eq(xml_count(section, chart), 2);
     for (size_t i = 0; i < 2; i++) {
-        double end = FR__HTML_PLOT * both[i]->run->iteration_s / longest_s;
+        double end = FR__INLINE_PLOT * both[i]->run->iteration_s / longest_s;
         const struct xml_node *line, *box = NULL;
 
         n = xml_next(section, n, chart);

@@ -372,21 +372,18 @@ static bool mark_task(const struct fr_record *r, bool is_marked[], double from_s
 }
 
 /* The boxes of one group have one colour, which is returned, or NULL when there are none; each is a
- * task at its time. The first is the sample in the key, where the group has a title. */
+ * task at its time. */
 static const char *check_group(const struct xml_node *g, struct axis a, const struct fr_record *r,
                                bool is_marked[], size_t *n)
 {
-    bool is_sample = xml_count(g, (struct xml_wish){.tag = "text"}) > 0;
     const char *colour = NULL;
 
-    for (const struct xml_node *p = NULL; (p = xml_next(g, p, (struct xml_wish){.tag = "polygon"}));
-         is_sample = false) {
+    for (const struct xml_node *p = NULL;
+         (p = xml_next(g, p, (struct xml_wish){.tag = "polygon"}));) {
         double x0, x1;
 
         ck_assert(!colour || strcmp(colour, xml_attribute(p, "fill")) == 0);
         colour = xml_attribute(p, "fill");
-        if (is_sample)
-            continue;
         ck_assert_int_eq(sscanf(xml_attribute(p, "points"), "%lf,%*f %lf,", &x0, &x1), 2);
         ck_assert_msg(mark_task(r, is_marked, (x0 - a.at_zero) / a.per_unit / 1e3,
                                 (x1 - a.at_zero) / a.per_unit / 1e3),
@@ -396,7 +393,7 @@ static const char *check_group(const struct xml_node *g, struct axis a, const st
     return colour;
 }
 
-/* Groups with a title of their own differ in colour. Returns how many boxes there are. */
+/* Groups differ in colour. Returns how many boxes there are. */
 static size_t check_boxes(struct xml_tree *svg, const struct fr_record *r, bool is_marked[])
 {
     struct axis a = read_time_axis(svg);
@@ -410,7 +407,7 @@ static size_t check_boxes(struct xml_tree *svg, const struct fr_record *r, bool 
         if (strncmp(xml_attribute(g, "id"), "gnuplot_plot_", 13) != 0)
             continue;
         colour = check_group(g, a, r, is_marked, &n);
-        if (!colour || xml_count(g, (struct xml_wish){.tag = "text"}) == 0)
+        if (!colour)
             continue;
         for (size_t i = 0; i < n_colours; i++)
             ck_assert_str_ne(colour, colours[i]);

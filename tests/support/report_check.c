@@ -4,6 +4,7 @@
 #include "tests/support/report_check.h"
 
 #include "base/units.h"
+#include "results/charts/inline.h"
 #include "results/html/html.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
@@ -335,7 +336,7 @@ static void check_axes(struct xml_tree *page, const struct xml_node *section, do
             ck_assert_double_eq_tol(value, (double)i * step, 0.006);
             ck_assert(i == 0 ? value == 0 : value > last);
             ck_assert_double_eq_tol(xml_number(text, "x"),
-                                    FR__HTML_LEFT + FR__HTML_PLOT * value / span,
+                                    FR__INLINE_LEFT + FR__INLINE_PLOT * value / span,
                                     0.006 * (double)n + 0.01);
             ck_assert_double_eq(xml_number(line, "x1"), xml_number(text, "x"));
             ck_assert_double_eq(xml_number(line, "x2"), xml_number(text, "x"));

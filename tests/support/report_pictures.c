@@ -5,6 +5,7 @@
 #include "tests/support/report_check.h"
 
 #include "base/units.h"
+#include "results/charts/inline.h"
 #include "results/html/html.h"
 #include "results/parts/lanes.h"
 
@@ -85,7 +86,7 @@ static bool is_task_of_box(const struct fr_record *r, uint32_t task, uint32_t de
     size_t n;
 
     if (k->device != device || !is_drawn(r, task) || is_message != (y >= BELOW) ||
-        fabs(r->run->start_s[task] / r->run->makespan_s * FR__HTML_PLOT - x) > 0.0051)
+        fabs(r->run->start_s[task] / r->run->makespan_s * FR__INLINE_PLOT - x) > 0.0051)
         return false;
     fr_plan_task_label(r->plan, task, own, sizeof(own));
     n = strlen(own);
@@ -105,7 +106,7 @@ static size_t check_box(struct xml_tree *page, const struct xml_node *box,
     ck_assert_uint_lt(lane, n_shown);
     ck_assert_double_ge(x, 0);
     ck_assert_double_gt(width, 0);
-    ck_assert_double_le(x + width, FR__HTML_PLOT + 0.25);
+    ck_assert_double_le(x + width, FR__INLINE_PLOT + 0.25);
     ck_assert_double_le(y - (double)lane * LANE + xml_number(box, "height"), LANE);
     ck_assert_ptr_nonnull(second);
     if (sscanf(second, "\n%zu tasks, mostly", &n) == 1) {
@@ -154,16 +155,16 @@ size_t check_timeline(struct xml_tree *page, const struct xml_node *section,
     const struct xml_node *chart = xml_only(figure, WISH(.attribute = "class", .value = "chart"));
     const struct xml_node *plot = xml_only(chart, WISH(.attribute = "class", .value = "zoom"));
     const struct fr_task *tasks = fr_plan_view(r->plan)->tasks;
-    uint32_t shown[FR__HTML_LANES];
+    uint32_t shown[FR__TIMELINE_LANES];
     size_t n_busy, n_shown = fr__shown_devices(r, most_lanes, shown, &n_busy);
-    size_t in_boxes[FR__HTML_LANES] = {0}, in_run[FR__HTML_LANES] = {0}, sum = 0;
+    size_t in_boxes[FR__TIMELINE_LANES] = {0}, in_run[FR__TIMELINE_LANES] = {0}, sum = 0;
     struct colours used = {.n = 0};
 
     check_lane_names(page, chart, r, shown, n_shown);
     for (const struct xml_node *n = NULL; (n = xml_next(plot, n, WISH(.tag = "rect")));) {
         if (!xml_attribute(n, "class"))
             continue; /* what the pointer is caught by */
-        in_boxes[(size_t)(xml_number(n, "y") / LANE) % FR__HTML_LANES] +=
+        in_boxes[(size_t)(xml_number(n, "y") / LANE) % FR__TIMELINE_LANES] +=
             check_box(page, n, r, shown, n_shown);
         use_class(page, &used, xml_attribute(n, "class"));
     }
@@ -196,13 +197,13 @@ static void check_area(const struct xml_node *path, double height)
         double x = strtod(at + 1, &end);
 
         ck_assert(end != at + 1);
-        ck_assert(x >= (is_x ? last : 0) && x <= (is_x ? FR__HTML_PLOT : height) + 0.05);
+        ck_assert(x >= (is_x ? last : 0) && x <= (is_x ? FR__INLINE_PLOT : height) + 0.05);
         if (is_x)
             last = x;
         at = end;
     }
     ck_assert_str_eq(at, "Z");
-    ck_assert_double_eq(last, FR__HTML_PLOT);
+    ck_assert_double_eq(last, FR__INLINE_PLOT);
 }
 
 /* How many devices hold what the chart shows; the first of them is named. */

@@ -1,11 +1,11 @@
-/* results/pictures/gnuplot.h - runs gnuplot on a script of ours, without a shell.
+/* results/charts/gnuplot.h - runs gnuplot on a script of ours, without a shell.
  *
  * The script is an unnamed temporary file that becomes gnuplot's standard input; its standard
  * output is the picture's file. So no name of a file reaches the script, and text from inputs only
  * as strings written by fr__gnuplot_string.
  */
-#ifndef FR_RESULTS_PICTURES_GNUPLOT_H
-#define FR_RESULTS_PICTURES_GNUPLOT_H
+#ifndef FR_RESULTS_CHARTS_GNUPLOT_H
+#define FR_RESULTS_CHARTS_GNUPLOT_H
 
 #include "results/results.h"
 
@@ -17,7 +17,7 @@ enum fr_status fr__gnuplot_script(FILE **out, struct fr_error *err);
 enum fr_status fr__gnuplot_run(FILE *script, FILE *picture, const struct fr_context *ctx,
                                struct fr_error *err);
 
-/* text as a string constant: quoted, as it may be shown (base/printable.h), and with nothing that ends
- * a CDATA section; cut after max characters. */
+/* text as a string constant: quoted, as it may be shown (base/printable.h), and with nothing
+ * that ends a CDATA section; cut after max characters. */
 void fr__gnuplot_string(FILE *script, const char *text, size_t max);
 #endif

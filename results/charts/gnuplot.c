@@ -1,4 +1,4 @@
-/* results/pictures/gnuplot.c - runs gnuplot on a script, and writes text into one safely.
+/* results/charts/gnuplot.c - runs gnuplot on a script, and writes text into one safely.
  *
  * It is separate because every picture by gnuplot is made so; what scripts share is plot.c.
  */
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "results/pictures/gnuplot.h"
+#include "results/charts/gnuplot.h"
 #include "results/parts/program.h"
 
 #include <assert.h>

@@ -1,0 +1,400 @@
+/* results/charts/inline.c - writes a chart as SVG inside a page.
+ *
+ * It is separate from script.c because a page's charts have hints and are zoomed, and because no
+ * other program draws them. The classes of elements are those of the page's style.
+ */
+#include "config.h"
+
+#include "results/charts/inline.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "results/html/html.h"
+#include "results/parts/colours.h"
+#include "results/parts/lanes.h"
+#include "results/parts/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row of a series of boxes. */
+struct drawn {
+    const struct fr__chart_series *series;
+    size_t row;
+};
+
+struct page {
+    FILE *f;
+    struct fr__chart *chart;
+    struct fr__panel *panel;
+    double left, top, wide, high; /* of the plot, in pixels from the upper left */
+};
+
+struct fr__chart *fr__inline_new(double above, double high, double below)
+{
+    struct fr__chart *c = fr__chart_new();
+
+    if (!c)
+        return NULL;
+    c->wide = FR__INLINE_WIDTH;
+    c->high = above + high + below;
+    fr__chart_panel(c, FR__INLINE_LEFT / c->wide, (FR__INLINE_LEFT + FR__INLINE_PLOT) / c->wide,
+                    below / c->high, (below + high) / c->high);
+    return c;
+}
+
+/* ---- places ---- */
+
+/* From 0 to 1 along the axis. */
+static double share_of(const struct fr__chart_axis *a, double x)
+{
+    return a->log > 0 ? log(x / a->low) / log(a->high / a->low) : (x - a->low) / (a->high - a->low);
+}
+
+/* Pixels from the plot's left and top. */
+static double across(const struct page *p, double x)
+{
+    return p->wide * share_of(&p->panel->x, x);
+}
+
+static double down(const struct page *p, double y)
+{
+    return p->high * (1 - share_of(&p->panel->y, y));
+}
+
+static void put(const struct page *p, const char *before, double x)
+{
+    fputs(before, p->f);
+    fr__html_number(p->f, x);
+}
+
+static void put_text(const struct page *p, const char *classes, double x, double y,
+                     const char *text)
+{
+    fputs("<text", p->f);
+    if (classes)
+        fprintf(p->f, " class=\"%s\"", classes);
+    put(p, " x=\"", x);
+    put(p, "\" y=\"", y);
+    fputs("\">", p->f);
+    fr__html_text(p->f, text);
+    fputs("</text>\n", p->f);
+}
+
+static void put_line(const struct page *p, double x0, double y0, double x1, double y1)
+{
+    put(p, "x1=\"", x0);
+    put(p, "\" x2=\"", x1);
+    put(p, "\" y1=\"", y0);
+    put(p, "\" y2=\"", y1);
+    fputs("\"/>", p->f);
+}
+
+/* ---- series ---- */
+
+static void put_hint(const struct page *p, const struct fr__chart_series *s, size_t row)
+{
+    if (!s->hints || !s->hints[row])
+        return;
+    fputs("<title>", p->f);
+    fr__html_text(p->f, s->hints[row]);
+    fputs("</title>", p->f);
+}
+
+static void put_fill(const struct page *p, const struct fr__chart_style *y)
+{
+    if (y->group)
+        fprintf(p->f, " class=\"%s\"", y->group);
+    else
+        fprintf(p->f, " fill=\"%s\"", y->colour);
+}
+
+static void put_box(const struct page *p, const struct fr__chart_series *s, size_t row)
+{
+    const double *at = s->rows[row];
+    double x = across(p, at[0]), width = across(p, at[1]) - x;
+
+    if (width > 3)
+        width -= 0.4; /* neighbours stay apart */
+    fputs("<rect", p->f);
+    put_fill(p, &s->style);
+    put(p, " x=\"", x);
+    put(p, "\" y=\"", down(p, at[3]));
+    put(p, "\" width=\"", width > 0.2 ? width : 0.2);
+    put(p, "\" height=\"", down(p, at[2]) - down(p, at[3]));
+    fputs("\">", p->f);
+    put_hint(p, s, row);
+    fputs("</rect>\n", p->f);
+}
+
+/* The unit of y that a box stands in counts from the top, then how high in it, then time. */
+static int in_reading_order(const void *a, const void *b)
+{
+    const struct drawn *x = a, *y = b;
+    const double *p = x->series->rows[x->row], *q = y->series->rows[y->row];
+    double lane = floor(q[2]) - floor(p[2]);
+
+    if (lane < 0 || lane > 0)
+        return lane < 0 ? -1 : 1;
+    if (p[0] < q[0] || p[0] > q[0])
+        return p[0] < q[0] ? -1 : 1;
+    return p[3] > q[3] ? -1 : p[3] < q[3];
+}
+
+/* All boxes, lane by lane, as a reader's keys step through them. */
+static void put_boxes(const struct page *p)
+{
+    struct drawn *all;
+    size_t n = 0;
+
+    for (const struct fr__chart_series *s = p->panel->series; s; s = s->next)
+        n += s->style.mark == FR__BOXES ? s->n : 0;
+    all = fr__arena_alloc(p->chart->arena, n, sizeof(*all));
+    if (!all) {
+        p->chart->is_out_of_memory = true;
+        return;
+    }
+    n = 0;
+    for (const struct fr__chart_series *s = p->panel->series; s; s = s->next)
+        for (size_t i = 0; s->style.mark == FR__BOXES && i < s->n; i++)
+            all[n++] = (struct drawn){s, i};
+    if (n > 1)
+        qsort(all, n, sizeof(*all), in_reading_order);
+    for (size_t i = 0; i < n; i++)
+        put_box(p, all[i].series, all[i].row);
+}
+
+static void put_points(const struct page *p, const struct fr__chart_series *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        put(p, "<circle r=\"5\" cx=\"", p->left + across(p, s->rows[i][0]));
+        put(p, "\" cy=\"", p->top + down(p, s->rows[i][1]));
+        fprintf(p->f, "\" fill=\"%s\">", s->style.colour);
+        put_hint(p, s, i);
+        fputs("</circle>\n", p->f);
+    }
+}
+
+/* Steps, joined to the foot where they are an area. Pieces too small to be seen are left out. */
+static void put_steps(const struct page *p, const struct fr__chart_series *s)
+{
+    bool is_area = s->style.mark == FR__AREA;
+    double left = is_area ? 0 : p->left, top = is_area ? 0 : p->top, last = NAN;
+
+    if (s->n == 0)
+        return;
+    fputs("<path", p->f);
+    if (is_area)
+        put_fill(p, &s->style);
+    else
+        fputs(" class=\"front\"", p->f);
+    put(p, " d=\"M", left + across(p, s->rows[0][0]));
+    put(p, " ", is_area ? p->high : top + down(p, s->rows[0][1]));
+    for (size_t i = is_area ? 0 : 1; i < s->n; i++) {
+        double y = nearbyint(10 * (top + down(p, s->rows[i][1]))) / 10;
+
+        if (is_area && fabs(y - last) < 0.15)
+            continue;
+        put(p, "H", left + across(p, s->rows[i][0]));
+        put(p, "V", y);
+        last = y;
+    }
+    if (is_area) {
+        put(p, "H", p->wide);
+        put(p, "V", p->high);
+        fputs("Z", p->f);
+    }
+    fputs("\">", p->f);
+    put_hint(p, s, s->n - 1);
+    fputs("</path>\n", p->f);
+}
+
+static void put_series(const struct page *p, bool is_inside)
+{
+    for (const struct fr__chart_series *s = p->panel->series; s; s = s->next) {
+        bool is_area = s->style.mark == FR__AREA;
+
+        if ((s->style.mark == FR__STEPS && !is_inside) || (is_area && is_inside))
+            put_steps(p, s);
+        else if (s->style.mark == FR__POINTS && !is_inside)
+            put_points(p, s);
+    }
+}
+
+/* ---- what is in a zoomed plot ---- */
+
+static void put_limits(const struct page *p, bool is_inside)
+{
+    for (const struct fr__chart_line *l = p->panel->lines; l; l = l->next) {
+        bool is_upright = l->y_by == FR__BY_PANEL;
+
+        if (is_upright != is_inside)
+            continue;
+        fputs("<line class=\"cap\"", p->f);
+        if (is_upright) {
+            fputs(" vector-effect=\"non-scaling-stroke\" y1=\"0\" y2=\"100%\"", p->f);
+            put(p, " x1=\"", across(p, l->x0));
+            put(p, "\" x2=\"", across(p, l->x0));
+            fputs("\"/>\n", p->f);
+        } else {
+            fputs(" ", p->f);
+            put_line(p, p->left, p->top + down(p, l->y0), p->left + p->wide,
+                     p->top + down(p, l->y0));
+            fputs("\n", p->f);
+        }
+    }
+}
+
+/* Notes that stand in the plot, all or none of which have room. */
+static void put_inner_notes(const struct page *p)
+{
+    double zoom = p->panel->notes_zoom;
+    bool has_any = false;
+
+    for (const struct fr__chart_note *n = p->panel->notes; n; n = n->next) {
+        if (n->x_by != FR__BY_AXIS)
+            continue;
+        if (!has_any) {
+            put(p, "<g class=\"numbers\" data-zoom=\"", zoom + 0.005); /* rounded up */
+            fprintf(p->f, "\"%s>\n", zoom > 1 ? " display=\"none\"" : "");
+        }
+        has_any = true;
+        fprintf(p->f, "<text class=\"o\" style=\"fill:%s\"",
+                n->on       ? fr__ink_on(n->on)
+                : n->colour ? n->colour
+                            : FR__COLOUR_TEXT);
+        put(p, " transform=\"translate(", across(p, n->x));
+        put(p, " ", down(p, n->y) + 4);
+        fputs(")\">", p->f);
+        fr__html_text(p->f, n->text);
+        fputs("</text>\n", p->f);
+    }
+    if (has_any)
+        fputs("</g>\n", p->f);
+}
+
+static void put_zoomed(const struct page *p)
+{
+    put(p, "<svg class=\"zoom\" x=\"", p->left);
+    put(p, "\" y=\"", p->top);
+    put(p, "\" width=\"", p->wide);
+    put(p, "\" height=\"", p->high);
+    put(p, "\" viewBox=\"0 0 ", p->wide);
+    put(p, " ", p->high);
+    fputs("\" preserveAspectRatio=\"none\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\" "
+          "fill-opacity=\"0\"/>\n",
+          p->f);
+    put_boxes(p);
+    put_series(p, true);
+    put_inner_notes(p);
+    put_limits(p, true);
+    fputs("</svg>\n", p->f);
+}
+
+/* ---- axes ---- */
+
+/* The axis of a zoomed panel names what the script needs to draw it again. */
+static void put_x_axis(const struct page *p)
+{
+    const struct fr__chart_axis *a = &p->panel->x;
+    double bottom = p->top + p->high;
+    char span[40];
+
+    if (p->panel->is_zoomed) {
+        put_text(p, "r q", p->left - 8, bottom + 15, a->label && a->label[0] ? a->label : "time");
+        fprintf(p->f, "<g class=\"g axis\" data-span=\"%s\"",
+                fr__format_double(a->high - a->low, span, sizeof(span)));
+        put(p, " data-y0=\"", p->top);
+        put(p, "\" data-y1=\"", bottom);
+        fputs("\">\n", p->f);
+    } else {
+        if (a->label)
+            put_text(p, "m q", p->left + p->wide / 2, bottom + 38, a->label);
+        fputs("<g class=\"g\">\n", p->f);
+    }
+    for (size_t i = 0; i < a->n_ticks; i++) {
+        double x = p->left + across(p, a->ticks[i].at);
+
+        fputs("<line ", p->f);
+        put_line(p, x, p->top, x, bottom);
+        put_text(p, "m q", x, bottom + 15, a->ticks[i].text);
+    }
+    fputs("</g>\n", p->f);
+}
+
+static void put_ground(const struct page *p, double top, double high)
+{
+    put(p, "<rect class=\"lane\" x=\"", p->left);
+    put(p, "\" y=\"", top);
+    put(p, "\" width=\"", p->wide);
+    put(p, "\" height=\"", high);
+    fputs("\"/>\n", p->f);
+}
+
+/* Names of lanes have a ground behind each; numbers one behind all, or a line across. */
+static void put_y_axis(const struct page *p)
+{
+    const struct fr__chart_axis *a = &p->panel->y;
+
+    if (a->label)
+        put_text(p, "q", 4, p->top - 12, a->label);
+    if (!a->is_named && !a->has_grid)
+        put_ground(p, p->top, p->high);
+    for (size_t i = 0; i < a->n_ticks; i++) {
+        double y = p->top + down(p, a->ticks[i].at), lane = p->high / (a->high - a->low);
+
+        if (a->is_named) {
+            put_ground(p, y - lane / 2 + 2, lane - 4);
+        } else if (a->has_grid) {
+            fputs("<g class=\"g\"><line ", p->f);
+            put_line(p, p->left, y, p->left + p->wide, y);
+            fputs("</g>", p->f);
+        }
+        put_text(p, a->is_named ? "r" : "r q", p->left - 8, y + 4, a->ticks[i].text);
+    }
+}
+
+/* Notes beside the plot, in shares of the picture. */
+static void put_outer_notes(const struct page *p)
+{
+    for (const struct fr__chart_note *n = p->panel->notes; n; n = n->next)
+        if (n->x_by == FR__BY_PICTURE)
+            put_text(p, n->align == FR__UP_TO ? "r capt" : NULL, n->x * p->chart->wide,
+                     (1 - n->y) * p->chart->high, n->text);
+}
+
+/* ---- the element ---- */
+
+enum fr_status fr__inline_finish(struct fr__chart *c, FILE *f, const char *label,
+                                 struct fr_error *err)
+{
+    struct page p = {.f = f, .chart = c};
+    struct fr__panel_place at;
+    bool is_out_of_memory;
+
+    if (!c)
+        return fr__fail_nomem(err);
+    p.panel = &c->panels[0];
+    at = fr__panel_place(p.panel);
+    p.left = at.left * c->wide;
+    p.top = (1 - at.top) * c->high;
+    p.wide = (at.right - at.left) * c->wide;
+    p.high = (at.top - at.bottom) * c->high;
+    fr__axis_settle(p.panel, &p.panel->x, p.panel->x.log > 0 ? 12 : 8);
+    fr__axis_settle(p.panel, &p.panel->y, 8);
+    put(&p, "<svg class=\"chart\" viewBox=\"0 0 ", c->wide);
+    put(&p, " ", c->high);
+    fprintf(f, "\" role=\"img\" aria-label=\"%s\">\n", label);
+    put_outer_notes(&p);
+    put_y_axis(&p);
+    put_x_axis(&p);
+    if (p.panel->is_zoomed)
+        put_zoomed(&p);
+    put_series(&p, false);
+    put_limits(&p, false);
+    fputs("</svg>\n", f);
+    is_out_of_memory = c->is_out_of_memory;
+    fr__chart_free(c);
+    return is_out_of_memory ? fr__fail_nomem(err) : FR_OK;
+}
