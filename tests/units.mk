@@ -203,6 +203,7 @@ unit_tests += tests/results/test_report
 unit_tests += tests/results/test_table
 unit_tests += tests/results/test_trace tests/results/test_trace_choice
 unit_tests += tests/papers/test_reproduce
+unit_tests += tests/papers/test_runner
 unit_tests += tests/project/test_parallel
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
