@@ -26,9 +26,9 @@
 /* ---- curves ---- */
 
 /* Standard deviation of the logarithm of a time by the data sheet. Measured efficiency over the
- * assumed one lies between 0.65 and 0.90 for bf16 products (10th to 90th percentile;
- * calibrate/cost/efficiencies.yaml), which is a standard deviation of 0.13, and between 0.2 and 1.2 for
- * fp32 convolutions, which is 0.70. We take the middle for all ops. */
+ * assumed one (calibrate/cost/efficiencies.yaml) lies between 0.65 and 0.90 for bf16 products (10th
+ * to 90th percentile), which is a standard deviation of 0.13, and between 0.2 and 1.2 for fp32
+ * convolutions, which is 0.70. We take the middle for all ops. */
 #define DATASHEET_ERROR 0.4
 
 /* How often an op moves the bytes that it reads once. In training, batch norm reads an image twice,
