@@ -1,4 +1,4 @@
-/* tests/papers/test_runner.c - experiments in YAML: formulas, lists, questions, and what is refused. */
+/* tests/papers/test_runner.c - experiments in YAML: formulas, lists, questions, what is refused. */
 #include "config.h"
 
 #include "papers/runner/runner.h"
