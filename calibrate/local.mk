@@ -4,7 +4,8 @@ libcalibrate_la_SOURCES = \
 	calibrate/cost/attention.c calibrate/cost/attention_kernels.h \
 	calibrate/cost/attention_kernels.c calibrate/cost/borrowed.h calibrate/cost/borrowed.c \
 	calibrate/cost/channelwise.h calibrate/cost/channelwise.c calibrate/cost/collective.c \
-	calibrate/cost/convolution.c calibrate/cost/cost.c calibrate/cost/efficiency.c \
+	calibrate/cost/convolution.c calibrate/cost/cost.c calibrate/cost/efficiency.h \
+	calibrate/cost/efficiency.c \
 	calibrate/cost/kernel.h calibrate/cost/kernel.c calibrate/cost/memo.h \
 	calibrate/cost/memo.c calibrate/cost/model.h calibrate/cost/model.c calibrate/cost/move.c \
 	calibrate/cost/op.c calibrate/cost/per_image.h calibrate/cost/per_image.c \
@@ -36,7 +37,7 @@ libcalibrate_la_SOURCES = \
 	calibrate/fit/read/nccl_log.c calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c \
 	calibrate/messages/model.h calibrate/messages/nodes.h calibrate/messages/nodes.c \
 	calibrate/messages/system.h calibrate/messages/system.c
-nodist_libcalibrate_la_SOURCES = calibrate/files/devices.c calibrate/files/systems.c calibrate/files/data_version.c
+nodist_libcalibrate_la_SOURCES = $(cost_tables) calibrate/files/devices.c calibrate/files/systems.c calibrate/files/data_version.c
 
 # The shipped device files, compiled in as tables and installed. The sources tell the order of
 # names.
@@ -101,6 +102,19 @@ calibrate/files/data_version.c: $(device_files) $(system_files)
 	$(AM_V_at)mv calibrate/files/data_version.c.new $@
 BUILT_SOURCES += calibrate/files/data_version.c
 CLEANFILES += calibrate/files/data_version.c
+
+# Chips, and what ops reach of a data sheet's peaks.
+chip_facts = calibrate/cost/chip.schema.yaml calibrate/cost/chips.yaml
+efficiency_facts = calibrate/cost/efficiency.schema.yaml calibrate/cost/efficiencies.yaml
+calibrate/cost/chip_table.c: $(chip_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(chip_facts)'; $(make_table)
+calibrate/cost/efficiency_table.c: $(efficiency_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(efficiency_facts)'; $(make_table)
+cost_tables = calibrate/cost/chip_table.c calibrate/cost/efficiency_table.c
+BUILT_SOURCES += $(cost_tables)
+CLEANFILES += $(cost_tables)
+EXTRA_DIST += $(chip_facts) $(efficiency_facts)
+facts_DATA += calibrate/cost/chips.yaml calibrate/cost/efficiencies.yaml
 
 # Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md
 # describes.

@@ -313,11 +313,12 @@ static const struct verb verbs[] = {
      .format = cli_plot_format,
      .run = cli_validate},
     {.name = "reproduce",
-     .arguments = "list | PAPER [FOLDER]",
+     .arguments = "list | PAPER | FILE.yaml [FOLDER]",
      .summary = "run the experiments of a paper: its figures, ours, the difference",
      .examples = "  forerun reproduce list\n"
                  "  forerun reproduce fastt\n"
                  "  forerun reproduce pipedream\n"
+                 "  forerun reproduce examples/papers/mine.yaml\n"
                  "  forerun reproduce fastt -o gains.svg -o fastt.order.svg -o fastt.csv --json\n",
      .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,

@@ -8,73 +8,39 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "papers/parts/build.h"
 #include "papers/parts/cell.h"
+#include "papers/runner/runner.h"
 #include "results/parts/output.h"
 #include "results/text/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const fastt_pictures[] = {"strong", "weak",      "order",
-                                             "spread", "breakdown", NULL};
-
-static const struct fr_repro_paper papers[] = {
-    {"fastt", "FastT: strong and weak scaling, order, splits and memory of nine models",
-     "X. Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
-     fr__reproduce_fastt, NULL, fastt_pictures},
-    {"gpipe", "GPipe: the largest Transformer that fits, throughput by partitions",
-     "Y. Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline "
-     "Parallelism, NeurIPS 2019",
-     fr__reproduce_gpipe, NULL, NULL},
-    {"megatron", "Megatron-LM: weak scaling to a trillion parameters, ZeRO-3 beside it",
-     "D. Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using "
-     "Megatron-LM, SC 2021",
-     fr__reproduce_megatron, NULL, NULL},
-    {"pipedream", "PipeDream: plans of its models by cluster, and what they gain",
-     "D. Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019",
-     fr__reproduce_pipedream, "profiles: FOLDER/vgg16/graph.txt, ...", NULL},
-    {"zero-bubble", "Zero-bubble pipelines: throughput and memory by schedule",
-     "P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024", fr__reproduce_zero_bubble, NULL,
-     NULL},
-};
-
-enum { N_PAPERS = sizeof(papers) / sizeof(papers[0]) };
+enum { MOST_BYTES = 1 << 20 }; /* of a file */
 
 const struct fr_repro_paper *fr_repro_paper_at(size_t i)
 {
-    return i < N_PAPERS ? &papers[i] : NULL;
+    return i < fr__n_papers ? &fr__papers[i] : NULL;
 }
 
 static enum fr_status find(const char *name, const struct fr_repro_paper **out,
                            struct fr_error *err)
 {
-    const char *names[N_PAPERS];
+    const char *names[64];
     char hint[128];
+    size_t n = 0;
 
-    for (size_t i = 0; i < N_PAPERS; i++) {
-        names[i] = papers[i].name;
-        if (strcmp(names[i], name) == 0) {
-            *out = &papers[i];
+    for (; n < fr__n_papers && n < 64; n++) {
+        names[n] = fr__papers[n].name;
+        if (strcmp(names[n], name) == 0) {
+            *out = &fr__papers[n];
             return FR_OK;
         }
     }
     return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no experiments of a paper '%s'%s", name,
-                    fr__did_you_mean(name, names, N_PAPERS, hint, sizeof(hint)));
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
-
-enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
-                            const struct fr_context *ctx, struct fr_error *err)
-{
-    const struct fr_repro_paper *p;
-
-    FR_TRY(find(paper, &p, err));
-    if (data && !p->data)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' takes no folder of data", paper);
-    return p->run(out, data, ctx, err);
-}
-
-/* ---- files ---- */
 
 static bool ends_with(const char *path, const char *ending)
 {
@@ -83,14 +49,46 @@ static bool ends_with(const char *path, const char *ending)
     return n > m && strcmp(path + n - m, ending) == 0;
 }
 
+/* A file of the user's own. */
+static enum fr_status run_file(struct fr_reproduction **out, const char *path, const char *data,
+                               const struct fr_context *ctx, struct fr_error *err)
+{
+    enum fr_status st;
+    char *text;
+    size_t n;
+
+    FR_TRY(fr__read_file(path, MOST_BYTES, &text, &n, err));
+    st = fr__paper_run(out, &(struct fr__paper_file){text, n, path, fr__ask_ways}, data, ctx, err);
+    free(text);
+    return st;
+}
+
+enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
+                            const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct fr_repro_paper *p;
+    char name[64];
+
+    if (ends_with(paper, ".yaml"))
+        return run_file(out, paper, data, ctx, err);
+    FR_TRY(find(paper, &p, err));
+    snprintf(name, sizeof(name), "papers/%.30s/experiments.yaml", p->name);
+    return fr__paper_run(out,
+                         &(struct fr__paper_file){p->text, strlen(p->text), name, fr__ask_ways},
+                         data, ctx, err);
+}
+
+/* ---- files ---- */
+
 enum fr_status fr_reproduction_check_path(const char *paper, const char *path, struct fr_error *err)
 {
     static const char *const pictures[] = {".png", ".svg", ".pdf"};
     static const char *const data[] = {".csv", ".json", ".md"};
     bool is_picture = false, is_data = false;
-    const struct fr_repro_paper *p;
+    const struct fr_repro_paper *p = NULL;
 
-    FR_TRY(find(paper, &p, err));
+    if (!ends_with(paper, ".yaml"))
+        FR_TRY(find(paper, &p, err));
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)
         is_picture = is_picture || ends_with(path, pictures[i]);
     for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++)
@@ -99,7 +97,7 @@ enum fr_status fr_reproduction_check_path(const char *paper, const char *path, s
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s': expected a name that ends in .csv, .json, .md, .png, .svg or .pdf",
                         path);
-    if (is_picture && !p->pictures)
+    if (is_picture && !(p && p->pictures[0]))
         return fr__fail(
             err, FR_EUSAGE, FR_NOWHERE,
             "'%s': no table of '%s' can be drawn, so expected a name that ends in .csv, "

@@ -51,19 +51,21 @@ struct fr_reproduction {
     void *priv;
 };
 
+enum { FR_REPRO_PICTURES = 16 };
+
+/* The experiments of a paper: papers/NAME/experiments.yaml, compiled in. */
 struct fr_repro_paper {
     const char *name, *summary, *source;
-    /* data: a folder with what the paper's authors published, where that is wanted; NULL */
-    enum fr_status (*run)(struct fr_reproduction **out, const char *data,
-                          const struct fr_context *ctx, struct fr_error *err);
-    const char *data;            /* what that folder is, for help; NULL: takes none */
-    const char *const *pictures; /* names of the tables that can be drawn, the first table's among
-                                    them if it can; ends with NULL. NULL: none can */
+    const char *data; /* what a folder of the authors' data is, for help; NULL: takes none */
+    /* Names of the tables that can be drawn, the first table's among them if it can. */
+    const char *pictures[FR_REPRO_PICTURES]; /* ends with NULL */
+    const char *text;                        /* the file */
 };
 const struct fr_repro_paper *fr_repro_paper_at(size_t i); /* NULL past the end */
 
-/* Runs all experiments of a paper. data: a folder of published data, or NULL; FR_EUSAGE where the
- * paper takes none. FR_ENOENT with the nearest known name; FR_ECANCELLED; as
+/* Runs all experiments of a paper, or those that a file of one's own describes, whose name ends in
+ * .yaml (papers/runner/runner.h). data: a folder of published data, or NULL; FR_EUSAGE where the
+ * paper takes none; FR_EPARSE, FR_ERANGE: a file that is wrong. FR_ENOENT with the nearest known name; FR_ECANCELLED; as
  * fr_answer. The caller frees it. */
 enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
                             const struct fr_context *ctx, struct fr_error *err);

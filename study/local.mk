@@ -46,7 +46,7 @@ libstudy_la_SOURCES = \
 	study/validate/anchored.h study/validate/anchored.c study/validate/rows.h \
 	study/validate/rows.c study/validate/summary.h study/validate/summary.c \
 	study/validate/validate.h study/validate/validate.c
-nodist_libstudy_la_SOURCES = study/recipes/texts.c
+nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c
 
 # The shipped recipes, compiled in as text and installed.
 recipe_files = study/recipes/deepspeed.yaml \
@@ -84,3 +84,12 @@ CLEANFILES += study/recipes/texts.c
 EXTRA_DIST += $(recipe_files) study/recipes/texts.awk
 recipesdir = $(pkgdatadir)/recipes
 recipes_DATA = $(recipe_files)
+
+# The terms of ranges.
+term_facts = study/interval/term.schema.yaml study/interval/terms.yaml
+study/interval/table.c: $(term_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(term_facts)'; $(make_table)
+BUILT_SOURCES += study/interval/table.c
+CLEANFILES += study/interval/table.c
+EXTRA_DIST += $(term_facts)
+facts_DATA += study/interval/terms.yaml

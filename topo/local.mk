@@ -119,7 +119,8 @@ EXTRA_DIST += $(types_facts) $(amd_facts) $(cables_facts) $(hosts_facts) $(gpus_
 device_typesdir = $(pkgdatadir)/device-types
 device_types_DATA = $(device_type_files)
 machinesdir = $(pkgdatadir)/machines
-machines_DATA = $(machine_files) topo/cables/cables.yaml topo/hosts/hosts.yaml topo/gpus/gpus.yaml
+machines_DATA = $(machine_files)
+facts_DATA += topo/cables/cables.yaml topo/hosts/hosts.yaml topo/gpus/gpus.yaml
 EXTRA_DIST += examples/machines/own-gpu.yaml examples/machines/nccl-topo.xml examples/machines/smi-topo.txt \
 	examples/machines/titan-x.yaml
 

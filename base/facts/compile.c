@@ -15,6 +15,7 @@
  *     count: fr__n_device_types
  *     rows: gpus                 the list of rows in a file; without it a file is one row
  *     stem: true                 a row's name is its file's
+ *     index: FR__CLASS_          a row stands at the number of this and its name in capitals
  *     text: .text                member for the file itself, as text; other keys may be in it then
  *     like: OTHER.schema.yaml    its fields, instead of
  *     fields:
@@ -33,6 +34,7 @@
 #include "base/units.h"
 #include "base/yaml.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +63,7 @@ struct field {
 };
 
 struct table {
-    const char *name, *include, *array, *count, *rows, *text, *stem;
+    const char *name, *include, *array, *count, *rows, *text, *stem, *index;
     struct field fields[MOST_FIELDS];
     size_t n_fields;
     const char *names[MOST_ROWS]; /* of its rows */
@@ -117,8 +119,8 @@ static enum fr_status read_field(struct field *f, const struct fr__yaml *map, st
 
 static enum fr_status read_schema(struct run *r, const struct fr__yaml *root, struct fr_error *err)
 {
-    static const char *const known[] = {"table", "include", "array",  "count", "rows",
-                                        "stem",  "text",    "fields", "like",  NULL};
+    static const char *const known[] = {"table", "include", "array", "count", "rows", "stem",
+                                        "text",  "fields",  "like",  "index", NULL};
     const struct fr__yaml *fields = root;
     const char *like;
     struct table *t = &r->tables[r->n_tables];
@@ -133,6 +135,7 @@ static enum fr_status read_schema(struct run *r, const struct fr__yaml *root, st
     FR_TRY(read_optional(root, "rows", &t->rows, err));
     FR_TRY(read_optional(root, "stem", &t->stem, err));
     FR_TRY(read_optional(root, "text", &t->text, err));
+    FR_TRY(read_optional(root, "index", &t->index, err));
     FR_TRY(read_optional(root, "like", &like, err));
     if (like)
         FR_TRY(fr__yaml_load(r->arena, like, &fields, err));
@@ -406,6 +409,14 @@ static enum fr_status add_name(struct table *t, const struct fr__yaml *row, cons
     return FR_OK;
 }
 
+static void put_index(FILE *f, const char *before, const char *name)
+{
+    fprintf(f, "[%s", before);
+    for (; *name; name++)
+        putc(*name == '-' ? '_' : toupper((unsigned char)*name), f);
+    fputs("] = ", f);
+}
+
 static enum fr_status put_one(struct run *r, struct table *t, const struct fr__yaml *row,
                               const char *path, struct fr_error *err)
 {
@@ -413,7 +424,10 @@ static enum fr_status put_one(struct run *r, struct table *t, const struct fr__y
     if (!t->text)
         FR_TRY(check_keys(t, row, "", err));
     FR_TRY(add_name(t, row, path, err));
-    fputs("    {\n", r->out);
+    fputs("    ", r->out);
+    if (t->index)
+        put_index(r->out, t->index, t->names[t->n_rows - 1]);
+    fputs("{\n", r->out);
     for (size_t i = 0; i < t->n_fields; i++)
         FR_TRY(put_field(r, &t->fields[i], row, err));
     if (t->text)

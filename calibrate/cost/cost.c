@@ -4,7 +4,7 @@
  *
  * Model:   t_s = max(flops / (peak * flops_frac), bytes / (mem_Bps * bytes_frac)) for the roofline.
  * Source:  S. Williams, A. Waterman, D. Patterson, Communications of the ACM 52(4), 2009
- *          (roofline); calibrate/cost/efficiency.c for the fractions.
+ *          (roofline); calibrate/cost/efficiencies.yaml for the fractions.
  * Ignores: tiles and waves, caches, and the occupancy of small kernels (of the roofline).
  */
 #include "config.h"
@@ -26,9 +26,9 @@
 /* ---- curves ---- */
 
 /* Standard deviation of the logarithm of a time by the data sheet. Measured efficiency over the
- * assumed one lies between 0.65 and 0.90 for bf16 products (10th to 90th percentile;
- * calibrate/cost/efficiency.c), which is a standard deviation of 0.13, and between 0.2 and 1.2 for
- * fp32 convolutions, which is 0.70. We take the middle for all ops. */
+ * assumed one (calibrate/cost/efficiencies.yaml) lies between 0.65 and 0.90 for bf16 products (10th
+ * to 90th percentile), which is a standard deviation of 0.13, and between 0.2 and 1.2 for fp32
+ * convolutions, which is 0.70. We take the middle for all ops. */
 #define DATASHEET_ERROR 0.4
 
 /* How often an op moves the bytes that it reads once. In training, batch norm reads an image twice,

@@ -4,8 +4,23 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { FR__NO_RELATIVE = INT_MAX };
+
+/* A GPU by the name that its boards begin with: a row of calibrate/cost/chips.yaml, which has the
+ * sources; the build makes a constant table. */
+struct fr__chip {
+    const char *name;
+    int generation;
+    const char *die;       /* NULL: of this GPU alone */
+    const char *whole_die; /* boards that differ in their memories alone; NULL: this one alone */
+    double sustained;      /* clock under load over that of its peak; 0: it keeps its clock */
+    double cache_MiB;      /* of the last level */
+};
+
+extern const struct fr__chip fr__chips[];
+extern const size_t fr__n_chips;
 
 /* How far device type b is from a, by their names ("v100-sxm2-16gb"). In this order: the same name
  * (0), other boards of the same chip, other chips of its generation, the generations next to it,

@@ -41,10 +41,15 @@ struct fr__step_class {
 enum { FR__Q05, FR__Q25, FR__Q50, FR__Q75, FR__Q95, FR__N_QUANTILES };
 
 struct fr__step_term {
+    const char *name;          /* of the class */
     double q[FR__N_QUANTILES]; /* of ln(measured / predicted) */
     double cost_error;         /* what these steps' own costs allow, see cost_error.h: the median */
     unsigned n_rows, n_sources; /* of the class itself; its parents' rows count beside them */
 };
+
+/* By anchor, place, numbers, kind of work, recipe (study/interval/terms.yaml). */
+extern const struct fr__step_term fr__step_terms[];
+extern const size_t fr__n_step_terms;
 
 /* The class of a step of this graph on one GPU, with no recipe given and nothing measured. */
 struct fr__step_class fr__step_class_of(const struct fr_graph *g);

@@ -42,11 +42,11 @@ if python3 -c 'import json' 2>"$work/no_python"; then
                      printf "%s{\"id\": \"%s-%d\", \"measured_s\": %g, \"predicted_s\": 1, \"cost_error\": 0.05, \"class\": \"one-gpu fp32 products\"}",
                             i ? ", " : "", i % 2 ? "A" : "B", i, 1.1 * (1 + 0.002 * (i - 20))
                  print "]}" }' >"$work/predicted.json"
-    cp "$source/study/interval/terms.c" "$work/terms.c"
-    check "ranges_are_judged_with_sources_left_out" sh -c "$terms --write '$work/terms.c' '$work/rows.csv' '$work/predicted.json' >'$work/out' 2>'$work/err'"
+    cp "$source/study/interval/terms.yaml" "$source/study/interval/terms.c" "$work"
+    check "ranges_are_judged_with_sources_left_out" sh -c "$terms --write '$work/terms.yaml' '$work/rows.csv' '$work/predicted.json' >'$work/out' 2>'$work/err'"
     check "both_sources_lie_in_the_range_of_the_other" grep -q '^| one-gpu fp32 products | 40 | 2 | .* | 100 % |' "$work/out"
     # all rows are 5.6 to 13.3 % slow, so the median is ln 1.098 = 0.0935, and no quantile is far off
-    sed -n 's|^    {{\([-0-9., ]*\)}, 0.0500, 40, 2},$|\1|p' "$work/terms.c" >"$work/quantiles"
+    sed -n 's|^     q: \[\([-0-9., ]*\)\], cost_error: 0.0500, rows: 40, sources: 2}$|\1|p' "$work/terms.yaml" >"$work/quantiles"
     check "the_class_has_its_median" awk -F, 'END { exit !(NR == 1 && $3 > 0.08 && $3 < 0.11) }' "$work/quantiles"
     check "and_quantiles_around_it" awk -F, 'END { exit !($1 < $2 && $2 < $3 && $3 < $4 && $4 < $5 && $1 > 0 && $5 < 0.2) }' "$work/quantiles"
     # anchored: 10 rows a source and class, 3 sources, all 4 to 6 % slow whatever they were before
@@ -61,11 +61,11 @@ if python3 -c 'import json' 2>"$work/no_python"; then
                        (kind ? 1 : 1 + 0.3 * (i % 3)) * (1.05 + 0.002 * (i % 11 - 5)), kind
             print "]}" }' >"$work/many$kind.json"
     done
-    check "anchored_rows_are_judged_too" sh -c "$terms --write '$work/terms.c' '$work/many.csv' '$work/many.json' '$work/many.csv' '$work/many anchored.json' >'$work/out' 2>'$work/err'"
+    check "anchored_rows_are_judged_too" sh -c "$terms --write '$work/terms.yaml' '$work/many.csv' '$work/many.json' '$work/many.csv' '$work/many anchored.json' >'$work/out' 2>'$work/err'"
     # ln 1.05 = 0.0488; sources that differ by 30 and 60 % differ no more once they are anchored
-    sed -n '/one-machine fp32 products anchored \*/{n;s|^    {{\([-0-9., ]*\)}.*|\1|p;}' "$work/terms.c" >"$work/quantiles"
+    sed -n '/one-machine fp32 products anchored,/{n;s|^     q: \[\([-0-9., ]*\)\].*|\1|p;}' "$work/terms.yaml" >"$work/quantiles"
     check "their_sources_have_little_apart" awk -F, 'END { exit !(NR == 1 && $3 > 0.04 && $3 < 0.06 && $5 - $1 < 0.06 && $5 > $1) }' "$work/quantiles"
-    sed -n '/one-machine fp32 products \*/{n;s|^    {{\([-0-9., ]*\)}.*|\1|p;}' "$work/terms.c" >"$work/quantiles"
+    sed -n '/one-machine fp32 products,/{n;s|^     q: \[\([-0-9., ]*\)\].*|\1|p;}' "$work/terms.yaml" >"$work/quantiles"
     check "as_they_had_before" awk -F, 'END { exit !(NR == 1 && $5 - $1 > 0.4) }' "$work/quantiles"
     # rows that leave something unsaid judge no question with a recipe: of Lambda's, software
     awk 'BEGIN { print "id,workload,topology,gpus,strategy,global_batch,precision,options,notes"

@@ -17,6 +17,7 @@ fuzz_targets = tests/fuzz/fuzz_asked \
 	tests/fuzz/fuzz_measured \
 	tests/fuzz/fuzz_native \
 	tests/fuzz/fuzz_nccl_log \
+	tests/fuzz/fuzz_paper \
 	tests/fuzz/fuzz_recipe \
 	tests/fuzz/fuzz_search_axis \
 	tests/fuzz/fuzz_shard \
@@ -52,6 +53,7 @@ tests_fuzz_fuzz_import_taccl_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_measured_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_paper_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_recipe_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_search_axis_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_shard_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

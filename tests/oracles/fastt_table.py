@@ -16,7 +16,7 @@ import json
 import subprocess
 import sys
 
-# Model, batch over all GPUs, optimizer, more options: as papers/fastt/experiments.c has them.
+# Model, batch over all GPUs, optimizer, more options: as papers/fastt/experiments.yaml has them.
 MODELS = [
     ("alexnet", 256, "sgd", []),
     ("vgg19", 64, "sgd", []),

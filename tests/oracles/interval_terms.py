@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tests/oracles/interval_terms.py - how far measured steps are from predictions, by class of step.
 
-usage: interval_terms.py [--write study/interval/terms.c]
+usage: interval_terms.py [--write study/interval/terms.yaml]
                          [--page doc/trust.md,doc/evidence/ranges.md]
                          [--measured training.csv] ROWS.csv PREDICTED.json [ROWS.csv ...]
 
@@ -440,25 +440,29 @@ NAMES = [f"{p} {n} {w}{s}{a}" for a in ANCHORED for p in PLACES for n in NUMBERS
          for s in SOFTWARE]
 
 
+def replace(path, pattern, by):
+    """Replaces the one place of a file that fits the pattern."""
+    with open(path, encoding="utf-8") as f:
+        new, n = re.subn(pattern, by, f.read())
+    if n != 1:
+        sys.exit(path + ": no place for terms")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(new)
+
+
 def write(path, rows):
-    """Replaces the rows between the two marks of the file."""
+    """Replaces the rows between two marks of terms.yaml, and a figure in the terms.c beside it."""
     text = ""
     models = {kind: model_of(rows, kind) for kind in KINDS}
     for name in NAMES:
         own = [r for r in of_kind(rows, kind_of(name)) if r.name == name]
         q, cost_error = models[kind_of(name)].term(name)
-        text += (f"    /* {name} */\n    {{{{" + ", ".join(f"{x:.4f}" for x in q) +
-                 f"}}, {cost_error:.4f}, {len(own)}, {len({r.source for r in own})}}},\n")
-    with open(path, encoding="utf-8") as f:
-        old = f.read()
-    new, n = re.subn(r"(/\* terms: made \*/\n)(?:.*\n)*?(    /\* terms: end \*/)",
-                     lambda m: m[1] + text + m[2], old)
-    new, m = re.subn(r"return .*; /\* pair: made \*/",
-                     f"return {pair_error(rows):.4f}; /* pair: made */", new)
-    if n != 1 or m != 1:
-        sys.exit(path + ": no place for terms")
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(new)
+        text += (f"  - {{class: {name},\n     q: [" + ", ".join(f"{x:.4f}" for x in q) +
+                 f"], cost_error: {cost_error:.4f}, rows: {len(own)}, "
+                 f"sources: {len({r.source for r in own})}}}\n")
+    replace(path, r"(  # terms: made\n)(?:.*\n)*?(  # terms: end)", lambda m: m[1] + text + m[2])
+    replace(path.removesuffix(".yaml") + ".c", r"return .*; /\* pair: made \*/",
+            f"return {pair_error(rows):.4f}; /* pair: made */")
 
 
 def main():

@@ -1,4 +1,4 @@
-/* Reproductions: questions are asked once, cells print by their unit, misses stay visible. */
+/* Reproductions: cells print by their unit, misses stay visible. */
 #include "config.h"
 
 #include "papers/parts/build.h"
@@ -44,7 +44,7 @@ static struct fr_reproduction *small(void)
                                                             {.value = 0}},
                                    &err),
                      FR_OK);
-    ck_assert_int_eq(fr__repro_found(b, &err, "%d rows", 2), FR_OK);
+    fr__repro_found(b, "2 rows");
     ck_assert_int_eq(fr__repro_begin(b, "second", "An empty one", "nothing", columns, 2, &err),
                      FR_OK);
     ck_assert_int_eq(fr__repro_finish(b, FR_OK, &r), FR_OK);
@@ -128,38 +128,6 @@ START_TEST(csv_has_a_line_a_cell)
 }
 END_TEST
 
-/* The same question gives the same answer, not an equal one; what does not fit is an answer. */
-START_TEST(questions_are_asked_once)
-{
-    struct fr__repro *b = fr__repro_new("made-up", "", "", NULL);
-    const struct fr__repro_answer *x, *y, *z;
-    struct fr_question q;
-    struct fr_error err;
-
-    fr_question_init(&q);
-    q.workload = "lenet";
-    q.topology = "dgx1-v100";
-    q.strategy = "dpos";
-    q.n_gpus = 2;
-    q.global_batch = 64;
-    ck_assert_int_eq(fr__repro_ask(b, &q, &x, &err), FR_OK);
-    ck_assert(!x->oom && x->iteration_s > 0 && x->planned_s > 0);
-    ck_assert_uint_eq(x->ops_on[0] + x->ops_on[1], x->n_ops);
-    q.strategy = "single";
-    ck_assert_int_eq(fr__repro_ask(b, &q, &y, &err), FR_OK);
-    ck_assert(isnan(y->planned_s));
-    q.strategy = "dpos";
-    ck_assert_int_eq(fr__repro_ask(b, &q, &z, &err), FR_OK);
-    ck_assert_ptr_eq(x, z);
-    q.workload = "gpt2-xl";
-    ck_assert_int_eq(fr__repro_ask(b, &q, &z, &err), FR_OK);
-    ck_assert(z->oom && isnan(z->iteration_s));
-    q.workload = "no such model";
-    ck_assert_int_eq(fr__repro_ask(b, &q, &z, &err), FR_ENOENT);
-    ck_assert_int_eq(fr__repro_finish(b, FR_ENOENT, NULL), FR_ENOENT);
-}
-END_TEST
-
 START_TEST(what_has_no_picture_is_said)
 {
     struct fr_reproduction *r = small();
@@ -192,7 +160,6 @@ int main(void)
     tcase_add_test(t, cells_print_by_their_unit);
     tcase_add_test(t, json_has_numbers_words_and_null);
     tcase_add_test(t, csv_has_a_line_a_cell);
-    tcase_add_test(t, questions_are_asked_once);
     tcase_add_test(t, what_has_no_picture_is_said);
     tcase_add_test(t, a_paper_that_is_not_there_is_named);
     return run_case(t, "results/reproduce");

@@ -134,6 +134,7 @@ sed -n '/^    {/,/^    }/p' table.c | cmp - expected || fail "the table is anoth
 
 refused '/^kind/d' "sound.yaml:2:1: 'kind' is missing"
 refused '/^  fp32/d' "sound.yaml:2:1: 'flops.fp32' is missing"
+# shellcheck disable=SC2016 # $ is sed's
 refused '/^source/,$d' "sound.yaml:2:1: 'source' is missing"
 refused '/^launch/d' "sound.yaml:2:1: 'launch' is missing"
 refused 's/name: sound/name: other/' \
