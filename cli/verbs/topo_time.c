@@ -18,12 +18,13 @@ enum fr_status cli_topo_time(struct session *s, struct fr_error *err)
                                              .devices = o->question.devices,
                                              .costs = o->question.costs};
     struct fr_collective_times *t = NULL;
+    enum fr_status st = FR_OK;
 
     FR_TRY(fr_collective_times(&t, &q, &s->context, err));
     if (o->json)
         fr_collective_times_print_json(stdout, t);
     else
-        fr_collective_times_print(stdout, t);
+        st = fr_collective_times_print(stdout, t, err);
     fr_collective_times_free(t);
-    return FR_OK;
+    return st;
 }

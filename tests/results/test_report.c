@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "results/html/html.h"
 #include "results/parts/number.h"
-#include "results/text/table.h"
+#include "results/parts/table.h"
 #include "tests/support/html_check.h"
 #include "tests/support/report_check.h"
 #include "tests/support/base_check.h"
