@@ -305,7 +305,8 @@ struct cli_page {
     bool is_coloured;
 };
 FILE *cli_page_open(struct cli_page *p);
-enum fr_status cli_page_close(struct cli_page *p, struct fr_error *err); /* FR_ENOMEM, FR_EIO */
+/* st: what printing it returned; unless FR_OK nothing is shown and it is returned. FR_ENOMEM, FR_EIO */
+enum fr_status cli_page_close(struct cli_page *p, enum fr_status st, struct fr_error *err);
 
 /* ---- help.c ---- */
 
@@ -318,7 +319,6 @@ bool cli_wants_whole_help(int n, char *const words[]);
 /* Help on a word that is no command: a strategy, a machine, another name of one. false: none. */
 bool cli_print_word_help(FILE *f, const char *word);
 /* Formats of verbs that write no answers of single questions, as fr_results_format. */
-const char *cli_plot_format(size_t i, const char **summary);   /* of validate */
 const char *cli_tables_format(size_t i, const char **summary); /* of reproduce, and of search */
 const char *cli_device_format(size_t i, const char **summary); /* of calibrate fit */
 
@@ -448,8 +448,6 @@ enum fr_status cli_check_terms(const struct options *o, struct fr_error *err);
  * not say by which. FR_EUSAGE. */
 enum fr_status cli_check_measured(const struct options *o, struct fr_error *err);
 #define FR__TOKENS_AND_SAMPLES "a run is as long as its tokens or its samples say, not both"
-/* The same for what is drawn or written as .csv. */
-enum fr_status cli_check_plots(const struct options *o, struct fr_error *err);
 /* What became of one -o file. One that cannot be written, as for a picture without gnuplot, is told
  * at once and does not keep the others or the table from the user: FR_OK, and the program ends with
  * status 1. Other errors are returned. */

@@ -310,7 +310,7 @@ static const struct verb verbs[] = {
                  "  forerun validate measured.csv --costs datasheet --json\n",
      .options = OPTIONS_COMMON | OPTIONS_VALIDATE | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
-     .format = cli_plot_format,
+     .format = fr_validation_format,
      .run = cli_validate},
     {.name = "reproduce",
      .arguments = "list | PAPER | FILE.yaml [FOLDER]",

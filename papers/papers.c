@@ -11,7 +11,7 @@
 #include "papers/parts/cell.h"
 #include "papers/runner/runner.h"
 #include "results/parts/output.h"
-#include "results/text/table.h"
+#include "results/render/render.h"
 
 #include <math.h>
 #include <stdlib.h>

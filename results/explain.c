@@ -8,10 +8,16 @@
 #include "results/draw.h"
 #include "results/drawings/explain.h"
 #include "results/drawings/mesh.h"
+#include "results/kinds.h"
 #include "results/parts/explanation.h"
 #include "results/parts/output.h"
 #include "results/parts/program.h"
 #include "results/pictures/explain.h"
+#include "results/render/render.h"
+
+static const struct fr__ending of_texts[] = {{.ending = ".md", .render = fr__markdown_render}};
+static const struct fr__kind texts = {
+    .of = "explanations", .build = fr__document_of_explanation, .rows = of_texts, .n = 1};
 
 static const struct {
     const char *ending, *picture; /* picture: the kind of file of a plan over time; NULL: a graph */
@@ -36,12 +42,15 @@ static size_t find_ending(const char *path)
 
 enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err)
 {
+    if (fr__ends_in(path, ".md"))
+        return fr__check_output(path, err);
     if (find_ending(path) == N_ENDINGS)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s' has no ending that names a picture, expected .svg .png .pdf for the "
-                        "plan over time, .graph.svg .graph.png .graph.pdf .dot for the graph, "
-                        ".mesh.svg .mesh.png .mesh.pdf .mesh.dot for the mesh of a hybrid",
-                        path);
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "'%s' has no ending that names a picture, expected .svg .png .pdf for the "
+            "plan over time, .graph.svg .graph.png .graph.pdf .dot for the graph, "
+            ".mesh.svg .mesh.png .mesh.pdf .mesh.dot for the mesh of a hybrid, .md for its text",
+            path);
     return fr__check_output(path, err);
 }
 
@@ -93,13 +102,16 @@ static enum fr_status write_layout(const struct fr_explanation *e, size_t ending
     return fr_explanation_write_pipelines(&e, 1, path, ctx, err);
 }
 
-enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *path,
+enum fr_status fr_explanation_write(const struct fr_explanation *e,
+                                    const struct fr_explanation_view *v, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err)
 {
     struct fr__out o;
     size_t i = find_ending(path);
     enum fr_status st;
 
+    if (fr__ends_in(path, ".md"))
+        return fr__kind_write(&texts, &(struct fr__explanation_answer){e, *v}, path, ctx, err);
     FR_TRY(fr_explanation_check_path(path, err));
     if (e->decisions->layout)
         return write_layout(e, i, path, ctx, err);
@@ -111,4 +123,11 @@ enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *
     FR_TRY(fr__open_output(&o, path, err));
     st = fr__explain_draw(o.f, e, endings[i].picture, ctx, err);
     return fr__close_output(&o, st, ctx, err);
+}
+
+enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
+                                    const struct fr_explanation_view *v, struct fr_error *err)
+{
+    return fr__answer_print(f, fr__document_of_explanation, &(struct fr__explanation_answer){e, *v},
+                            0, err);
 }

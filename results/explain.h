@@ -41,11 +41,12 @@ enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const
 /* Pictures, by the ending of the file: the plan over time, before and after splits (.svg, .png,
  * .pdf); the graph coloured by device (.graph.svg, .graph.png, .graph.pdf, or .dot for its text);
  * of a plan whose ops are split, the mesh on its machines (.mesh.svg, .mesh.png, .mesh.pdf,
- * .mesh.dot).
+ * .mesh.dot). .md is the text, as *v wants it.
  * check: whether such a file can be made. FR_EUSAGE; FR_EIO: gnuplot or graphviz is not installed,
  * or failed, or writing did; FR_ECANCELLED. A file appears whole or not at all. */
 enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err);
-enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *path,
+enum fr_status fr_explanation_write(const struct fr_explanation *e,
+                                    const struct fr_explanation_view *v, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);
 
 #ifdef __cplusplus

@@ -7,9 +7,29 @@
 
 #include "base/error.h"
 #include "results/formats.h"
+#include "results/kinds.h"
 #include "results/parts/output.h"
+#include "results/render/render.h"
 
 #include <string.h>
+
+static enum fr_status write_markdown(const struct fr_results *rs, FILE *f,
+                                     const struct fr_context *ctx, struct fr_error *err)
+{
+    struct fr_results uncut = *rs;
+
+    (void)ctx;
+    uncut.width = 0;
+    return fr__answer_render(f, fr__document_of_results, &uncut, fr__markdown_render, err);
+}
+
+const struct fr__format fr__format_markdown = {
+    .ending = ".md",
+    .summary = "what a terminal shows, as Markdown",
+    .takes_comparison = true,
+    .shows_sensitivity = true,
+    .write = write_markdown,
+};
 
 #define FORMAT_ROW(name) &fr__format_##name,
 static const struct fr__format *const formats[] = {FR__FORMATS(FORMAT_ROW)};
@@ -80,4 +100,9 @@ enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
     FR_TRY(fr__open_output(&o, path, err));
     st = find_format(path)->write(rs, o.f, ctx, err);
     return fr__close_output(&o, st, ctx, err);
+}
+
+enum fr_status fr_results_print_table(FILE *f, const struct fr_results *rs, struct fr_error *err)
+{
+    return fr__answer_print(f, fr__document_of_results, rs, rs->width, err);
 }

@@ -1,9 +1,4 @@
 /* results/formats.h - what a file format of records is, and the list of all of them.
- *
- * How results/ calls: its root (this table, and those of sweeps.c, learning.c, explain.c and
- * fits.c) calls the rooms text/, html/, data/, pictures/ and drawings/. Rooms call parts/, which
- * holds what several of them share, and neither each other nor the root. One thing points up: a
- * writer in a room includes this header to define its row. No circle of calls remains.
  */
 #ifndef FR_RESULTS_FORMATS_H
 #define FR_RESULTS_FORMATS_H
@@ -21,7 +16,8 @@ struct fr__format {
 };
 
 /* The formats: gives their declarations, the table (formats.c), help and messages. */
-#define FR__FORMATS(X) X(json) X(csv) X(trace) X(html) X(stage_profile) X(png) X(svg) X(pdf)
+#define FR__FORMATS(X)                                                                             \
+    X(json) X(csv) X(trace) X(html) X(markdown) X(stage_profile) X(png) X(svg) X(pdf)
 
 #define FR__FORMAT_DECLARE(name) extern const struct fr__format fr__format_##name;
 FR__FORMATS(FR__FORMAT_DECLARE)

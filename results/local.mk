@@ -1,10 +1,9 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = \
-	results/comm.c results/comm_table.h results/differences.c results/draw.h \
-	results/explain.h results/explain.c results/fits.h results/fits.c results/formats.h \
-	results/formats.c results/learning.c results/pipelines.c results/results.h \
-	results/schedules.h results/schedules.c results/search_answer.h results/searches.c \
-	results/sweeps.c \
+	results/comm_table.h results/draw.h results/explain.h results/explain.c results/fits.h \
+	results/fits.c results/formats.h results/formats.c results/kinds.h results/kinds.c \
+	results/pipelines.c results/results.h results/schedules.h results/search_answer.h \
+	results/write.c \
 	results/charts/chart.h results/charts/chart.c results/charts/gnuplot.h \
 	results/charts/gnuplot.c results/charts/inline.h results/charts/inline.c \
 	results/charts/measure.c results/charts/scatter.h results/charts/scatter.c \
@@ -16,6 +15,18 @@ libresults_la_SOURCES = \
 	results/data/stage_profile.c results/data/stages.c results/data/sweep.h \
 	results/data/sweep.c results/data/trace.c results/data/trace_choice.h \
 	results/data/trace_choice.c results/data/validate.c \
+	results/document/builders.h results/document/comm.c results/document/comm_story.c \
+	results/document/comparison.c results/document/difference.c results/document/document.h \
+	results/document/document.c results/document/explain.h results/document/explain.c \
+	results/document/explain_cells.c results/document/explain_gantt.c \
+	results/document/explain_layout.c results/document/explain_op.c \
+	results/document/explain_steps.c results/document/learn.c results/document/pipelines.c \
+	results/document/record.h results/document/record.c results/document/record_details.c \
+	results/document/record_memory.c results/document/record_question.c \
+	results/document/record_run.c results/document/schedule.c results/document/search.h \
+	results/document/search.c results/document/search_clusters.c results/document/stages.c \
+	results/document/sweep.c results/document/sweep_points.h results/document/sweep_points.c \
+	results/document/validate.c \
 	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
 	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
 	results/drawings/graph.c results/drawings/graphviz.c results/drawings/key.c \
@@ -27,8 +38,8 @@ libresults_la_SOURCES = \
 	results/html/memory.c results/html/page.c results/html/path.c results/html/report.c \
 	results/html/scale.c results/html/sweep.c results/html/sweep_plot.c results/html/tables.c \
 	results/html/text.c results/html/timeline.c results/html/words.c \
-	results/parts/colours.h results/parts/colours.c results/parts/difference_lines.h \
-	results/parts/difference_lines.c results/parts/endings.h results/parts/endings.c \
+	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
+	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
 	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \
 	results/parts/lanes.c results/parts/layout.h results/parts/layout.c \
 	results/parts/layout_mesh.c results/parts/layout_parts.h results/parts/layout_watch.c \
@@ -39,9 +50,9 @@ libresults_la_SOURCES = \
 	results/parts/program.h results/parts/program.c results/parts/rows.h results/parts/rows.c \
 	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \
 	results/parts/search_price.c results/parts/speed_up.h results/parts/speed_up.c \
-	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/task_order.h \
-	results/parts/task_order.c results/parts/ticks.h results/parts/ticks.c \
-	results/parts/times.h results/parts/times.c \
+	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/table.h \
+	results/parts/table.c results/parts/task_order.h results/parts/task_order.c \
+	results/parts/ticks.h results/parts/ticks.c results/parts/times.h results/parts/times.c \
 	results/pictures/compare.c results/pictures/curves.h results/pictures/curves.c \
 	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \
@@ -52,16 +63,8 @@ libresults_la_SOURCES = \
 	results/pictures/schedule.c results/pictures/search.h results/pictures/search.c \
 	results/pictures/search_clusters.c results/pictures/steps.c results/pictures/sweep.h \
 	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.c \
-	results/text/cells.h results/text/cells.c results/text/comm.c results/text/comm_story.c \
-	results/text/comparison.c results/text/difference.c results/text/explain.h \
-	results/text/explain.c results/text/explain_cells.c results/text/explain_gantt.c \
-	results/text/explain_layout.c results/text/explain_op.c results/text/explain_steps.c \
-	results/text/learn.c results/text/record.h results/text/record.c \
-	results/text/record_details.c results/text/record_memory.c results/text/record_question.c \
-	results/text/record_run.c results/text/schedule.c results/text/search.h \
-	results/text/search.c results/text/search_clusters.c results/text/stages.c \
-	results/text/sweep.c results/text/sweep_points.h results/text/sweep_points.c \
-	results/text/table.h results/text/table.c results/text/validate.c
+	results/render/markdown.c results/render/render.h results/render/table.c \
+	results/render/text.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

@@ -1,4 +1,4 @@
-/* results/pipelines.c - explained pipelines: their stages, and their schedules over time.
+/* results/pipelines.c - replays explained pipelines, and has them told or drawn.
  *
  * It is separate from the other explanations, which tell of operations. The times are sums of what
  * ops cost, so that transfers and their waits are missing; a run has them.
@@ -8,10 +8,11 @@
 #include "results/explain.h"
 
 #include "base/error.h"
+#include "results/kinds.h"
 #include "results/parts/explanation.h"
-#include "results/parts/number.h"
+#include "results/parts/output.h"
 #include "results/schedules.h"
-#include "results/text/table.h"
+#include "results/render/render.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,10 @@ bool fr_explanation_is_layout(const struct fr_explanation *e)
 {
     return e->decisions->layout != NULL;
 }
+
+static const struct fr__ending of_texts[] = {{.ending = ".md", .render = fr__markdown_render}};
+static const struct fr__kind texts = {
+    .of = "explanations", .build = fr__document_of_pipelines, .rows = of_texts, .n = 1};
 
 /* ---- replays in milliseconds ---- */
 
@@ -84,40 +89,6 @@ static enum fr_status replay_all(struct fr_timed_schedule **out,
     return FR_OK;
 }
 
-/* ---- text ---- */
-
-static void fill_stage(const void *user, size_t i, struct fr__table_row *row)
-{
-    const struct fr_explanation *e = user;
-    const struct fr_decided_pipeline *line = e->decisions->pipeline;
-    const struct fr_pass_times *t = &line->of_stage[i];
-
-    snprintf(row->cell[0], FR__TABLE_CELL, "%zu", i);
-    fr__table_text(row->cell[1], e->problem.topo->devices[line->device_of[i]].name);
-    fr__table_text(row->cell[2], line->first_op[i]);
-    fr__fixed(1e3 * t->forward, 3, row->cell[3], FR__TABLE_CELL);
-    fr__fixed(1e3 * t->input, 3, row->cell[4], FR__TABLE_CELL);
-    fr__fixed(1e3 * t->weight, 3, row->cell[5], FR__TABLE_CELL);
-}
-
-static void print_stages(FILE *f, const struct fr_explanation *e)
-{
-    static const struct fr__table_column columns[] = {
-        {"stage", true},   {"device", false},         {"begins with", false},
-        {"forward", true}, {"input gradients", true}, {"weight gradients", true}};
-    const struct fr_decided_pipeline *line = e->decisions->pipeline;
-    const struct fr__table table = {.columns = columns,
-                                    .n_columns = 6,
-                                    .n_rows = line->schedule->n_stages,
-                                    .fill = fill_stage,
-                                    .user = e};
-
-    fprintf(f, "%s: %u pipeline%s of %u ranks, micro-batches of %u samples; ms of each\n\n",
-            e->question.strategy, line->n_pipelines, line->n_pipelines == 1 ? "" : "s",
-            line->schedule->n_ranks, line->micro_batch);
-    fr__table_print(f, &table);
-}
-
 enum fr_status fr_explanation_print_pipelines(FILE *f, const struct fr_explanation *const es[],
                                               size_t n, bool is_json, struct fr_error *err)
 {
@@ -125,18 +96,11 @@ enum fr_status fr_explanation_print_pipelines(FILE *f, const struct fr_explanati
     enum fr_status st = FR_OK;
 
     FR_TRY(replay_all(&all, es, n, err));
-    if (is_json) {
+    if (is_json)
         fr_schedules_print_json(f, all, n);
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            print_stages(f, es[i]);
-            putc('\n', f);
-        }
-        st = fr_schedules_print_boxes(f, all, n, err);
-        fputs(
-            "\nTimes are sums of what ops cost, without transfers; 'forerun simulate' has both.\n",
-            f);
-    }
+    else
+        st = fr__answer_print(f, fr__document_of_pipelines,
+                              &(struct fr__pipelines_answer){es, {all, n}}, 0, err);
     release(all, n);
     return st;
 }
@@ -149,7 +113,10 @@ enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const
     enum fr_status st;
 
     FR_TRY(replay_all(&all, es, n, err));
-    st = fr_schedules_write(all, n, path, ctx, err);
+    if (fr__ends_in(path, ".md"))
+        st = fr__kind_write(&texts, &(struct fr__pipelines_answer){es, {all, n}}, path, ctx, err);
+    else
+        st = fr_schedules_write(all, n, path, ctx, err);
     release(all, n);
     return st;
 }

@@ -38,14 +38,16 @@ struct fr_results {
     const struct fr_difference *const *differences;
     size_t n_differences;
     const struct fr_trace_options *trace; /* NULL: as zeroed */
+    bool is_verbose;                      /* tables of devices, links and the critical path, too */
 };
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */
 void fr_results_print_json(FILE *f, const struct fr_results *rs);
 /* The object that JSON files hold for a record, on one line with its end. */
 void fr_record_print_json(FILE *f, const struct fr_record *r);
-/* For people. is_verbose: devices, links and the critical path too. */
-void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbose);
+/* For people, as all functions below that return a status: FR_ENOMEM, and then nothing is
+ * printed. */
+enum fr_status fr_results_print_table(FILE *f, const struct fr_results *rs, struct fr_error *err);
 
 /* Writes the file in the format that its ending names; it appears whole or not at all. FR_EUSAGE:
  * no such format, or not for this kind of results; FR_EIO, also when gnuplot is not installed;
@@ -70,7 +72,8 @@ enum fr_status fr_trace_extent(const struct fr_record *r, const struct fr_trace_
 
 /* For people: the parts, then each list of pieces with the largest changes first. The numbers add
  * up as they are printed. is_verbose: all pieces. */
-void fr_difference_print(FILE *f, const struct fr_difference *d, bool is_verbose);
+enum fr_status fr_difference_print(FILE *f, const struct fr_difference *d, bool is_verbose,
+                                   struct fr_error *err);
 void fr_difference_print_json(FILE *f, const struct fr_difference *d);
 /* By the file's ending: .png, .svg and .pdf draw the two timelines to one scale, .html is a report
  * with both, .json what fr_difference_print_json prints. FR_EUSAGE: unknown ending; FR_EIO, also
@@ -122,16 +125,18 @@ enum fr_status fr_sweep_table_columns(struct fr_sweep_table *t, const char *list
 const char *fr_sweep_column_name(size_t i); /* NULL past the end */
 
 /* For people. Look at ferror(f) in the end. */
-void fr_sweep_print_table(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                          const struct fr_sweep_table *wanted);
+enum fr_status fr_sweep_print_table(FILE *f, const struct fr_sweep *s,
+                                    const struct fr_sweep_summary *m,
+                                    const struct fr_sweep_table *wanted, struct fr_error *err);
 /* {"results": [...], "summary": {...}}; wants rows with records. */
 void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m);
-/* By the ending: .csv, .json, .html, .png, .svg, .pdf; as fr_results_write and
+/* By the ending: .csv, .json, .html, .md (as wanted), .png, .svg, .pdf; as fr_results_write and
  * fr_results_check_path. ask: gives the runs that a report draws, as fr_sweep_ask does; NULL: it
  * draws none. */
 enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
-                              const struct fr_sweep_summary *m, fr_sweep_ask_fn *ask,
-                              const struct fr_context *ctx, struct fr_error *err);
+                              const struct fr_sweep_summary *m, const struct fr_sweep_table *wanted,
+                              fr_sweep_ask_fn *ask, const struct fr_context *ctx,
+                              struct fr_error *err);
 enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err);
 /* For help: ending and one line about each; NULL past the end. */
 const char *fr_sweep_format(size_t i, const char **summary);
@@ -139,7 +144,14 @@ const char *fr_sweep_format(size_t i, const char **summary);
 /* ---- validations ---- */
 
 /* Tables of errors and of reasons, after one of all rows if wanted. */
-void fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows);
+enum fr_status fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows,
+                                   struct fr_error *err);
+/* By the ending: .csv and pictures as below, .md as fr_validation_print. FR_EUSAGE, FR_EIO; check
+ * before long work. */
+enum fr_status fr_validation_check_path(const char *path, struct fr_error *err);
+const char *fr_validation_format(size_t i, const char **summary); /* for help */
+enum fr_status fr_validation_write(const struct fr_validation *v, bool with_rows, const char *path,
+                                   const struct fr_context *ctx, struct fr_error *err);
 /* Measured against predicted on logarithmic axes, with lines at 10 % off; the file's ending says
  * what kind of picture. FR_EUSAGE: unknown ending; FR_EIO: no gnuplot, or no such place. */
 enum fr_status fr_validation_draw(const struct fr_validation *v, const char *path,
@@ -151,7 +163,8 @@ enum fr_status fr_validation_write_csv(const struct fr_validation *v, const char
 /* ---- learning of costs ---- */
 
 /* A row for each round, and what came of it; for people. */
-void fr_learning_print(FILE *f, const struct fr_learning *l, bool is_verbose);
+enum fr_status fr_learning_print(FILE *f, const struct fr_learning *l, bool is_verbose,
+                                 struct fr_error *err);
 void fr_learning_print_json(FILE *f, const struct fr_learning *l);
 /* By the file's ending: .png, .svg and .pdf draw estimated and measured times by round with the
  * ways back marked; .csv has the rounds, .json what fr_learning_print_json prints. FR_EUSAGE:
@@ -165,9 +178,9 @@ enum fr_status fr_learning_check_path(const char *path, struct fr_error *err);
 
 /* ---- stages without a topology ---- */
 
-void fr_stages_print(FILE *f, const struct fr_stage_plan *p);
+enum fr_status fr_stages_print(FILE *f, const struct fr_stage_plan *p, struct fr_error *err);
 void fr_stages_print_json(FILE *f, const struct fr_stage_plan *p);
-/* By the ending: .txt (a PipeDream profile with stage_id) or .json; as fr_results_write and
+/* By the ending: .txt (a PipeDream profile with stage_id), .json or .md; as fr_results_write and
  * fr_results_check_path. */
 enum fr_status fr_stages_write(const struct fr_stage_plan *p, const char *path,
                                const struct fr_context *ctx, struct fr_error *err);

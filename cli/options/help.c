@@ -279,16 +279,6 @@ static const char *format_at(const struct format rows[], size_t n, size_t i, con
     return rows[i].ending;
 }
 
-const char *cli_plot_format(size_t i, const char **summary)
-{
-    static const struct format rows[] = {{".csv", "the rows"},
-                                         {".png", "a picture, by gnuplot"},
-                                         {".svg", "a picture, by gnuplot"},
-                                         {".pdf", "a picture, by gnuplot"}};
-
-    return format_at(rows, sizeof(rows) / sizeof(rows[0]), i, summary);
-}
-
 const char *cli_tables_format(size_t i, const char **summary)
 {
     static const struct format rows[] = {{".csv", "the tables"},

@@ -133,15 +133,14 @@ static enum fr_status put_page(const char *text, struct fr_error *err)
     return st;
 }
 
-enum fr_status cli_page_close(struct cli_page *p, struct fr_error *err)
+enum fr_status cli_page_close(struct cli_page *p, enum fr_status st, struct fr_error *err)
 {
-    enum fr_status st;
-
     if (!p->is_coloured)
-        return FR_OK;
+        return st;
     if (!fr__text_close(p->f, &p->text))
-        return fr__fail_nomem(err);
-    st = put_page(p->text, err);
+        return st == FR_OK ? fr__fail_nomem(err) : st;
+    if (st == FR_OK)
+        st = put_page(p->text, err);
     free(p->text);
     return st;
 }

@@ -39,24 +39,6 @@ enum fr_status cli_check_files(const struct options *o, bool is_comparison, stru
     return FR_OK;
 }
 
-enum fr_status cli_check_plots(const struct options *o, struct fr_error *err)
-{
-    static const char *const endings[] = {".csv", ".svg", ".png", ".pdf"};
-
-    for (size_t i = 0; i < o->n_files; i++) {
-        size_t n = strlen(o->files[i]), k = 0;
-
-        while (k < 4 && (n <= 4 || strcmp(o->files[i] + n - 4, endings[k]) != 0))
-            k++;
-        if (k == 4)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                            "'%s': expected a name that ends in .csv, .svg, .png or .pdf",
-                            o->files[i]);
-        FR_TRY(fr_results_check_path(o->files[i], true, err));
-    }
-    return FR_OK;
-}
-
 enum fr_status cli_check_measured(const struct options *o, struct fr_error *err)
 {
     const char *text = o->question.measured;
@@ -126,6 +108,7 @@ enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
 {
     const struct options *o = &s->options;
     struct cli_page page;
+    enum fr_status st;
 
     FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(rs->records[0]->plan)->topo, err));
     for (size_t i = 0; i < o->n_files; i++)
@@ -136,8 +119,8 @@ enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
         fr_results_print_json(stdout, rs);
         return FR_OK;
     }
-    fr_results_print_table(cli_page_open(&page), rs, o->verbose);
-    return cli_page_close(&page, err);
+    st = fr_results_print_table(cli_page_open(&page), rs, err);
+    return cli_page_close(&page, st, err);
 }
 
 void cli_print_row(FILE *f, const char *name, int width, const char *summary)

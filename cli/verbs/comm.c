@@ -61,7 +61,7 @@ static enum fr_status explain(struct session *s, const struct fr_comm_question *
     if (st == FR_OK && o->json)
         fr_comm_story_print_json(stdout, story);
     else if (st == FR_OK)
-        fr_comm_story_print(stdout, story);
+        st = fr_comm_story_print(stdout, story, err);
     fr_comm_story_free(story);
     return st;
 }
@@ -84,7 +84,7 @@ static enum fr_status tables(struct session *s, struct fr_comm_question q, struc
     if (st == FR_OK && o->json)
         fr_comm_print_json(stdout, t, n);
     else if (st == FR_OK)
-        fr_comm_print(stdout, t, n, o->comm_links);
+        st = fr_comm_print(stdout, t, n, o->comm_links, err);
     for (size_t i = 0; i < n; i++)
         fr_comm_free(t[i]);
     return st;

@@ -51,7 +51,7 @@ static bool may_be_left_out(enum fr_status st)
            st == FR_ENOROOM;
 }
 
-/* Settings whose values tables show in a column of their own (results/text/comparison.c). */
+/* Settings whose values tables show in a column of their own (results/document/comparison.c). */
 static bool has_column(const char *setting)
 {
     static const char *const names[] = {"workload", "topology",      "gpus",      "devices",
@@ -259,7 +259,8 @@ static enum fr_status write_all(struct comparison *c, struct fr_error *err)
                             .n = c->n,
                             .is_comparison = true,
                             .terms = &c->session->options.terms,
-                            .width = cli_width()};
+                            .width = cli_width(),
+                            .is_verbose = c->session->options.verbose};
 
     c->session->status = CLI_NO_MEMORY;
     for (size_t i = 0; i < c->n; i++) {

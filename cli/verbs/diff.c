@@ -55,7 +55,7 @@ static enum fr_status tell(struct session *s, const struct side sides[2], struct
     if (st == FR_OK && o->json)
         fr_difference_print_json(stdout, d);
     else if (st == FR_OK)
-        fr_difference_print(stdout, d, o->verbose);
+        st = fr_difference_print(stdout, d, o->verbose, err);
     fr_difference_free(d);
     return st;
 }

@@ -14,7 +14,8 @@ static enum fr_status tell_one(struct session *s, const struct fr_explanation *e
     const struct fr_explanation_view view = {.n_ops = o->most_ops, .op = o->op};
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(cli_file_done(s, fr_explanation_write(e, o->files[i], &s->context, err), err));
+        FR_TRY(
+            cli_file_done(s, fr_explanation_write(e, &view, o->files[i], &s->context, err), err));
     if (o->json)
         return fr_explanation_print_json(stdout, e, err);
     FR_TRY(fr_explanation_print(stdout, e, &view, err));

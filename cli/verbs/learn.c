@@ -26,7 +26,7 @@ enum fr_status cli_learn(struct session *s, struct fr_error *err)
     if (st == FR_OK && o->json)
         fr_learning_print_json(stdout, l);
     else if (st == FR_OK)
-        fr_learning_print(stdout, l, o->verbose);
+        st = fr_learning_print(stdout, l, o->verbose, err);
     fr_learning_free(l);
     return st;
 }

@@ -209,10 +209,11 @@ enum fr_status cli_schedule_draw(struct session *s, struct fr_error *err)
 enum fr_status cli_schedule_check(struct session *s, struct fr_error *err)
 {
     struct loaded l;
+    enum fr_status st = FR_OK;
 
     FR_TRY(load_all(&l, &s->options, err));
-    for (size_t i = 0; i < l.n; i++)
-        fr_schedule_print_check(stdout, &l.timed[i]);
+    for (size_t i = 0; i < l.n && st == FR_OK; i++)
+        st = fr_schedule_print_check(stdout, &l.timed[i], err);
     release(&l);
-    return FR_OK;
+    return st;
 }

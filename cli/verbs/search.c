@@ -53,6 +53,7 @@ static enum fr_status write_one(struct session *s, const struct searches *x, str
 {
     const struct options *o = &s->options;
     struct cli_page page;
+    enum fr_status st;
 
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(cli_file_done(s, fr_search_write(o->files[i], x->results, &s->context, err), err));
@@ -62,8 +63,8 @@ static enum fr_status write_one(struct session *s, const struct searches *x, str
         fr_search_print_json(stdout, x->results);
         return FR_OK;
     }
-    fr_search_print(cli_page_open(&page), x->results);
-    return cli_page_close(&page, err);
+    st = fr_search_print(cli_page_open(&page), x->results, err);
+    return cli_page_close(&page, st, err);
 }
 
 static enum fr_status write_clusters(struct session *s, const struct searches *x,

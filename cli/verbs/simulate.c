@@ -17,8 +17,12 @@ enum fr_status cli_simulate(struct session *s, struct fr_error *err)
     struct fr_question q = o->question;
     struct fr_record *record;
     const struct fr_record *records[1];
-    struct fr_results rs = {
-        .records = records, .n = 1, .terms = &o->terms, .trace = &o->trace, .width = cli_width()};
+    struct fr_results rs = {.records = records,
+                            .n = 1,
+                            .terms = &o->terms,
+                            .trace = &o->trace,
+                            .width = cli_width(),
+                            .is_verbose = o->verbose};
     enum fr_status st;
 
     if (o->n_strategies > 1)

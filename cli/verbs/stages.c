@@ -20,7 +20,7 @@ enum fr_status cli_stages(struct session *s, const struct fr_question *q, struct
     if (st == FR_OK && o->json)
         fr_stages_print_json(stdout, staging.plan);
     else if (st == FR_OK)
-        fr_stages_print(stdout, staging.plan);
+        st = fr_stages_print(stdout, staging.plan, err);
     fr_staging_fini(&staging);
     return st;
 }

@@ -126,17 +126,19 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
     const struct options *o = &s->options;
     struct fr_sweep_table table = o->table;
     struct cli_page page;
+    enum fr_status st;
 
     table.all_rows = o->all;
     table.width = cli_width();
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(cli_file_done(
-            s, fr_sweep_write(o->files[i], o->sweep, m, fr_sweep_ask, &s->context, err), err));
+            s, fr_sweep_write(o->files[i], o->sweep, m, &table, fr_sweep_ask, &s->context, err),
+            err));
     if (o->json)
         fr_sweep_print_json(stdout, o->sweep, m);
     if (!o->json) {
-        fr_sweep_print_table(cli_page_open(&page), o->sweep, m, &table);
-        FR_TRY(cli_page_close(&page, err));
+        st = fr_sweep_print_table(cli_page_open(&page), o->sweep, m, &table, err);
+        FR_TRY(cli_page_close(&page, st, err));
     }
     if (!o->quiet && o->store && fr_sweep_n_found(o->sweep) > 0)
         fprintf(stderr, "forerun: note: %zu points were in %s already\n",

@@ -74,13 +74,6 @@ static void write_validation(const struct fr_validation *v)
 
 /* ---- the verb ---- */
 
-static bool is_csv(const char *path)
-{
-    size_t n = strlen(path);
-
-    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
-}
-
 /* A table that is all zeros would look like perfect predictions. */
 static enum fr_status check_any(const struct fr_validation *v, const char *path,
                                 struct fr_error *err)
@@ -101,22 +94,20 @@ enum fr_status cli_validate(struct session *s, struct fr_error *err)
     struct fr_validation *v;
     enum fr_status st;
 
-    FR_TRY(cli_check_plots(o, err));
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_validation_check_path(o->files[i], err));
     st = fr_validate(&v, o->arguments[0], &how, o->n_jobs, &s->context, err);
     cli_progress_end(s->context.progress_user);
     if (st != FR_OK)
         return st;
     st = check_any(v, o->arguments[0], err);
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = cli_file_done(s,
-                           is_csv(o->files[i])
-                               ? fr_validation_write_csv(v, o->files[i], err)
-                               : fr_validation_draw(v, o->files[i], &s->context, err),
-                           err);
+        st = cli_file_done(
+            s, fr_validation_write(v, o->verbose || o->all, o->files[i], &s->context, err), err);
     if (st == FR_OK && o->json)
         write_validation(v);
     else if (st == FR_OK)
-        fr_validation_print(stdout, v, o->verbose || o->all);
+        st = fr_validation_print(stdout, v, o->verbose || o->all, err);
     fr_validation_free(v);
     return st;
 }

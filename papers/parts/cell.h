@@ -3,7 +3,7 @@
 #define FR_PAPERS_CELL_H
 
 #include "papers/papers.h"
-#include "results/text/table.h"
+#include "results/parts/table.h"
 
 /* "12.3 ms", "4.5 %", "1.07x" or the cell's own words; nothing for a number that is not there.
  * out: empty before. */

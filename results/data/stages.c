@@ -1,8 +1,7 @@
-/* results/data/stages.c - a plan of stages for programs: JSON, and PipeDream's graph.txt. */
+/* results/data/stages.c - a plan of stages for programs: JSON. */
 #include "config.h"
 
 #include "base/json.h"
-#include "results/parts/endings.h"
 #include "results/results.h"
 
 #include "base/error.h"
@@ -99,41 +98,4 @@ void fr_stages_print_json(FILE *f, const struct fr_stage_plan *p)
     fr__json_close(&j, ']');
     fr__json_close(&j, '}');
     putc('\n', f);
-}
-
-static enum fr_status write_profile(FILE *f, const void *what, const char *ending,
-                                    const struct fr_context *ctx, struct fr_error *err)
-{
-    const struct fr_stage_plan *p = what;
-
-    (void)ending, (void)ctx, (void)err;
-    fr_profile_write(f, p->profile, p->stage_of);
-    return FR_OK;
-}
-
-static enum fr_status write_json(FILE *f, const void *what, const char *ending,
-                                 const struct fr_context *ctx, struct fr_error *err)
-{
-    (void)ending, (void)ctx, (void)err;
-    fr_stages_print_json(f, what);
-    return FR_OK;
-}
-
-static const struct fr__ending rows[] = {{".txt", NULL, write_profile},
-                                         {".json", NULL, write_json}};
-
-static const struct fr__endings formats = {.of = "stages without a topology",
-                                           .hint = " (.txt: a PipeDream profile with stage_id)",
-                                           .rows = rows,
-                                           .n = sizeof(rows) / sizeof(rows[0])};
-
-enum fr_status fr_stages_check_path(const char *path, struct fr_error *err)
-{
-    return fr__ending_check(&formats, path, err);
-}
-
-enum fr_status fr_stages_write(const struct fr_stage_plan *p, const char *path,
-                               const struct fr_context *ctx, struct fr_error *err)
-{
-    return fr__ending_write(&formats, p, path, ctx, err);
 }

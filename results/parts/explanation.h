@@ -5,8 +5,7 @@
 #include "results/explain.h"
 #include "study/explain/kept.h"
 
-/* Decisions of a plan whose ops are split, as text and as JSON. FR_ENOMEM, FR_ENOENT. */
-enum fr_status fr__tell_layout(FILE *f, const struct fr_explanation *e, struct fr_error *err);
+/* Decisions of a plan whose ops are split. FR_ENOMEM, FR_ENOENT. */
 enum fr_status fr__layout_print_json(FILE *f, const struct fr_explanation *e, struct fr_error *err);
 
 /* All times of an explanation have one unit and one count of decimals: none if all are whole. */

@@ -8,7 +8,7 @@
 
 #include "results/drawings/explain.h"
 #include "results/pictures/explain.h"
-#include "results/text/explain.h"
+#include "results/document/explain.h"
 #include "study/answer/record.h"
 #include "tests/support/base_check.h"
 #include "tests/support/json_check.h"

@@ -6,7 +6,7 @@
 #include "results/charts/inline.h"
 #include "results/html/html.h"
 #include "results/parts/number.h"
-#include "results/text/table.h"
+#include "results/parts/table.h"
 #include "tests/support/html_check.h"
 #include "tests/support/report_check.h"
 #include "tests/support/base_check.h"

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "results/parts/number.h"
-#include "results/text/table.h"
+#include "results/render/render.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

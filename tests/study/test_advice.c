@@ -298,8 +298,10 @@ START_TEST(says_when_nothing_helps)
     ck_assert_uint_eq(r->n_advice, 0);
     ck_assert_uint_gt(r->advice_tried, 0);
     f = open_memstream(&text, &size);
-    fr_results_print_table(
-        f, &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1}, false);
+    ck_assert_int_eq(
+        fr_results_print_table(
+            f, &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1}, NULL),
+        FR_OK);
     fclose(f);
     snprintf(line, sizeof(line), "\nno change fits: %u were simulated\n", r->advice_tried);
     ck_assert_uint_eq(count_of(text, line), 1);

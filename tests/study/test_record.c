@@ -97,7 +97,7 @@ typedef void (*print_fn)(FILE *f, const struct fr_results *rs);
 
 static void print_table(FILE *f, const struct fr_results *rs)
 {
-    fr_results_print_table(f, rs, false);
+    ck_assert_int_eq(fr_results_print_table(f, rs, NULL), FR_OK);
 }
 
 static char *print(print_fn fn, const struct fr_record *const records[], size_t n,

@@ -35,7 +35,7 @@ static char *print(const struct fr_record *r, bool is_json)
     if (is_json)
         fr_results_print_json(f, &rs);
     else
-        fr_results_print_table(f, &rs, false);
+        ck_assert_int_eq(fr_results_print_table(f, &rs, NULL), FR_OK);
     fclose(f);
     return text;
 }

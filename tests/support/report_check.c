@@ -9,7 +9,7 @@
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
 #include "results/parts/speed_up.h"
-#include "results/text/table.h"
+#include "results/parts/table.h"
 
 #include <check.h>
 #include <math.h>

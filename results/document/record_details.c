@@ -1,0 +1,233 @@
+/* results/document/record_details.c - tables below a record: devices, links, path, sensitivities.
+ *
+ * It is separate because the tables of one record and of several both show them.
+ */
+#include "config.h"
+
+#include "base/units.h"
+#include "results/parts/number.h"
+#include "results/parts/cells.h"
+#include "results/document/record.h"
+#include "study/answer/figures.h"
+
+#include <math.h>
+
+enum { NUMBER = 32 };
+
+/* ---- details of one result ---- */
+
+static void fill_device(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    const struct fr_record_device *d = &r->devices[i];
+
+    fr__table_text(row->cell[0], d->name);
+    fr__record_time(r, d->compute_s, row->cell[1], NUMBER);
+    fr__record_time(r, d->exposed_comm_s, row->cell[2], NUMBER);
+    fr__record_time(r, d->idle_s, row->cell[3], NUMBER);
+    fr__record_time(r, d->critical_s, row->cell[4], NUMBER);
+    fr__format_bytes((double)d->peak_bytes, row->cell[5], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_PARAMETER], row->cell[6], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_GRADIENT], row->cell[7], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_OPTIMIZER], row->cell[8], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_ACTIVATION], row->cell[9], NUMBER);
+    fr__format_bytes((double)(d->memory_bytes[FR_BUFFER_WORKSPACE] +
+                              d->memory_bytes[FR_BUFFER_COMMUNICATION] +
+                              d->memory_bytes[FR_BUFFER_WEIGHT_VERSION]),
+                     row->cell[10], NUMBER);
+}
+
+static void fill_link(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record_link *l = &((const struct fr_record *)user)->links[i];
+
+    fr__table_text(row->cell[0], l->name);
+    fr__format_bytes(l->bytes, row->cell[1], NUMBER);
+    fr__percent(l->utilisation_frac, row->cell[2], NUMBER);
+    snprintf(row->cell[3], NUMBER, "%u", l->count);
+}
+
+static void fill_critical(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+
+    if (r->critical_start_s) {
+        fr__record_time(r, r->critical_start_s[i], row->cell[0], NUMBER);
+        fr__record_time(r, r->critical_end_s[i] - r->critical_start_s[i], row->cell[1], NUMBER);
+    }
+    fr__table_text(row->cell[2], r->critical_path[i]);
+}
+
+static void put_critical(struct fr__document *doc, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {
+        {"start", true}, {"takes", true}, {"task", false}};
+
+    fr__say(doc, "\ncritical path (%zu tasks):\n", r->critical_total);
+    fr__say_table(doc, &(struct fr__table){columns, 3, r->n_critical, fill_critical, r}, 2);
+    if (r->critical_total > r->n_critical)
+        fr__say(doc, "  and %zu more\n", r->critical_total - r->n_critical);
+}
+
+void fr__record_put_details(struct fr__document *doc, const struct fr_record *r)
+{
+    bool is_folded = r->n_links > 0 && r->plan && fr_plan_view(r->plan)->device_counts;
+    static const struct fr__table_column devices[] = {
+        {"device", false},   {"compute", true},     {"exposed", true},    {"bubble", true},
+        {"critical", true},  {"peak", true},        {"parameters", true}, {"gradients", true},
+        {"optimizer", true}, {"activations", true}, {"other", true},
+    };
+    static const struct fr__table_column links[] = {
+        {"link", false}, {"bytes", true}, {"busy", true}, {"alike", true}};
+    const size_t n_times = 5; /* of the columns; the others are of memory */
+    struct fr__table t = {devices, r->is_plain ? n_times : sizeof(devices) / sizeof(devices[0]),
+                          r->n_devices, fill_device, r};
+
+    fr__say(doc, "\n");
+    fr__say_table(doc, &t, 1);
+    if (r->n_links > 0) {
+        t = (struct fr__table){links, is_folded ? 4 : 3, r->n_links, fill_link, r};
+        fr__say(doc, "\n");
+        fr__say_table(doc, &t, 1);
+        if (r->links_total > r->n_links)
+            fr__say(doc, "  and %zu more links\n", r->links_total - r->n_links);
+    }
+    put_critical(doc, r);
+}
+
+/* ---- what changes the time ---- */
+
+static void fill_sensitivity(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    const struct fr_record_sensitivity *s = &r->sensitivities[i];
+
+    fr__table_text(row->cell[0], s->resource);
+    fr__percent(r->iteration_s > 0 ? s->part_s / r->iteration_s : 0, row->cell[1], NUMBER);
+    fr__change_cell(row->cell[2], fr__faster_change(s));
+    fr__change_cell(row->cell[3], s->faster_frac);
+    if (r->has_reruns)
+        fr__change_cell(row->cell[4], s->rerun_faster_frac);
+}
+
+/* Prints the sensitivities that are not 0 when rounded to tenths of a percent. */
+void fr__record_put_sensitivities(struct fr__document *doc, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {{"resource", false},
+                                                      {"of the time", true},
+                                                      {"change", true},
+                                                      {"iteration time", true},
+                                                      {"run again", true}};
+    size_t n = 0;
+
+    while (n < r->n_sensitivities && fabs(r->sensitivities[n].part_s) >= 0.0005 * r->iteration_s)
+        n++;
+    if (n == 0)
+        return;
+    fr__say(doc, "\nsensitivities:\n");
+    fr__say_table(doc, &(struct fr__table){columns, r->has_reruns ? 5 : 4, n, fill_sensitivity, r},
+                  0);
+    if (r->is_rough)
+        fr__say(doc, "  rough: messages share links so that small changes have large effects\n");
+}
+
+static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    const struct fr_record_doubt *d = &r->doubts[i];
+
+    fr__table_text(row->cell[0], fr_record_doubt_name(d));
+    fr__table_text(row->cell[1], fr_trust_name(d->trust));
+    fr__percent(d->error_frac, row->cell[2], NUMBER);
+    fr__percent(r->iteration_s > 0 ? fabs(d->effect_s) / r->iteration_s : 0, row->cell[3], NUMBER);
+    fr__percent(d->share, row->cell[4], NUMBER);
+}
+
+/* Prints what many seeds have in common: one line of the mean, one of the spread. */
+void fr__record_put_seeds(struct fr__document *doc, const struct fr_record *r)
+{
+    const struct fr_record_seeds *s = &r->seeds;
+    char a[NUMBER], b[NUMBER], c[NUMBER];
+
+    if (s->n == 0)
+        return;
+    fr__say(doc, "\nseeds %llu to %llu: mean %s, standard error %s", (unsigned long long)s->first,
+            (unsigned long long)(s->first + s->n - 1), fr__record_time(r, s->mean_s, a, sizeof(a)),
+            fr__record_time(r, s->standard_error_s, b, sizeof(b)));
+    if (s->is_all_alike) {
+        fr__say(doc, "; nothing in this question is random\n");
+        return;
+    }
+    fr__say(doc, "\n  P50 %s, P95 %s, P99 %s", fr__record_time(r, s->p50_s, a, sizeof(a)),
+            fr__record_time(r, s->p95_s, b, sizeof(b)), fr__record_time(r, s->p99_s, c, sizeof(c)));
+    fr__say(doc, "; from %s to %s; parts of the iteration are of seed %llu\n",
+            fr__record_time(r, s->min_s, a, sizeof(a)), fr__record_time(r, s->max_s, b, sizeof(b)),
+            (unsigned long long)s->first);
+}
+
+/* "measured: one GPU took 412 ms for 32 samples, predicted 368 ms; ..." */
+static void put_correction(struct fr__document *doc, const struct fr_record_correction *c)
+{
+    char measured[NUMBER], predicted[NUMBER], compute[NUMBER], host[NUMBER];
+
+    if (!c->is_asked)
+        return;
+    if (c->n_steps == 0) {
+        fr__say(
+            doc,
+            "measured: no step of this model, GPU type and precision, so nothing is corrected\n");
+        return;
+    }
+    if (c->n_gpus == 1)
+        fr__say(doc, "measured: one GPU");
+    else
+        fr__say(doc, "measured: %u GPUs", (unsigned)c->n_gpus);
+    fr__say(doc, " took %s for %u sample%s, predicted %s",
+            fr__format_time(c->measured_s, measured, sizeof(measured)), (unsigned)c->batch,
+            c->batch == 1 ? "" : "s",
+            fr__format_time(c->predicted_s, predicted, sizeof(predicted)));
+    if (c->n_steps > 1)
+        fr__say(doc, ", and %zu more step%s", c->n_steps - 1, c->n_steps == 2 ? "" : "s");
+    fr__say(doc, "; so compute takes %s times as long here, host time an op %s times\n",
+            fr__fixed(c->compute_factor, 3, compute, sizeof(compute)),
+            fr__fixed(c->host_factor, 3, host, sizeof(host)));
+    if (c->measured_bytes > 0)
+        fr__say(doc, "measured memory: %s, predicted %s on a GPU; memory is not corrected\n",
+                fr__format_bytes(c->measured_bytes, measured, sizeof(measured)),
+                fr__format_bytes(c->predicted_bytes, predicted, sizeof(predicted)));
+}
+
+void fr__record_put_interval(struct fr__document *doc, const struct fr_record *r)
+{
+    put_correction(doc, &r->correction);
+    if (r->interval.is_known && !r->oom)
+        fr__say(doc, "%s %s\n",
+                r->interval.is_guess ? "that range is a guess:"
+                                     : "90 % of measured steps in that range, from",
+                r->interval.of);
+}
+
+/* Prints the groups that cause at least half a percent of it. */
+void fr__record_put_uncertainty(struct fr__document *doc, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {{"ops", false},
+                                                      {"costs", false},
+                                                      {"their error", true},
+                                                      {"of the time", true},
+                                                      {"share", true}};
+    char low[NUMBER], high[NUMBER];
+    size_t n = 0;
+
+    if (!r->has_interval)
+        return;
+    fr__record_time(r, r->iteration_low_s, low, sizeof(low));
+    fr__record_time(r, r->iteration_high_s, high, sizeof(high));
+    fr__say(
+        doc,
+        "\nuncertainty: with op costs drawn from their errors, 90 %% of iterations take %s to %s\n",
+        low, high);
+    while (n < r->n_doubts && r->doubts[n].share >= 0.005)
+        n++;
+    if (n > 0)
+        fr__say_table(doc, &(struct fr__table){columns, 5, n, fill_doubt, r}, 0);
+}

@@ -1,0 +1,53 @@
+/* results/kinds.h - what a kind of answer is for whoever writes it: its document and its files.
+ *
+ * How results/ calls: its root (the table of kinds in kinds.c, that of records in formats.c, and what
+ * chooses among pictures) calls the rooms. A builder in document/ makes a document, render/ writes
+ * any; html/, data/, pictures/ and drawings/ write one kind each. Rooms call parts/ and document.h,
+ * and neither each other nor the root. A writer of records includes formats.h to define its row.
+ */
+#ifndef FR_RESULTS_KINDS_H
+#define FR_RESULTS_KINDS_H
+
+#include "results/document/builders.h"
+
+#include <stdio.h>
+
+/* A file format of a kind, in one of three ways. */
+struct fr__ending {
+    const char *ending;  /* ".json"; of several that fit a path the longest is chosen */
+    const char *summary; /* a line of help, or NULL */
+    void (*render)(FILE *f, const struct fr__document *d);
+    void (*print)(FILE *f, const void *what); /* its failures show as ferror(f) */
+    /* ctx may be NULL */
+    enum fr_status (*draw)(FILE *f, const void *what, const char *ending,
+                           const struct fr_context *ctx, struct fr_error *err);
+};
+
+struct fr__kind {
+    const char *of;                /* "sweeps" */
+    const char *hint;              /* what else is said when no ending fits, or NULL */
+    fr__build_fn *build;           /* its document, for rows that render one */
+    const struct fr__ending *rows; /* [n] */
+    size_t n;
+};
+
+/* The i-th ending and its summary; NULL behind the last. */
+const char *fr__kind_format(const struct fr__kind *k, size_t i, const char **summary);
+
+/* Whether path has one of the endings and can be made. FR_EUSAGE: none of them, all are named;
+ * FR_EIO. */
+enum fr_status fr__kind_check(const struct fr__kind *k, const char *path, struct fr_error *err);
+
+/* Writes the file whole or not at all. Errors of fr__kind_check, of the builder and of the writer;
+ * FR_ECANCELLED, FR_EIO. */
+enum fr_status fr__kind_write(const struct fr__kind *k, const void *what, const char *path,
+                              const struct fr_context *ctx, struct fr_error *err);
+
+/* The document of *what on lines of `width` characters (0: any). Errors of the builder. */
+enum fr_status fr__answer_print(FILE *f, fr__build_fn *build, const void *what, size_t width,
+                                struct fr_error *err);
+/* The same by a renderer, to a file that is open already. */
+enum fr_status fr__answer_render(FILE *f, fr__build_fn *build, const void *what,
+                                 void (*render)(FILE *f, const struct fr__document *d),
+                                 struct fr_error *err);
+#endif

@@ -1,0 +1,26 @@
+/* results/render/render.h - documents as text, as Markdown, as HTML; one file a format.
+ *
+ * Writing functions of streams do not report failures: look at ferror(f) in the end.
+ */
+#ifndef FR_RESULTS_RENDER_RENDER_H
+#define FR_RESULTS_RENDER_RENDER_H
+
+#include "results/document/document.h"
+
+#include <stdio.h>
+
+/* For people at a terminal. width: of a line; wider tables are cut into parts; 0: any. */
+void fr__text_render(FILE *f, const struct fr__document *d, size_t width);
+/* CommonMark with tables as GitHub has them. What the document says is never taken for markup. */
+void fr__markdown_render(FILE *f, const struct fr__document *d);
+
+/* A title line (unless all titles are empty) and the rows, two spaces between columns and before
+ * the first, no blanks at the end of a line. Characters are counted, not bytes. */
+void fr__table_print(FILE *f, const struct fr__table *t);
+
+/* The same on lines of `width` characters (0: any number). A wider table is printed in parts under
+ * one another, each with the first n_keys columns, which name a row, and at least one more. Where
+ * those take over half of a line, rows are numbered and the parts below have the numbers alone. */
+void fr__table_print_within(FILE *f, const struct fr__table *t, size_t width, size_t n_keys);
+
+#endif
