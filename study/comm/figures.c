@@ -115,28 +115,26 @@ const struct fr_figure fr__comm_story_figures[] = {
 
 /* ---- three models ---- */
 
-struct collective_time {
-    const struct fr_collective_times *times;
-    const struct fr_collective_row *row;
-};
-
-#define TIME(function, member, expression)                                                         \
-    FR_VALUE(function, struct collective_time, x, member, expression)
+/* A row of times; x: the times and the row. */
+#define ROW(x) ((const struct fr_collective_row *)(x)->pointers[1])
+#define TIME(function, member, expression) FR_VALUE(function, union fr_item, x, member, expression)
 
 /* NaN: the time is not known. */
-static double bus_Bps(const struct collective_time *x, double time_s)
+static double bus_Bps(const union fr_item *x, double time_s)
 {
-    return time_s > 0 ? (double)x->row->bytes / time_s * x->times->bus_factor : NAN;
+    const struct fr_collective_times *t = x->pointers[0];
+
+    return time_s > 0 ? (double)ROW(x)->bytes / time_s * t->bus_factor : NAN;
 }
 
-TIME(size_of, count, x->row->bytes)
-TIME(expanded_of, number, x->row->expanded_s)
-TIME(closed_of, number, x->row->closed_s)
-TIME(fitted_of, number, x->row->fitted_s)
-TIME(fitted_error_of, number, x->row->fitted_error)
-TIME(extrapolated_of, count, x->row->is_extrapolated)
-TIME(expanded_bus_of, number, bus_Bps(x, x->row->expanded_s))
-TIME(fitted_bus_of, number, bus_Bps(x, x->row->fitted_s))
+TIME(size_of, count, ROW(x)->bytes)
+TIME(expanded_of, number, ROW(x)->expanded_s)
+TIME(closed_of, number, ROW(x)->closed_s)
+TIME(fitted_of, number, ROW(x)->fitted_s)
+TIME(fitted_error_of, number, ROW(x)->fitted_error)
+TIME(extrapolated_of, count, ROW(x)->is_extrapolated)
+TIME(expanded_bus_of, number, bus_Bps(x, ROW(x)->expanded_s))
+TIME(fitted_bus_of, number, bus_Bps(x, ROW(x)->fitted_s))
 
 static const struct fr_figure times[] = {{.key = "bytes", FR_COUNT(size_of)},
                                          {.key = "expanded_s", FR_NUMBER(expanded_of)},
