@@ -4,7 +4,8 @@
  * A table is an array of struct fr_figure that ends with an empty one. Its order is that of JSON.
  * A figure is read from an object by the place of a member (FR_MEMBER), or by a function. A format
  * with an order of its own names keys: "mfu", or "seeds_mean_s=seeds.mean_s", a name and where the
- * figure is: behind a point stands a figure of an object.
+ * figure is: behind a point stands a figure of an object. The unit is what the key ends with: _s,
+ * _bytes, _per_s, _frac.
  */
 #ifndef FR_BASE_FIGURES_H
 #define FR_BASE_FIGURES_H
@@ -25,7 +26,7 @@ enum fr_figure_kind {
     FR_FIGURE_MAP     /* values by name */
 };
 
-enum { FR_VALUE_TEXT = 256, FR_FIGURE_CELL = 40, FR_ITEM_WORDS = 4 };
+enum { FR_VALUE_TEXT = 256, FR_FIGURE_CELL = 40 };
 
 struct fr_value {
     enum fr_figure_kind kind;
@@ -37,7 +38,7 @@ struct fr_value {
 
 /* Where an item that is no member is put together. */
 union fr_item {
-    const void *pointers[FR_ITEM_WORDS];
+    const void *pointers[2];
     uint64_t count;
     double number;
 };
@@ -61,7 +62,6 @@ struct fr_figure {
     /* Of groups, objects, lists and maps: what an item consists of, and where the items are. */
     const struct fr_figure *figures;
     bool is_pointer; /* the member points to the object or to the items; else it is them */
-    bool has_open_items;
     size_t stride, n, n_offset, n_width; /* n items, or as many as the member of that width says */
     const void *(*item)(const void *object, size_t i, union fr_item *room); /* NULL: after them */
     const char *(*name)(const void *object, size_t i); /* a map's; NULL: it is left out */

@@ -115,23 +115,35 @@ const struct fr_figure fr__comm_story_figures[] = {
 
 /* ---- three models ---- */
 
-/* As in fr__comm_figures, a size of a table: the models' times of it stand beside the rows. */
-static size_t index_of(const struct fr__comm_answer *x)
+/* A size of a table; x: the table and its row. The models' times of it stand beside the rows. */
+#define ROW(x) ((const struct fr_comm_row *)(x)->pointers[1])
+#define TIME(function, member, expression) FR_VALUE(function, union fr_item, x, member, expression)
+
+static size_t index_of(const union fr_item *x)
 {
-    return (size_t)(x->row - x->table->rows);
+    const struct fr_comm_table *t = x->pointers[0];
+
+    return (size_t)(ROW(x) - t->rows);
 }
 
-#define TIMES_OF(x) (&(x)->table->times[index_of(x)])
-#define BUS(x, time_s) fr_comm_bus_Bps((x)->table, index_of(x), time_s)
+static const struct fr_comm_times *times_of(const union fr_item *x)
+{
+    return &((const struct fr_comm_table *)x->pointers[0])->times[index_of(x)];
+}
 
-OF(size_of, count, x->row->bytes)
-OF(expanded_of, number, TIMES_OF(x)->expanded_s)
-OF(closed_of, number, TIMES_OF(x)->closed_s)
-OF(fitted_of, number, TIMES_OF(x)->fitted_s)
-OF(fitted_error_of, number, TIMES_OF(x)->fitted_error)
-OF(extrapolated_of, count, TIMES_OF(x)->is_extrapolated)
-OF(expanded_bus_of, number, BUS(x, TIMES_OF(x)->expanded_s))
-OF(fitted_bus_of, number, BUS(x, TIMES_OF(x)->fitted_s))
+static double bus_Bps(const union fr_item *x, double time_s)
+{
+    return fr_comm_bus_Bps(x->pointers[0], index_of(x), time_s);
+}
+
+TIME(size_of, count, ROW(x)->bytes)
+TIME(expanded_of, number, times_of(x)->expanded_s)
+TIME(closed_of, number, times_of(x)->closed_s)
+TIME(fitted_of, number, times_of(x)->fitted_s)
+TIME(fitted_error_of, number, times_of(x)->fitted_error)
+TIME(extrapolated_of, count, times_of(x)->is_extrapolated)
+TIME(expanded_bus_of, number, bus_Bps(x, times_of(x)->expanded_s))
+TIME(fitted_bus_of, number, bus_Bps(x, times_of(x)->fitted_s))
 
 static const struct fr_figure times[] = {{.key = "bytes", FR_COUNT(size_of)},
                                          {.key = "expanded_s", FR_NUMBER(expanded_of)},
