@@ -2,7 +2,7 @@
  * keys.
  *
  * A picture builds one and asks for a file, which gnuplot makes (script.c), or for SVG inside
- * a page (inline.c); it knows neither language. Text may be anything: it is copied, and escaped
+ * a page (html/inline.c); it knows neither language. Text may be anything: it is copied, and escaped
  * where it is written. A failed allocation is remembered and reported when the chart is drawn,
  * so that a builder need not look.
  */
