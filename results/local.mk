@@ -5,9 +5,9 @@ libresults_la_SOURCES = \
 	results/pipelines.c results/results.h results/schedules.h results/search_answer.h \
 	results/write.c \
 	results/charts/chart.h results/charts/chart.c results/charts/gnuplot.h \
-	results/charts/gnuplot.c results/charts/inline.h results/charts/inline.c \
-	results/charts/measure.c results/charts/scatter.h results/charts/scatter.c \
-	results/charts/script.c results/charts/timeline.h results/charts/timeline.c \
+	results/charts/gnuplot.c results/charts/measure.c results/charts/scatter.h \
+	results/charts/scatter.c results/charts/script.c results/charts/timeline.h \
+	results/charts/timeline.c \
 	results/data/comm.c results/data/csv.c results/data/difference.h \
 	results/data/difference.c results/data/explain.c results/data/explain_layout.c \
 	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
@@ -35,9 +35,10 @@ libresults_la_SOURCES = \
 	results/drawings/topo.h results/drawings/topo.c results/drawings/wires.h \
 	results/drawings/wires.c results/drawings/words.c \
 	results/html/cells.c results/html/chart.c results/html/difference.c results/html/html.h \
-	results/html/memory.c results/html/page.c results/html/path.c results/html/report.c \
-	results/html/scale.c results/html/sweep.c results/html/sweep_plot.c results/html/tables.c \
-	results/html/text.c results/html/timeline.c results/html/words.c \
+	results/html/inline.h results/html/inline.c results/html/memory.c results/html/page.c \
+	results/html/path.c results/html/report.c results/html/scale.c results/html/sweep.c \
+	results/html/sweep_plot.c results/html/tables.c results/html/text.c \
+	results/html/timeline.c results/html/words.c \
 	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
 	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
 	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_POINTS = 9 }; /* of a name in its box */
-
 struct fr__chart *fr__chart_new(void)
 {
     struct fr__arena *arena = fr__arena_new();
@@ -192,23 +190,4 @@ void fr__panel_limit(struct fr__panel *p, double at, bool is_upright)
         line.x_by = FR__BY_PANEL;
     }
     fr__panel_line(p, line);
-}
-
-bool fr__panel_name_box(struct fr__panel *p, const double box[4], const char *const names[],
-                        size_t n, unsigned points, const char *colour)
-{
-    double wide = fr__panel_wide(p, box[1] - box[0]), high = fr__panel_high(p, box[3] - box[2]);
-
-    for (unsigned size = points; size >= LEAST_POINTS && high >= size * 1.2; size -= 3)
-        for (size_t i = 0; i < n; i++) {
-            if (!names[i] || !names[i][0] || fr__text_pixels(names[i], size) + 2 > wide)
-                continue;
-            fr__panel_note(p, (struct fr__chart_note){.text = names[i],
-                                                      .x = (box[0] + box[1]) / 2,
-                                                      .y = (box[2] + box[3]) / 2,
-                                                      .points = size,
-                                                      .on = colour});
-            return true;
-        }
-    return false;
 }

@@ -1,10 +1,10 @@
 /* results/charts/chart.h - a chart, described once: panels with axes, series, notes, lines and
  * keys.
  *
- * A picture builds one and asks for a file, which gnuplot makes (script.c), or for SVG inside
- * a page (inline.c); it knows neither language. Text may be anything: it is copied, and escaped
- * where it is written. A failed allocation is remembered and reported when the chart is drawn,
- * so that a builder need not look.
+ * A picture builds one and asks for a file, which gnuplot makes (script.c), or for SVG inside a
+ * page (html/inline.c); it knows neither language. Text may be anything: it is copied, and escaped
+ * where it is written. A failed allocation is remembered and reported when the chart is drawn, so
+ * that a builder need not look.
  */
 #ifndef FR_RESULTS_CHARTS_CHART_H
 #define FR_RESULTS_CHARTS_CHART_H

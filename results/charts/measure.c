@@ -251,3 +251,26 @@ double fr__panel_high(const struct fr__panel *p, double length)
 
     return p->chart->high * (at.top - at.bottom) * length / fabs(p->y.high - p->y.low);
 }
+
+/* ---- names ---- */
+
+enum { LEAST_POINTS = 9 }; /* of a name in its box */
+
+bool fr__panel_name_box(struct fr__panel *p, const double box[4], const char *const names[],
+                        size_t n, unsigned points, const char *colour)
+{
+    double wide = fr__panel_wide(p, box[1] - box[0]), high = fr__panel_high(p, box[3] - box[2]);
+
+    for (unsigned size = points; size >= LEAST_POINTS && high >= size * 1.2; size -= 3)
+        for (size_t i = 0; i < n; i++) {
+            if (!names[i] || !names[i][0] || fr__text_pixels(names[i], size) + 2 > wide)
+                continue;
+            fr__panel_note(p, (struct fr__chart_note){.text = names[i],
+                                                      .x = (box[0] + box[1]) / 2,
+                                                      .y = (box[2] + box[3]) / 2,
+                                                      .points = size,
+                                                      .on = colour});
+            return true;
+        }
+    return false;
+}

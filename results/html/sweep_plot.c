@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/charts/inline.h"
+#include "results/html/inline.h"
 #include "results/html/html.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"

@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "results/charts/inline.h"
+#include "results/html/inline.h"
 #include "results/html/html.h"
 #include "results/parts/lanes.h"
 

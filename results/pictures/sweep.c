@@ -192,7 +192,7 @@ static void put_deadline(const struct picture *p)
 static void set_ranges(struct picture *p, const struct fr_sweep_group *g)
 {
     struct fr__chart_axis *axes[2] = {&p->panel->x, &p->panel->y};
-    double left = p->columns > 2 ? 5 : p->columns > 1 ? 4 : 3;
+    double left = p->columns > 2 ? 5 : p->columns > 1 ? 4.5 : 3;
 
     for (size_t i = 0; i < p->sweep->n_points; i++) {
         struct fr_sweep_value v;

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "results/charts/inline.h"
+#include "results/html/inline.h"
 #include "results/html/html.h"
 #include "results/parts/number.h"
 #include "results/parts/table.h"

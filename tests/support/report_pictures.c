@@ -5,7 +5,7 @@
 #include "tests/support/report_check.h"
 
 #include "base/units.h"
-#include "results/charts/inline.h"
+#include "results/html/inline.h"
 #include "results/html/html.h"
 #include "results/parts/lanes.h"
 

@@ -1,6 +1,6 @@
-/* results/charts/inline.h - a chart as SVG inside a page, whose script zooms and shows hints. */
-#ifndef FR_RESULTS_CHARTS_INLINE_H
-#define FR_RESULTS_CHARTS_INLINE_H
+/* results/html/inline.h - a chart as SVG inside a page, whose script zooms and shows hints. */
+#ifndef FR_RESULTS_HTML_INLINE_H
+#define FR_RESULTS_HTML_INLINE_H
 
 #include "results/charts/chart.h"
 

@@ -1,11 +1,11 @@
-/* results/charts/inline.c - writes a chart as SVG inside a page.
+/* results/html/inline.c - writes a chart as SVG inside a page.
  *
  * It is separate from script.c because a page's charts have hints and are zoomed, and because no
  * other program draws them. The classes of elements are those of the page's style.
  */
 #include "config.h"
 
-#include "results/charts/inline.h"
+#include "results/html/inline.h"
 
 #include "base/error.h"
 #include "base/units.h"
