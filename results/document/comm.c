@@ -1,6 +1,6 @@
-/* results/document/comm.c - a collective over a range of sizes in nccl-tests' own layout (common.cu:
- * size, count, type, redop, root, then time, algbw, busbw, #wrong out of place and in place), with
- * what was chosen beside it. */
+/* results/document/comm.c - a collective over a range of sizes in nccl-tests' own layout
+ * (common.cu: size, count, type, redop, root, then time, algbw, busbw, #wrong out of place and in
+ * place), with what was chosen beside it. */
 #include "config.h"
 
 #include "results/document/builders.h"

@@ -1,7 +1,7 @@
 /* results/document/document.c - collects what builders say into blocks.
  *
- * Prose comes as a stream of characters, as builders put sentences together of pieces. It is cut into
- * lines here, and lines into blocks at empty ones, so that renderers see whole sentences.
+ * Prose comes as a stream of characters, as builders put sentences together of pieces. It is cut
+ * into lines here, and lines into blocks at empty ones, so that renderers see whole sentences.
  */
 #include "config.h"
 

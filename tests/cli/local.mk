@@ -11,7 +11,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_explain.sh \
 	tests/cli/test_files.sh \
 	tests/cli/test_fits.sh \
-	tests/cli/test_limits.sh tests/cli/test_names.sh tests/cli/test_plugins.sh \
+	tests/cli/test_limits.sh tests/cli/test_markdown.sh tests/cli/test_names.sh tests/cli/test_plugins.sh \
 	tests/cli/test_recipe.sh \
 	tests/cli/test_refit.sh \
 	tests/cli/test_side_by_side.sh tests/cli/test_tasks.sh tests/cli/test_tables.sh \
