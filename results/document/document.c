@@ -155,6 +155,9 @@ static void add_stream(struct fr__document *d, const char *text)
 
 /* The text of a format, in `buf` where it fits and else on the arena. */
 static const char *put_together(struct fr__document *d, char *buf, size_t size, const char *format,
+                                va_list args) FR_PRINTF(4, 0);
+
+static const char *put_together(struct fr__document *d, char *buf, size_t size, const char *format,
                                 va_list args)
 {
     va_list again;
