@@ -305,7 +305,8 @@ struct cli_page {
     bool is_coloured;
 };
 FILE *cli_page_open(struct cli_page *p);
-/* st: what printing it returned; unless FR_OK nothing is shown and it is returned. FR_ENOMEM, FR_EIO */
+/* st: what printing returned; unless FR_OK nothing is shown and it is returned. FR_ENOMEM, FR_EIO
+ * */
 enum fr_status cli_page_close(struct cli_page *p, enum fr_status st, struct fr_error *err);
 
 /* ---- help.c ---- */

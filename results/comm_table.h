@@ -23,8 +23,8 @@ enum fr_status fr_comm_write(struct fr_comm_table *const t[], size_t n, const ch
 
 enum fr_status fr_comm_story_print(FILE *f, const struct fr_comm_story *s, struct fr_error *err);
 void fr_comm_story_print_json(FILE *f, const struct fr_comm_story *s);
-/* Likewise: a picture (.svg, .png, .pdf) of the messages, round by round, .json or .md. FR_EUSAGE also:
- * there are no messages to draw, or too many. */
+/* Likewise: a picture (.svg, .png, .pdf) of the messages, round by round, .json or .md. FR_EUSAGE
+ * also: there are no messages to draw, or too many. */
 enum fr_status fr_comm_story_check_path(const char *path, struct fr_error *err);
 enum fr_status fr_comm_story_write(const struct fr_comm_story *s, const char *path,
                                    const struct fr_context *ctx, struct fr_error *err);

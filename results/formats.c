@@ -27,7 +27,6 @@ const struct fr__format fr__format_markdown = {
     .ending = ".md",
     .summary = "what a terminal shows, as Markdown",
     .takes_comparison = true,
-    .shows_sensitivity = true,
     .write = write_markdown,
 };
 

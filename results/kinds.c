@@ -213,6 +213,15 @@ static enum fr_status search_draw(FILE *f, const void *what, const char *ending,
                     : fr__draw_search(f, a->results, ending, ctx, err);
 }
 
+static enum fr_status search_document(struct fr__document *doc, const void *what,
+                                      struct fr_error *err)
+{
+    const struct fr__search_answer *a = what;
+
+    return a->n > 0 ? fr__document_of_clusters(doc, what, err)
+                    : fr__document_of_search(doc, what, err);
+}
+
 static const struct fr__ending of_searches[] = {
     {.ending = ".json", .print = search_json},
     {.ending = ".csv", .print = search_csv},
@@ -222,7 +231,7 @@ static const struct fr__ending of_searches[] = {
     {.ending = ".pdf", .draw = search_draw},
 };
 static const struct fr__kind searches = {
-    .of = "searches", .build = fr__document_of_search, .rows = of_searches, .n = N_OF(of_searches)};
+    .of = "searches", .build = search_document, .rows = of_searches, .n = N_OF(of_searches)};
 
 enum fr_status fr_search_check_path(const char *path, struct fr_error *err)
 {

@@ -1,9 +1,10 @@
 /* results/kinds.h - what a kind of answer is for whoever writes it: its document and its files.
  *
- * How results/ calls: its root (the table of kinds in kinds.c, that of records in formats.c, and what
- * chooses among pictures) calls the rooms. A builder in document/ makes a document, render/ writes
- * any; html/, data/, pictures/ and drawings/ write one kind each. Rooms call parts/ and document.h,
- * and neither each other nor the root. A writer of records includes formats.h to define its row.
+ * How results/ calls: its root (the table of kinds in kinds.c, that of records in formats.c, and
+ * what chooses among pictures) calls the rooms. A builder in document/ makes a document, render/
+ * writes any; html/, data/, pictures/ and drawings/ write one kind each. Rooms call parts/ and
+ * document.h, and neither each other nor the root. A writer of records includes formats.h to define
+ * its row.
  */
 #ifndef FR_RESULTS_KINDS_H
 #define FR_RESULTS_KINDS_H

@@ -30,9 +30,10 @@ enum fr_status fr_schedule_print_check(FILE *f, const struct fr_timed_schedule *
 enum fr_status fr_schedules_print_boxes(FILE *f, const struct fr_timed_schedule all[], size_t n,
                                         struct fr_error *err);
 
-/* A picture by the ending: .svg, .png, .pdf; or .md, what fr_schedules_print_boxes prints. check: whether such a file can be made. FR_EUSAGE: no
- * such ending, too many rows to be read; FR_EIO: gnuplot is missing, or failed, or writing did;
- * FR_ECANCELLED. A file appears whole or not at all. */
+/* A picture by the ending: .svg, .png, .pdf; or .md, what fr_schedules_print_boxes prints. check:
+ * whether such a file can be made. FR_EUSAGE: no such ending, too many rows to be read; FR_EIO:
+ * gnuplot is missing, or failed, or writing did; FR_ECANCELLED. A file appears whole or not at all.
+ * */
 enum fr_status fr_schedules_check_path(const char *path, struct fr_error *err);
 enum fr_status fr_schedules_write(const struct fr_timed_schedule all[], size_t n, const char *path,
                                   const struct fr_context *ctx, struct fr_error *err);

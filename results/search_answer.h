@@ -19,12 +19,13 @@ struct fr_search_results {
     const char *why; /* what became of layouts with these values is printed, too; NULL: of none */
 };
 
-/* The best layouts with both times, what became of the others, and how sure the best is. FR_ENOMEM. */
+/* The best layouts with both times, what became of the others, and how sure the best is. FR_ENOMEM.
+ * */
 enum fr_status fr_search_print(FILE *f, const struct fr_search_results *r, struct fr_error *err);
 /* The same as JSON: best layouts, frontier, and how many went which way. */
 void fr_search_print_json(FILE *f, const struct fr_search_results *r);
-/* By the ending: .csv (every layout of the space with its reason), .json, .md, .png, .svg, .pdf (time
- * against memory, with the frontier). FR_EUSAGE: unknown ending; FR_EIO. */
+/* By the ending: .csv (every layout of the space with its reason), .json, .md, .png, .svg, .pdf
+ * (time against memory, with the frontier). FR_EUSAGE: unknown ending; FR_EIO. */
 enum fr_status fr_search_write(const char *path, const struct fr_search_results *r,
                                const struct fr_context *ctx, struct fr_error *err);
 

@@ -36,9 +36,8 @@ struct fr__search_answer {
     size_t n; /* clusters; 0: one search, as it is by itself */
     const struct fr_search_results *results;
 };
-fr__build_fn fr__document_of_search;
-fr__build_fn
-    fr__document_of_clusters; /* of a struct fr__search_answer with n > 0; fr__document_of_search calls it */
+fr__build_fn fr__document_of_search;   /* n 0 */
+fr__build_fn fr__document_of_clusters; /* n > 0 */
 
 struct fr__curves_answer {
     struct fr_comm_table *const *tables; /* [n] */

@@ -1,6 +1,6 @@
-/* results/document/comm.c - a collective over a range of sizes in nccl-tests' own layout (common.cu:
- * size, count, type, redop, root, then time, algbw, busbw, #wrong out of place and in place), with
- * what was chosen beside it; or by each of our models. */
+/* results/document/comm.c - a collective over a range of sizes in nccl-tests' own layout
+ * (common.cu: size, count, type, redop, root, then time, algbw, busbw, #wrong out of place and in
+ * place), with what was chosen beside it; or by each of our models. */
 #include "config.h"
 
 #include "results/document/builders.h"

@@ -1,7 +1,7 @@
 /* results/document/document.c - collects what builders say into blocks.
  *
- * Prose comes as a stream of characters, as builders put sentences together of pieces. It is cut into
- * lines here, and lines into blocks at empty ones, so that renderers see whole sentences.
+ * Prose comes as a stream of characters, as builders put sentences together of pieces. It is cut
+ * into lines here, and lines into blocks at empty ones, so that renderers see whole sentences.
  */
 #include "config.h"
 
@@ -154,6 +154,9 @@ static void add_stream(struct fr__document *d, const char *text)
 }
 
 /* The text of a format, in `buf` where it fits and else on the arena. */
+static const char *put_together(struct fr__document *d, char *buf, size_t size, const char *format,
+                                va_list args) FR_PRINTF(4, 0);
+
 static const char *put_together(struct fr__document *d, char *buf, size_t size, const char *format,
                                 va_list args)
 {

@@ -1,11 +1,11 @@
 /* results/document/document.h - an answer as a document that no format owns.
  *
- * A builder (one a kind of answer, in this folder) makes a document of headings, sentences, tables and
- * lines of fixed pitch. A renderer (one a format, in results/render/) writes any document. So a new
- * answer needs one builder and a new format one renderer.
+ * A builder (one a kind of answer, in this folder) makes a document of headings, sentences, tables
+ * and lines of fixed pitch. A renderer (one a format, in results/render/) writes any document. So a
+ * new answer needs one builder and a new format one renderer.
  *
- * Nothing a builder calls reports that memory ran out: the document remembers it, and is not rendered
- * (fr__document_check).
+ * Nothing a builder calls reports that memory ran out: the document remembers it, and is not
+ * rendered (fr__document_check).
  */
 #ifndef FR_RESULTS_DOCUMENT_DOCUMENT_H
 #define FR_RESULTS_DOCUMENT_DOCUMENT_H
@@ -60,8 +60,8 @@ void fr__say_drawn(struct fr__document *d);
 void fr__say_plain(struct fr__document *d);
 /* The heading of a part; text may come from outside. */
 void fr__say_heading(struct fr__document *d, const char *text);
-/* A table, whose rows are asked for now. A single line above it that ends in a colon is its heading,
- * and loses the colon. n_keys: as in struct fr__block. */
+/* A table, whose rows are asked for now. A single line above it that ends in a colon is its
+ * heading, and loses the colon. n_keys: as in struct fr__block. */
 void fr__say_table(struct fr__document *d, const struct fr__table *t, size_t n_keys);
 
 #endif

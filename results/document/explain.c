@@ -1,4 +1,5 @@
-/* results/document/explain.c - the whole explanation as text: the question, each plan, what was tried.
+/* results/document/explain.c - the whole explanation as text: the question, each plan, what was
+ * tried.
  *
  * It is separate from the steps of one plan (explain_steps.c), which it calls for each plan.
  */

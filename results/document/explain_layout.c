@@ -1,5 +1,5 @@
-/* results/document/explain_layout.c - a plan whose ops are split over a mesh, as text: the mesh, the
- * ops and messages of each kind of layer, sums of a step, memory.
+/* results/document/explain_layout.c - a plan whose ops are split over a mesh, as text: the mesh,
+ * the ops and messages of each kind of layer, sums of a step, memory.
  *
  * It is separate from the steps of a planner (explain_steps.c): nothing was searched here.
  */

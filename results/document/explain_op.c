@@ -1,4 +1,5 @@
-/* results/document/explain_op.c - one operation as text: its inputs, its rank, the decision about it.
+/* results/document/explain_op.c - one operation as text: its inputs, its rank, the decision about
+ * it.
  *
  * It is separate because a plan tells each decision, and --op tells one operation alone.
  */

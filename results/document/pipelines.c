@@ -1,5 +1,5 @@
-/* results/document/pipelines.c - explained pipelines: what their stages take, and their schedules over
- * time.
+/* results/document/pipelines.c - explained pipelines: what their stages take, and their schedules
+ * over time.
  *
  * It is separate from the other explanations, which tell of operations.
  */

@@ -12,7 +12,8 @@
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
 void fr__record_put_question(struct fr__document *doc, const struct fr_record *r,
                              bool with_strategy);
-/* What to know of the answers before their figures are believed: of all, or each by its strategy. */
+/* What to know of the answers before their figures are believed: of all, or each by its strategy.
+ * */
 void fr__record_put_warnings(struct fr__document *doc, const struct fr_results *rs);
 /* "profiled 31.1 %, calibrated 68.9 %": where the costs of computing come from, and a line end. */
 void fr__record_put_cost_sources(struct fr__document *doc, const struct fr_record *r);

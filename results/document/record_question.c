@@ -1,4 +1,5 @@
-/* results/document/record_question.c - what a table of records begins with: the question, cost sources.
+/* results/document/record_question.c - what a table of records begins with: the question, cost
+ * sources.
  *
  * It is separate because the table of one record and the table of several both begin so.
  */

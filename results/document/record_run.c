@@ -1,5 +1,5 @@
-/* results/document/record_run.c - the whole training run of an answer: how long, at what price, with
- * what energy.
+/* results/document/record_run.c - the whole training run of an answer: how long, at what price,
+ * with what energy.
  *
  * It is separate because it depends on what the user says of the run, which no record knows.
  */

@@ -293,8 +293,6 @@ enum fr_status fr__document_of_search(struct fr__document *doc, const void *what
     const struct fr_search_summary *m = fr_search_summary(r->search);
     char name[FR__TABLE_CELL];
 
-    if (a->n > 0)
-        return fr__document_of_clusters(doc, what, err);
     fr__table_text(name, m->workload);
     fr__say(doc, "%s on %zu GPUs of %s, global batch %u: the best of %zu layouts\n\n", name,
             m->n_gpus, m->topology, m->global_batch, m->n_rows);

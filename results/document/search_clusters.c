@@ -1,5 +1,5 @@
-/* results/document/search_clusters.c - searches on several clusters as tables: the best layout of each,
- * and what no other layout of any cluster beats in time, memory and price. */
+/* results/document/search_clusters.c - searches on several clusters as tables: the best layout of
+ * each, and what no other layout of any cluster beats in time, memory and price. */
 #include "config.h"
 
 #include "results/document/builders.h"

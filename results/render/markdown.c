@@ -10,43 +10,48 @@
 #include <string.h>
 
 /* Escaped wherever they stand; any ASCII punctuation may be (CommonMark, section 2.4). */
-static const char MARKUP[] = "\\`*_{}[]<>()#|~&!$@^";
+static const char MARKUP[] = "\\`*_[]<>#|~&$";
 
-static bool is_digit(char c)
+static bool is_blank(char c)
 {
-    return c >= '0' && c <= '9';
+    return c == ' ' || c == '\0';
 }
 
-/* What would begin a list or a rule at the beginning of a line: "-", "+", "=", and the point of
- * "1." */
-static bool begins_block(const char *line, size_t at)
+/* Where the mark is that would make a list, a rule or a heading of the line: "- ", "+ ", "---",
+ * "===", "1. ", "1) "; strlen(line): nowhere. */
+static size_t mark_of_block(const char *line)
 {
-    if (at == 0)
-        return strchr("-+=:", line[0]) != NULL;
-    if (line[at] != '.')
-        return false;
-    for (size_t i = 0; i < at; i++)
-        if (!is_digit(line[i]))
-            return false;
-    return true;
+    size_t n = strspn(line, "0123456789");
+
+    if (n == 0 && line[0] && strchr("-+=", line[0]))
+        return is_blank(line[1]) || line[1] == line[0] ? 0 : strlen(line);
+    if (n > 0 && (line[n] == '.' || line[n] == ')') && is_blank(line[n + 1]))
+        return n;
+    return strlen(line);
 }
 
-/* text without the blanks that indent it. */
-static void put_text(FILE *f, const char *text)
+static void put_escaped(FILE *f, const char *text, size_t mark)
 {
-    text += strspn(text, " ");
     for (size_t i = 0; text[i]; i++) {
-        if (strchr(MARKUP, text[i]) || begins_block(text, i))
+        if (strchr(MARKUP, text[i]) || i == mark)
             putc('\\', f);
         putc(text[i], f);
     }
+}
+
+/* In a heading or a cell. */
+static void put_text(FILE *f, const char *text)
+{
+    put_escaped(f, text, strlen(text));
 }
 
 /* Each on a line of its own, also where it is shown: two blanks end a line. */
 static void put_sentences(FILE *f, const struct fr__block *b)
 {
     for (size_t i = 0; i < b->n_lines; i++) {
-        put_text(f, b->lines[i]);
+        const char *line = b->lines[i] + strspn(b->lines[i], " "); /* text is indented, not this */
+
+        put_escaped(f, line, mark_of_block(line));
         fputs(i + 1 < b->n_lines ? "  \n" : "\n", f);
     }
 }

@@ -1,4 +1,4 @@
-/* tests/results/test_document.c - what builders say becomes blocks, and renderers write any of them. */
+/* tests/results/test_document.c - what builders say becomes blocks; renderers write any of them. */
 #include "config.h"
 
 #include "results/render/render.h"
@@ -87,10 +87,12 @@ START_TEST(markup_of_a_name_is_only_text_in_markdown)
     struct fr__document *d = fr__document_new();
 
     fr__say(d, "<b>&amp; `x` [a](b) _c_ \\ #1\n");
-    fr__say(d, "- not a list\n12. nor this one, 1.5\n");
-    check(d, "<b>&amp; `x` [a](b) _c_ \\ #1\n- not a list\n12. nor this one, 1.5\n",
-          "\\<b\\>\\&amp; \\`x\\` \\[a\\]\\(b\\) \\_c\\_ \\\\ \\#1  \n\\- not a list  \n"
-          "12\\. nor this one, 1.5\n");
+    fr__say(d, "- not a list\n12. nor this one, 1.5\n1.5 and -3\n-3 +4\n--- 7) x\n7) x\n");
+    check(d,
+          "<b>&amp; `x` [a](b) _c_ \\ #1\n- not a list\n12. nor this one, 1.5\n1.5 and -3\n-3 "
+          "+4\n--- 7) x\n7) x\n",
+          "\\<b\\>\\&amp; \\`x\\` \\[a\\](b) \\_c\\_ \\\\ \\#1  \n\\- not a list  \n"
+          "12\\. nor this one, 1.5  \n1.5 and -3  \n-3 +4  \n\\--- 7) x  \n7\\) x\n");
 }
 END_TEST
 

@@ -1,0 +1,55 @@
+#!/bin/sh
+# tests/cli/test_markdown.sh - Markdown of every kind of answer says what a terminal shows, word for
+# word, in tables and fences that are well formed.
+. "${srcdir:-.}/tests/support/command.sh"
+
+if ! command -v python3 > /dev/null; then
+    skip "no python3: no Markdown is read"
+    finish
+fi
+
+# words FILE: without the colons, dashes and dots that tell text apart from headings
+words() { tr -s ' ' '\n' < "$1" | sed 's/:$//' | grep -v '^\(--\|\)$'; }
+
+# same NAME ARGUMENT...: the command says the same as text and as Markdown
+same() {
+    kind=$1
+    shift
+    run "$@" -q
+    cp out text
+    run "$@" -q -o answer.md
+    check "${kind}_has_markdown" exits 0
+    python3 "$source/tests/support/markdown.py" answer.md > said 2> err
+    words text > want
+    words said > have
+    check "${kind}_says_the_same_words" cmp -s want have
+    check "${kind}_is_well_formed" test ! -s err
+    diff want have | head -n 4
+}
+
+small="-w lenet -t dgx1-v100 -g 2 -b 64"
+# shellcheck disable=SC2086 # lists of words
+{
+    same a_record simulate $small -s dp --no-timing -v
+    same a_comparison compare $small -s single -s dp -v
+    same a_sweep sweep $small -s single -s dp --all
+    same a_search search -w gpt2-small -t dgx1-v100 -g 2 -b 32
+    same an_explanation explain $small -s os-dpos
+    same a_layout explain -w gpt2-small -t dgx1-v100 -g 2 -b 32 -s hybrid:dp=1,tp=2
+    same pipelines explain -w gpt2-small -t dgx1-v100 -g 2 -b 32 -s pp -s pp:schedule=1f1b
+    same a_collective comm -t dgx1-v100 all-reduce -b 1M -e 4M
+    same its_steps comm -t dgx1-v100 all-reduce --explain
+    run simulate $small -s single -o a.json -q
+    run simulate $small -s dp -o b.json -q
+    same a_difference diff a.json b.json
+}
+run schedule draw 1f1b gpipe
+cp out text
+run schedule draw 1f1b gpipe -o boxes.md
+python3 "$source/tests/support/markdown.py" boxes.md > said 2> err
+words text > want
+words said > have
+check schedules_say_the_same_words cmp -s want have
+run simulate $small -s dp -o no/such/folder/a.md
+check a_missing_folder_is_said fails 1 "no/such/folder/a.md: cannot write"
+finish
