@@ -15,8 +15,8 @@ enum { FR__PRINTABLE = 8 }; /* bytes of one character, "\u202e" and a NUL among 
 /* The first character of s, of which n > 0 bytes are there, as it may be shown: itself; \xNN of an
  * ASCII control character and of a byte that is no UTF-8; \uNNNN of U+0080 to U+009F (ECMA-48's C1
  * controls), of marks, embeddings, overrides and isolates of Unicode Standard Annex 9, and of
- * U+2028 and U+2029, which end lines, and of U+FFFE and U+FFFF, which XML forbids. Sets *used to the
- * bytes of s that this is; returns the length of out. */
+ * U+2028 and U+2029, which end lines, and of U+FFFE and U+FFFF, which XML forbids. Sets *used to
+ * the bytes of s that this is; returns the length of out. */
 size_t fr__printable(const char *s, size_t n, char out[FR__PRINTABLE], size_t *used);
 
 #endif

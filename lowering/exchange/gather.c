@@ -80,9 +80,9 @@ static uint32_t op_before(const struct fr__exchange *x, uint32_t op)
     return FR_NONE;
 }
 
-/* It stands right before the first op that reads it, in the plan's order too: behind this step's sums
- * a stream in the order strict would wait for it for ever. after: the op of the forward pass that it
- * waits for, FR_NONE. */
+/* It stands right before the first op that reads it, in the plan's order too: behind this step's
+ * sums a stream in the order strict would wait for it for ever. after: the op of the forward pass
+ * that it waits for, FR_NONE. */
 static void gather_for_next(struct fr__exchange *x, const struct fr__replica *r, uint32_t set,
                             uint32_t rank, uint32_t after)
 {

@@ -266,8 +266,8 @@ enum fr_status fr__group_all(struct fr__rank_groups *out, struct fr__placer *pl,
 /* ---- a replica's part ---- */
 
 /* A device with two stages takes part in their sums in one order everywhere, or two devices would
- * wait for each other: a sum that is placed second and comes first has a priority before the other's.
- */
+ * wait for each other: a sum that is placed second and comes first has a priority before the
+ * other's. */
 static uint32_t add_member(struct fr__exchange *x, uint32_t device, uint32_t set,
                            uint32_t collective, uint32_t rank)
 {

@@ -1,5 +1,6 @@
-/* study/recipes/names.h - which recipes there are, by name; what they say is in recipe.h. It is apart so
- * that a question can refuse a name that nobody knows: recipes themselves set questions. */
+/* study/recipes/names.h - which recipes there are, by name; what they say is in recipe.h.
+ *
+ * It is apart so that a question can refuse a name that nobody knows: recipes set questions. */
 #ifndef FR_STUDY_RECIPES_NAMES_H
 #define FR_STUDY_RECIPES_NAMES_H
 

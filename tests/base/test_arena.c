@@ -21,7 +21,7 @@ static void free_arena(void)
     fr__arena_free(arena);
 }
 
-START_TEST(memory_is_zeroed_aligned_and_apart)
+TEST(memory_is_zeroed_aligned_and_apart)
 {
     unsigned char *blocks[200];
 
@@ -37,9 +37,8 @@ START_TEST(memory_is_zeroed_aligned_and_apart)
         for (size_t k = 0; k < 7 * i; k++)
             ck_assert_uint_eq(blocks[i][k], i);
 }
-END_TEST
 
-START_TEST(ids_that_are_not_given_yet_are_none)
+TEST(ids_that_are_not_given_yet_are_none)
 {
     uint32_t *ids = fr__arena_nones(arena, 3);
 
@@ -52,25 +51,22 @@ START_TEST(ids_that_are_not_given_yet_are_none)
     free(ids);
     ck_assert_ptr_null(fr__nones_new(SIZE_MAX / 2));
 }
-END_TEST
 
-START_TEST(nothing_of_nothing_is_a_valid_pointer)
+TEST(nothing_of_nothing_is_a_valid_pointer)
 {
     ck_assert_ptr_nonnull(fr__arena_alloc(arena, 0, 8));
     ck_assert_ptr_nonnull(fr__arena_alloc(arena, 8, 0));
 }
-END_TEST
 
-START_TEST(an_overflow_is_no_allocation)
+TEST(an_overflow_is_no_allocation)
 {
     ck_assert_ptr_null(fr__arena_alloc(arena, SIZE_MAX, 2));
     ck_assert_ptr_null(fr__arena_alloc(arena, SIZE_MAX / 2 + 2, 2)); /* 2 when it wraps */
     ck_assert_ptr_null(fr__arena_alloc(arena, SIZE_MAX, 1));
     ck_assert_ptr_nonnull(fr__arena_alloc(arena, 1, 1)); /* still in order */
 }
-END_TEST
 
-START_TEST(a_rewound_arena_gives_the_same_memory_zeroed)
+TEST(a_rewound_arena_gives_the_same_memory_zeroed)
 {
     char *kept = fr__arena_strdup(arena, "kept"), *first;
     struct fr__mark mark = fr__arena_mark(arena);
@@ -85,9 +81,8 @@ START_TEST(a_rewound_arena_gives_the_same_memory_zeroed)
         ck_assert_int_eq(first[i], 0);
     ck_assert_str_eq(kept, "kept");
 }
-END_TEST
 
-START_TEST(strings_are_copied_up_to_their_end)
+TEST(strings_are_copied_up_to_their_end)
 {
     static const char no_end[] = {'a', 'b', 'c'};
 
@@ -97,9 +92,8 @@ START_TEST(strings_are_copied_up_to_their_end)
     ck_assert_str_eq(fr__arena_strndup(arena, "abc", 0), "");
     ck_assert_str_eq(fr__arena_strndup(arena, "a\0c", 3), "a");
 }
-END_TEST
 
-START_TEST(no_arena_is_freed_without_harm)
+TEST(no_arena_is_freed_without_harm)
 {
     struct fr__arena *other = fr__arena_new();
     char *kept = fr__arena_strdup(other, "kept");
@@ -109,9 +103,8 @@ START_TEST(no_arena_is_freed_without_harm)
     ck_assert_ptr_nonnull(fr__arena_alloc(other, 1, 1));
     fr__arena_free(other);
 }
-END_TEST
 
-START_TEST(an_array_grows_and_keeps_what_it_holds)
+TEST(an_array_grows_and_keeps_what_it_holds)
 {
     uint32_t *array = NULL;
     size_t cap = 0;
@@ -128,9 +121,8 @@ START_TEST(an_array_grows_and_keeps_what_it_holds)
     ck_assert_uint_lt(cap, 2000);
     free(array);
 }
-END_TEST
 
-START_TEST(an_array_that_cannot_grow_is_unchanged)
+TEST(an_array_that_cannot_grow_is_unchanged)
 {
     uint64_t *array = NULL, *before;
     size_t cap = 0;
@@ -144,21 +136,12 @@ START_TEST(an_array_that_cannot_grow_is_unchanged)
     ck_assert_uint_eq(array[3], 5);
     free(array);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("arena");
 
     tcase_add_checked_fixture(tc, make_arena, free_arena);
-    tcase_add_test(tc, memory_is_zeroed_aligned_and_apart);
-    tcase_add_test(tc, ids_that_are_not_given_yet_are_none);
-    tcase_add_test(tc, nothing_of_nothing_is_a_valid_pointer);
-    tcase_add_test(tc, an_overflow_is_no_allocation);
-    tcase_add_test(tc, a_rewound_arena_gives_the_same_memory_zeroed);
-    tcase_add_test(tc, strings_are_copied_up_to_their_end);
-    tcase_add_test(tc, no_arena_is_freed_without_harm);
-    tcase_add_test(tc, an_array_grows_and_keeps_what_it_holds);
-    tcase_add_test(tc, an_array_that_cannot_grow_is_unchanged);
+    add_tests(tc);
     return run_case(tc, "arena");
 }

@@ -46,7 +46,7 @@ static void init(struct jobs *j)
     pthread_mutex_init(&j->lock, NULL);
 }
 
-START_TEST(every_job_is_done_once_by_any_number_of_threads)
+TEST(every_job_is_done_once_by_any_number_of_threads)
 {
     for (unsigned n = 1; n <= 8; n *= 2) {
         struct jobs j;
@@ -60,9 +60,8 @@ START_TEST(every_job_is_done_once_by_any_number_of_threads)
         ck_assert_uint_lt(j.most_thread, n);
     }
 }
-END_TEST
 
-START_TEST(the_first_failure_ends_it)
+TEST(the_first_failure_ends_it)
 {
     for (unsigned n = 1; n <= 4; n++) {
         struct jobs j;
@@ -81,9 +80,8 @@ START_TEST(the_first_failure_ends_it)
             ck_assert_int_eq(n_done, 4);
     }
 }
-END_TEST
 
-START_TEST(nothing_to_do_is_done)
+TEST(nothing_to_do_is_done)
 {
     struct jobs j;
     const struct fr__crew c = {.n_threads = fr__crew_size(4, 0), .user = &j, .work = work};
@@ -94,9 +92,8 @@ START_TEST(nothing_to_do_is_done)
     ck_assert_int_eq(fr__crew_run(&c, &err), FR_OK);
     ck_assert_int_eq(j.n_times[0], 0);
 }
-END_TEST
 
-START_TEST(a_cancelled_crew_begins_no_job)
+TEST(a_cancelled_crew_begins_no_job)
 {
     struct jobs j;
     struct fr__crew c = {.n_jobs = N_JOBS, .n_threads = 2, .user = &j, .work = work};
@@ -109,9 +106,8 @@ START_TEST(a_cancelled_crew_begins_no_job)
     for (size_t i = 0; i < N_JOBS; i++)
         ck_assert_int_eq(j.n_times[i], 0);
 }
-END_TEST
 
-START_TEST(the_caller_waits_until_it_has_no_more_to_do_itself)
+TEST(the_caller_waits_until_it_has_no_more_to_do_itself)
 {
     struct jobs j;
     const struct fr__crew c = {.n_jobs = N_JOBS,
@@ -127,26 +123,19 @@ START_TEST(the_caller_waits_until_it_has_no_more_to_do_itself)
     ck_assert_int_eq(fr__crew_run(&c, &err), FR_OK);
     ck_assert_int_ge(j.n_waits, 5);
 }
-END_TEST
 
-START_TEST(a_crew_is_never_larger_than_its_work)
+TEST(a_crew_is_never_larger_than_its_work)
 {
     ck_assert_uint_eq(fr__crew_size(8, 3), 3);
     ck_assert_uint_eq(fr__crew_size(2, 100), 2);
     ck_assert_uint_ge(fr__crew_size(0, 100), 1);
     ck_assert_uint_eq(fr__crew_size(100000, 100000), 1024);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("crew");
 
-    tcase_add_test(tc, every_job_is_done_once_by_any_number_of_threads);
-    tcase_add_test(tc, the_first_failure_ends_it);
-    tcase_add_test(tc, nothing_to_do_is_done);
-    tcase_add_test(tc, a_cancelled_crew_begins_no_job);
-    tcase_add_test(tc, the_caller_waits_until_it_has_no_more_to_do_itself);
-    tcase_add_test(tc, a_crew_is_never_larger_than_its_work);
+    add_tests(tc);
     return run_case(tc, "crew");
 }

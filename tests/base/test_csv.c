@@ -55,38 +55,34 @@ static void assert_rows(const char *text, const char *expected)
     ck_assert_str_eq(s.text, expected);
 }
 
-START_TEST(cells_come_in_the_order_of_the_columns_with_their_places)
+TEST(cells_come_in_the_order_of_the_columns_with_their_places)
 {
     assert_rows("id,name,flops\n1,a,2\n", "2:1[1] 2:3[a] 2:5[2]\n");
     assert_rows("flops,id,name\n1,a,2\n", "2:3[a] 2:5[2] 2:1[1]\n");
     assert_rows("id,flops\n1,2\n33,4\n", "2:1[1] 2:1[] 2:3[2]\n3:1[33] 3:1[] 3:4[4]\n");
 }
-END_TEST
 
-START_TEST(a_header_alone_has_no_rows)
+TEST(a_header_alone_has_no_rows)
 {
     assert_rows("id,name,flops", "");
     assert_rows("id,name,flops\n", "");
     assert_rows("id,name,flops\r\n\r\n", "");
 }
-END_TEST
 
-START_TEST(line_ends_may_be_lf_or_crlf_and_the_last_may_lack)
+TEST(line_ends_may_be_lf_or_crlf_and_the_last_may_lack)
 {
     assert_rows("id,name,flops\r\n1,a,2\r\n3,b,4", "2:1[1] 2:3[a] 2:5[2]\n3:1[3] 3:3[b] 3:5[4]\n");
     assert_rows("id,name,flops\r1,a,2\r3,b,4", "2:1[1] 2:3[a] 2:5[2]\n3:1[3] 3:3[b] 3:5[4]\n");
     assert_rows("\n\nid,name,flops\n\n1,a,2\n\r\n\n3,b,4",
                 "5:1[1] 5:3[a] 5:5[2]\n8:1[3] 8:3[b] 8:5[4]\n");
 }
-END_TEST
 
-START_TEST(a_mark_of_byte_order_is_skipped)
+TEST(a_mark_of_byte_order_is_skipped)
 {
     assert_rows("\xef\xbb\xbfid,name,flops\n1,a,2\n", "2:1[1] 2:3[a] 2:5[2]\n");
 }
-END_TEST
 
-START_TEST(quoted_cells_may_hold_commas_quotes_and_lines)
+TEST(quoted_cells_may_hold_commas_quotes_and_lines)
 {
     assert_rows("id,name,flops\n1,\"a,\"\"b\"\"\",2\n", "2:1[1] 2:3[a,\"b\"] 2:13[2]\n");
     assert_rows("id,name,flops\n1,\"a\nb,\r\nc\",2\n3,d,4\n",
@@ -94,26 +90,23 @@ START_TEST(quoted_cells_may_hold_commas_quotes_and_lines)
     assert_rows("id,name,flops\n\"\n1\",a,2\n", "2:1[\n1] 3:4[a] 3:6[2]\n");
     assert_rows("\"id\",\"name\",\"flops\"\n\"\",\"\",\"\"", "2:1[] 2:4[] 2:7[]\n");
 }
-END_TEST
 
-START_TEST(empty_cells_and_blanks_are_kept)
+TEST(empty_cells_and_blanks_are_kept)
 {
     assert_rows("id,name,flops\n,,\n", "2:1[] 2:2[] 2:3[]\n");
     assert_rows("id,name,flops\n 1 ,\t, 2", "2:1[ 1 ] 2:5[\t] 2:7[ 2]\n");
 }
-END_TEST
 
 /* A column counts bytes: the two characters before the last cell are two and three bytes long. */
-START_TEST(columns_count_bytes)
+TEST(columns_count_bytes)
 {
     assert_rows("id,name,flops\n1,\xc3\xa9\xe2\x82\xac,2\n",
                 "2:1[1] 2:3[\xc3\xa9\xe2\x82\xac] 2:9[2]\n");
 }
-END_TEST
 
 #define H "id,name,flops\n"
 
-START_TEST(bad_files_are_refused_at_the_place)
+TEST(bad_files_are_refused_at_the_place)
 {
     static const struct {
         const char *text, *message;
@@ -172,9 +165,8 @@ START_TEST(bad_files_are_refused_at_the_place)
         ck_assert_int_eq(err.code, FR_EPARSE);
     }
 }
-END_TEST
 
-START_TEST(a_nul_byte_is_refused)
+TEST(a_nul_byte_is_refused)
 {
     static const char text[] = H "1,a\0b,2\n";
     struct fr_error err;
@@ -183,9 +175,8 @@ START_TEST(a_nul_byte_is_refused)
     ck_assert_int_eq(read_text(text, sizeof(text) - 1, &s, &err), FR_EPARSE);
     assert_message(&err, "ops.csv:2:4: byte 0x00 is not text");
 }
-END_TEST
 
-START_TEST(a_failed_row_ends_the_reading)
+TEST(a_failed_row_ends_the_reading)
 {
     static const char text[] = H "1,a,12x\n2,b,12x\n3,c,4\n";
     struct fr_error err;
@@ -194,7 +185,6 @@ START_TEST(a_failed_row_ends_the_reading)
     ck_assert_int_eq(read_text(text, strlen(text), &s, &err), FR_EPARSE);
     ck_assert_uint_eq(s.n_rows, 1);
 }
-END_TEST
 
 /* A row of n cells under a header of three. */
 static enum fr_status read_wide_row(size_t n, struct fr_error *err)
@@ -209,7 +199,7 @@ static enum fr_status read_wide_row(size_t n, struct fr_error *err)
     return read_text(text, used, &s, err);
 }
 
-START_TEST(a_row_of_more_than_256_cells_is_refused_at_the_257th)
+TEST(a_row_of_more_than_256_cells_is_refused_at_the_257th)
 {
     struct fr_error err;
 
@@ -218,7 +208,6 @@ START_TEST(a_row_of_more_than_256_cells_is_refused_at_the_257th)
     ck_assert_int_eq(read_wide_row(257, &err), FR_EPARSE);
     assert_message(&err, "ops.csv:2:257: a row has more than 256 cells");
 }
-END_TEST
 
 /* A name of n bytes, quoted or not. */
 static enum fr_status read_long_cell(size_t n, bool is_quoted, struct fr_error *err)
@@ -236,7 +225,7 @@ static enum fr_status read_long_cell(size_t n, bool is_quoted, struct fr_error *
     return st;
 }
 
-START_TEST(a_cell_larger_than_a_mebibyte_is_refused_where_it_starts)
+TEST(a_cell_larger_than_a_mebibyte_is_refused_where_it_starts)
 {
     struct fr_error err;
 
@@ -246,7 +235,6 @@ START_TEST(a_cell_larger_than_a_mebibyte_is_refused_where_it_starts)
     ck_assert_int_eq(read_long_cell(3 << 20, true, &err), FR_EPARSE);
     assert_message(&err, "ops.csv:2:3: the cell that starts here is larger than 1 MiB");
 }
-END_TEST
 
 /* ---- files ---- */
 
@@ -274,7 +262,7 @@ static enum fr_status count_row(void *user, const struct fr__cell cells[], struc
 }
 
 /* Rows of eight bytes and a euro sign: it falls across the blocks that the file is read in. */
-START_TEST(a_file_read_in_blocks_is_as_from_memory)
+TEST(a_file_read_in_blocks_is_as_from_memory)
 {
     enum { ROWS = 30000 };
     char *text = malloc(ROWS * 32);
@@ -290,9 +278,8 @@ START_TEST(a_file_read_in_blocks_is_as_from_memory)
     ck_assert_uint_eq(n, ROWS);
     unlink(file_name);
 }
-END_TEST
 
-START_TEST(a_character_cut_by_the_end_of_the_file_is_refused)
+TEST(a_character_cut_by_the_end_of_the_file_is_refused)
 {
     static const char text[] = H "1,\xe2\x82";
     struct fr_error err;
@@ -303,9 +290,8 @@ START_TEST(a_character_cut_by_the_end_of_the_file_is_refused)
     assert_message(&err, "test_base_csv.tmp:2:3: byte 0xe2 is not UTF-8 text");
     unlink(file_name);
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_refused)
+TEST(what_is_no_file_is_refused)
 {
     struct fr_error err;
     struct seen s = {0};
@@ -315,9 +301,8 @@ START_TEST(what_is_no_file_is_refused)
     ck_assert_int_eq(fr__csv_read("/", columns, see, &s, &err), FR_EPARSE);
     assert_message(&err, "/: is a folder, expected a file");
 }
-END_TEST
 
-START_TEST(written_cells_read_back)
+TEST(written_cells_read_back)
 {
     static const char *const texts[] = {"",    "a",        "a,b",  "\"",   "a\nb", "\r",     " a",
                                         "a\t", "\xc3\xa9", "=1+1", "+a",   "-a,b", "@\"a\"", "'=a",
@@ -345,9 +330,8 @@ START_TEST(written_cells_read_back)
     }
     unlink(file_name);
 }
-END_TEST
 
-START_TEST(texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not)
+TEST(texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not)
 {
     static const struct {
         const char *text, *written;
@@ -374,9 +358,8 @@ START_TEST(texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(control_characters_are_refused)
+TEST(control_characters_are_refused)
 {
     struct fr_error err = {0};
     struct seen s;
@@ -387,29 +370,11 @@ START_TEST(control_characters_are_refused)
     ck_assert_int_eq(read_text(c1, sizeof(c1) - 1, &s, &err), FR_EPARSE);
     assert_message(&err, "ops.csv:2:4: byte 0xc2 is not text");
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("csv");
 
-    tcase_add_test(tc, cells_come_in_the_order_of_the_columns_with_their_places);
-    tcase_add_test(tc, a_header_alone_has_no_rows);
-    tcase_add_test(tc, line_ends_may_be_lf_or_crlf_and_the_last_may_lack);
-    tcase_add_test(tc, a_mark_of_byte_order_is_skipped);
-    tcase_add_test(tc, quoted_cells_may_hold_commas_quotes_and_lines);
-    tcase_add_test(tc, empty_cells_and_blanks_are_kept);
-    tcase_add_test(tc, columns_count_bytes);
-    tcase_add_test(tc, bad_files_are_refused_at_the_place);
-    tcase_add_test(tc, a_nul_byte_is_refused);
-    tcase_add_test(tc, texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not);
-    tcase_add_test(tc, control_characters_are_refused);
-    tcase_add_test(tc, a_failed_row_ends_the_reading);
-    tcase_add_test(tc, a_row_of_more_than_256_cells_is_refused_at_the_257th);
-    tcase_add_test(tc, a_cell_larger_than_a_mebibyte_is_refused_where_it_starts);
-    tcase_add_test(tc, a_file_read_in_blocks_is_as_from_memory);
-    tcase_add_test(tc, a_character_cut_by_the_end_of_the_file_is_refused);
-    tcase_add_test(tc, what_is_no_file_is_refused);
-    tcase_add_test(tc, written_cells_read_back);
+    add_tests(tc);
     return run_case(tc, "csv");
 }

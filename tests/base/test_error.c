@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-START_TEST(a_message_names_the_parts_of_the_place_that_exist)
+TEST(a_message_names_the_parts_of_the_place_that_exist)
 {
     struct fr_error err;
 
@@ -24,9 +24,8 @@ START_TEST(a_message_names_the_parts_of_the_place_that_exist)
     ck_assert_int_eq(fr__fail_nomem(&err), FR_ENOMEM);
     assert_message(&err, "out of memory");
 }
-END_TEST
 
-START_TEST(nobody_has_to_want_the_message)
+TEST(nobody_has_to_want_the_message)
 {
     char buf[4] = "abc";
     struct fr_error err;
@@ -37,10 +36,9 @@ START_TEST(nobody_has_to_want_the_message)
     ck_assert_str_eq(buf, "abc");
     ck_assert_str_eq(fr_error_string(&err, buf, sizeof(buf)), "lon");
 }
-END_TEST
 
 /* ESC starts a terminal's commands; so does U+009B (c2 9b). */
-START_TEST(no_input_reaches_the_terminal_raw)
+TEST(no_input_reaches_the_terminal_raw)
 {
     /* each character that Unicode Standard Annex 9 gives a direction without a shape, and the two
      * that end lines */
@@ -62,9 +60,8 @@ START_TEST(no_input_reaches_the_terminal_raw)
     ck_assert_str_eq(err.file, "a\\x1b[2J");
     ck_assert_str_eq(err.text, "\\x01\\x0a\\x7f\\xff\\u009b\\xe2\\x82 \xc3\xa9\xf0\x9f\x98\x80");
 }
-END_TEST
 
-START_TEST(a_message_may_quote_the_last_one)
+TEST(a_message_may_quote_the_last_one)
 {
     struct fr_error err;
 
@@ -72,9 +69,8 @@ START_TEST(a_message_may_quote_the_last_one)
     fr__fail(&err, FR_EPARSE, (struct fr_loc){err.file, 2, 2}, "outer: %s", err.text);
     assert_message(&err, "a:2:2: outer: inner");
 }
-END_TEST
 
-START_TEST(a_long_message_is_cut_between_characters)
+TEST(a_long_message_is_cut_between_characters)
 {
     char text[1001];
     struct fr_error err;
@@ -95,9 +91,8 @@ START_TEST(a_long_message_is_cut_between_characters)
     ck_assert_uint_eq(strlen(err.text), 510);
     ck_assert_str_eq(err.text + 507, "...");
 }
-END_TEST
 
-START_TEST(a_message_that_just_fits_is_whole)
+TEST(a_message_that_just_fits_is_whole)
 {
     char text[513];
     struct fr_error err;
@@ -112,9 +107,8 @@ START_TEST(a_message_that_just_fits_is_whole)
     ck_assert_uint_eq(strlen(err.text), 511);
     ck_assert_str_eq(err.text + 507, "x...");
 }
-END_TEST
 
-START_TEST(an_excerpt_is_whole_or_says_that_it_is_not)
+TEST(an_excerpt_is_whole_or_says_that_it_is_not)
 {
     char buf[FR__EXCERPT], text[200];
 
@@ -130,9 +124,8 @@ START_TEST(an_excerpt_is_whole_or_says_that_it_is_not)
     memcpy(text + 59, "\xc3\xa9", 2);
     ck_assert_str_eq(fr__excerpt(text, buf) + 58, "x...");
 }
-END_TEST
 
-START_TEST(the_nearest_name_is_found_if_it_is_near)
+TEST(the_nearest_name_is_found_if_it_is_near)
 {
     static const char *const names[] = {"bandwidth", "latency", "s", "links", NULL};
 
@@ -146,9 +139,8 @@ START_TEST(the_nearest_name_is_found_if_it_is_near)
     ck_assert_ptr_null(fr__nearest("bandwith", names, 0));
     ck_assert_ptr_null(fr__nearest("links", names, 3)); /* among the first three */
 }
-END_TEST
 
-START_TEST(a_word_of_any_length_is_compared)
+TEST(a_word_of_any_length_is_compared)
 {
     char word[1000];
     const char *names[] = {"x", NULL};
@@ -159,9 +151,8 @@ START_TEST(a_word_of_any_length_is_compared)
     names[0] = word;
     ck_assert_ptr_null(fr__nearest("xxxx", names, SIZE_MAX));
 }
-END_TEST
 
-START_TEST(the_question_is_empty_without_a_near_name)
+TEST(the_question_is_empty_without_a_near_name)
 {
     static const char *const names[] = {"ring", "tree", NULL};
     char buf[64];
@@ -170,9 +161,8 @@ START_TEST(the_question_is_empty_without_a_near_name)
                      ", did you mean 'ring'?");
     ck_assert_str_eq(fr__did_you_mean("butterfly", names, SIZE_MAX, buf, sizeof(buf)), "");
 }
-END_TEST
 
-START_TEST(a_word_that_names_go_on_from_suggests_them)
+TEST(a_word_that_names_go_on_from_suggests_them)
 {
     static const char *const models[] = {"gpt",     "gpt2-small", "gpt2-xl", "gpt3-1b",
                                          "gpt3-2b", "gpt3-3b",    "gpt3-4b", "gpt3-5b"};
@@ -192,22 +182,11 @@ START_TEST(a_word_that_names_go_on_from_suggests_them)
     ck_assert_str_eq(fr__did_you_mean("gpt2", models, 8, tight, sizeof(tight)),
                      ", did you mean 'gpt'?");
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("error");
 
-    tcase_add_test(tc, a_message_names_the_parts_of_the_place_that_exist);
-    tcase_add_test(tc, nobody_has_to_want_the_message);
-    tcase_add_test(tc, a_word_that_names_go_on_from_suggests_them);
-    tcase_add_test(tc, no_input_reaches_the_terminal_raw);
-    tcase_add_test(tc, a_message_may_quote_the_last_one);
-    tcase_add_test(tc, a_long_message_is_cut_between_characters);
-    tcase_add_test(tc, a_message_that_just_fits_is_whole);
-    tcase_add_test(tc, an_excerpt_is_whole_or_says_that_it_is_not);
-    tcase_add_test(tc, the_nearest_name_is_found_if_it_is_near);
-    tcase_add_test(tc, a_word_of_any_length_is_compared);
-    tcase_add_test(tc, the_question_is_empty_without_a_near_name);
+    add_tests(tc);
     return run_case(tc, "error");
 }

@@ -77,7 +77,7 @@ static void check_json(const struct cart *c, const char *expected)
     free(text);
 }
 
-START_TEST(json_has_the_figures_in_the_order_of_the_table)
+TEST(json_has_the_figures_in_the_order_of_the_table)
 {
     check_json(&laden, "{\n"
                        "  \"name\": \"a,b\",\n"
@@ -94,9 +94,8 @@ START_TEST(json_has_the_figures_in_the_order_of_the_table)
                        "  \"parts\": {\"bed\": 1, \"pole\": 2}\n"
                        "}\n");
 }
-END_TEST
 
-START_TEST(what_is_not_known_is_null_and_what_is_not_there_has_no_key)
+TEST(what_is_not_known_is_null_and_what_is_not_there_has_no_key)
 {
     check_json(&empty, "{\n"
                        "  \"name\": \"c\",\n"
@@ -108,10 +107,9 @@ START_TEST(what_is_not_known_is_null_and_what_is_not_there_has_no_key)
                        "  \"parts\": {\"pole\": 2}\n"
                        "}\n");
 }
-END_TEST
 
 /* The order names two; the others that are no details follow as the table has them. */
-START_TEST(csv_has_what_its_order_names_and_then_every_other_value)
+TEST(csv_has_what_its_order_names_and_then_every_other_value)
 {
     static const char *const order[] = {"speed", "radius=spare.radius_m", NULL};
     char *text = NULL;
@@ -130,9 +128,8 @@ START_TEST(csv_has_what_its_order_names_and_then_every_other_value)
                            ",,c,,,,0");
     free(text);
 }
-END_TEST
 
-START_TEST(a_figure_that_was_set_is_read_back)
+TEST(a_figure_that_was_set_is_read_back)
 {
     struct cart c = empty;
     struct fr_value v = {.kind = FR_FIGURE_NUMBER, .number = 4};
@@ -149,14 +146,10 @@ START_TEST(a_figure_that_was_set_is_read_back)
     ck_assert_str_eq(v.text, "left");
     ck_assert_ptr_null(fr__figure_find(cart, "colour"));
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("figures");
-    tcase_add_test(tc, json_has_the_figures_in_the_order_of_the_table);
-    tcase_add_test(tc, what_is_not_known_is_null_and_what_is_not_there_has_no_key);
-    tcase_add_test(tc, csv_has_what_its_order_names_and_then_every_other_value);
-    tcase_add_test(tc, a_figure_that_was_set_is_read_back);
+    add_tests(tc);
     return run_case(tc, "base/figures");
 }

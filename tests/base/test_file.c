@@ -69,7 +69,7 @@ static void assert_file(const char *path, const char *expected)
 
 /* ---- reading ---- */
 
-START_TEST(files_of_any_small_size_are_read_whole)
+TEST(files_of_any_small_size_are_read_whole)
 {
     put_file("empty", "");
     assert_file("empty", "");
@@ -78,9 +78,8 @@ START_TEST(files_of_any_small_size_are_read_whole)
     put_file("some", "a\nb\n");
     assert_file("some", "a\nb\n");
 }
-END_TEST
 
-START_TEST(a_file_may_have_just_the_size_allowed)
+TEST(a_file_may_have_just_the_size_allowed)
 {
     struct fr_error err;
     char *text = NULL;
@@ -96,10 +95,9 @@ START_TEST(a_file_may_have_just_the_size_allowed)
     ck_assert_ptr_null(text);
     ck_assert_int_eq(fr__read_file("f", 0, &text, &len, &err), FR_ERANGE);
 }
-END_TEST
 
 /* Linux gives the size of files in /proc as 0 whatever they hold. */
-START_TEST(the_size_that_the_system_states_is_not_trusted)
+TEST(the_size_that_the_system_states_is_not_trusted)
 {
     struct fr_error err;
     char *text;
@@ -115,10 +113,9 @@ START_TEST(the_size_that_the_system_states_is_not_trusted)
     free(text);
     ck_assert_int_eq(fr__read_file("/proc/self/stat", 10, &text, &len, &err), FR_ERANGE);
 }
-END_TEST
 
 /* Opening a pipe without a writer would wait forever: Check's time limit would end this test. */
-START_TEST(what_is_no_regular_file_is_refused_at_once)
+TEST(what_is_no_regular_file_is_refused_at_once)
 {
     struct fr_error err;
     char *text;
@@ -132,9 +129,8 @@ START_TEST(what_is_no_regular_file_is_refused_at_once)
     ck_assert_int_eq(fr__read_file(".", 10, &text, &len, &err), FR_EPARSE);
     assert_message(&err, ".: is a folder, expected a file");
 }
-END_TEST
 
-START_TEST(what_does_not_exist_is_named)
+TEST(what_does_not_exist_is_named)
 {
     struct fr_error err;
     char *text;
@@ -146,9 +142,8 @@ START_TEST(what_does_not_exist_is_named)
     put_file("file", "");
     ck_assert_int_eq(fr__read_file("file/below", 10, &text, &len, &err), FR_ENOENT);
 }
-END_TEST
 
-START_TEST(folders_and_files_are_told_apart)
+TEST(folders_and_files_are_told_apart)
 {
     put_file("file", "");
     ck_assert(fr__is_folder("."));
@@ -158,7 +153,6 @@ START_TEST(folders_and_files_are_told_apart)
     ck_assert(fr__exists("file"));
     ck_assert(!fr__exists("nothing"));
 }
-END_TEST
 
 /* ---- writing ---- */
 
@@ -173,7 +167,7 @@ static void write_out(const char *path, const char *text)
     fr__out_abort(&out); /* does nothing any more */
 }
 
-START_TEST(a_file_appears_on_commit_only)
+TEST(a_file_appears_on_commit_only)
 {
     struct fr_error err;
     struct fr__out out;
@@ -185,9 +179,8 @@ START_TEST(a_file_appears_on_commit_only)
     assert_file("f", "new");
     ck_assert_int_eq(count_entries(), 1);
 }
-END_TEST
 
-START_TEST(an_abandoned_file_leaves_nothing_and_changes_nothing)
+TEST(an_abandoned_file_leaves_nothing_and_changes_nothing)
 {
     struct fr_error err;
     struct fr__out out;
@@ -200,9 +193,8 @@ START_TEST(an_abandoned_file_leaves_nothing_and_changes_nothing)
     assert_file("f", "old");
     ck_assert_int_eq(count_entries(), 1);
 }
-END_TEST
 
-START_TEST(two_writers_of_one_file_do_not_mix)
+TEST(two_writers_of_one_file_do_not_mix)
 {
     struct fr_error err;
     struct fr__out a, b;
@@ -217,9 +209,8 @@ START_TEST(two_writers_of_one_file_do_not_mix)
     assert_file("f", "first");
     ck_assert_int_eq(count_entries(), 1);
 }
-END_TEST
 
-START_TEST(a_new_file_has_the_permissions_of_the_mask)
+TEST(a_new_file_has_the_permissions_of_the_mask)
 {
     mode_t old = umask(027);
     struct stat sb;
@@ -229,9 +220,8 @@ START_TEST(a_new_file_has_the_permissions_of_the_mask)
     ck_assert_int_eq(stat("f", &sb), 0);
     ck_assert_uint_eq(sb.st_mode & 0777, 0640);
 }
-END_TEST
 
-START_TEST(a_replaced_file_keeps_its_permissions)
+TEST(a_replaced_file_keeps_its_permissions)
 {
     struct stat sb;
 
@@ -242,9 +232,8 @@ START_TEST(a_replaced_file_keeps_its_permissions)
     ck_assert_uint_eq(sb.st_mode & 0777, 0604);
     assert_file("f", "new");
 }
-END_TEST
 
-START_TEST(a_link_is_followed_and_stays)
+TEST(a_link_is_followed_and_stays)
 {
     struct stat sb;
 
@@ -255,9 +244,8 @@ START_TEST(a_link_is_followed_and_stays)
     ck_assert_int_eq(lstat("link", &sb), 0);
     ck_assert(S_ISLNK(sb.st_mode));
 }
-END_TEST
 
-START_TEST(a_name_as_long_as_the_file_system_allows_can_be_written)
+TEST(a_name_as_long_as_the_file_system_allows_can_be_written)
 {
     char name[256];
 
@@ -266,9 +254,8 @@ START_TEST(a_name_as_long_as_the_file_system_allows_can_be_written)
     write_out(name, "x");
     assert_file(name, "x");
 }
-END_TEST
 
-START_TEST(places_that_cannot_be_written_are_refused)
+TEST(places_that_cannot_be_written_are_refused)
 {
     struct fr_error err;
     struct fr__out out;
@@ -280,9 +267,8 @@ START_TEST(places_that_cannot_be_written_are_refused)
     assert_message(&err, ".: is a folder, expected a file");
     fr__out_abort(&out);
 }
-END_TEST
 
-START_TEST(a_device_is_written_in_place)
+TEST(a_device_is_written_in_place)
 {
     struct stat sb;
 
@@ -290,10 +276,9 @@ START_TEST(a_device_is_written_in_place)
     ck_assert_int_eq(stat("/dev/null", &sb), 0);
     ck_assert(S_ISCHR(sb.st_mode));
 }
-END_TEST
 
 /* The shell's "forerun -o /dev/stdout > f": what was there before stays, the file is the same. */
-START_TEST(standard_output_in_a_file_is_appended_to)
+TEST(standard_output_in_a_file_is_appended_to)
 {
     int saved = dup(STDOUT_FILENO), fd = open("f", O_WRONLY | O_CREAT, 0600);
 
@@ -309,9 +294,8 @@ START_TEST(standard_output_in_a_file_is_appended_to)
     assert_file("f", "ab");
     ck_assert_int_eq(count_entries(), 1);
 }
-END_TEST
 
-START_TEST(a_full_disk_is_an_error_at_the_latest_on_commit)
+TEST(a_full_disk_is_an_error_at_the_latest_on_commit)
 {
     struct fr_error err;
     struct fr__out out;
@@ -328,9 +312,8 @@ START_TEST(a_full_disk_is_an_error_at_the_latest_on_commit)
         assert_message(&err, "/dev/full: cannot write: No space left on device");
     }
 }
-END_TEST
 
-START_TEST(two_names_of_one_file_are_known_also_before_it_is_there)
+TEST(two_names_of_one_file_are_known_also_before_it_is_there)
 {
     static const struct {
         const char *a, *b;
@@ -368,30 +351,12 @@ START_TEST(two_names_of_one_file_are_known_also_before_it_is_there)
     }
     ck_assert_int_eq(unlink("in/dangling"), 0);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("file");
 
     tcase_add_checked_fixture(tc, enter_folder, leave_folder);
-    tcase_add_test(tc, files_of_any_small_size_are_read_whole);
-    tcase_add_test(tc, a_file_may_have_just_the_size_allowed);
-    tcase_add_test(tc, the_size_that_the_system_states_is_not_trusted);
-    tcase_add_test(tc, what_is_no_regular_file_is_refused_at_once);
-    tcase_add_test(tc, what_does_not_exist_is_named);
-    tcase_add_test(tc, folders_and_files_are_told_apart);
-    tcase_add_test(tc, a_file_appears_on_commit_only);
-    tcase_add_test(tc, an_abandoned_file_leaves_nothing_and_changes_nothing);
-    tcase_add_test(tc, two_writers_of_one_file_do_not_mix);
-    tcase_add_test(tc, a_new_file_has_the_permissions_of_the_mask);
-    tcase_add_test(tc, a_replaced_file_keeps_its_permissions);
-    tcase_add_test(tc, a_link_is_followed_and_stays);
-    tcase_add_test(tc, a_name_as_long_as_the_file_system_allows_can_be_written);
-    tcase_add_test(tc, places_that_cannot_be_written_are_refused);
-    tcase_add_test(tc, a_device_is_written_in_place);
-    tcase_add_test(tc, standard_output_in_a_file_is_appended_to);
-    tcase_add_test(tc, a_full_disk_is_an_error_at_the_latest_on_commit);
-    tcase_add_test(tc, two_names_of_one_file_are_known_also_before_it_is_there);
+    add_tests(tc);
     return run_case(tc, "file");
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-START_TEST(an_empty_table_has_nothing)
+TEST(an_empty_table_has_nothing)
 {
     struct fr__hash_table t = {0};
     size_t at;
@@ -17,10 +17,9 @@ START_TEST(an_empty_table_has_nothing)
     fr__hash_fini(&t);
     fr__hash_fini(&t);
 }
-END_TEST
 
 /* Sizes around each growth: at 32, 64, 128, ... ids the slots are doubled. */
-START_TEST(every_id_is_found_after_each_growth)
+TEST(every_id_is_found_after_each_growth)
 {
     struct fr__hash_table t = {0};
 
@@ -38,11 +37,10 @@ START_TEST(every_id_is_found_after_each_growth)
     }
     fr__hash_fini(&t);
 }
-END_TEST
 
 /* All hashes equal, in the last slot of any size, so that the walk goes round the end, and is
  * longer than the first table. Each id comes once, between others of the neighbouring slot. */
-START_TEST(ids_of_one_hash_are_all_walked_and_no_others)
+TEST(ids_of_one_hash_are_all_walked_and_no_others)
 {
     enum { N = 100 };
     struct fr__hash_table t = {0};
@@ -65,11 +63,10 @@ START_TEST(ids_of_one_hash_are_all_walked_and_no_others)
     ck_assert_uint_eq(fr__hash_first(&t, 1, &at), FR_NONE);
     fr__hash_fini(&t);
 }
-END_TEST
 
 /* The first outputs of splitmix64 from seed 0, whose state after k steps is k times the golden
  * gamma (Vigna's splitmix64.c gives e220a8397b1dcdaf, 6e789e6aa1b965f4). */
-START_TEST(the_hash_of_an_id_is_splitmix)
+TEST(the_hash_of_an_id_is_splitmix)
 {
     const uint64_t gamma = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -77,11 +74,10 @@ START_TEST(the_hash_of_an_id_is_splitmix)
     ck_assert(fr__hash_id(gamma) == UINT64_C(0xe220a8397b1dcdaf));
     ck_assert(fr__hash_id(2 * gamma) == UINT64_C(0x6e789e6aa1b965f4));
 }
-END_TEST
 
 /* FNV-1a of "" is its offset basis, of "a" af63dc4c8601ec8c, of "foobar" 85944171f73967e8 (RFC
  * 9923). */
-START_TEST(the_hash_of_bytes_is_fnv_mixed)
+TEST(the_hash_of_bytes_is_fnv_mixed)
 {
     ck_assert(fr__hash_string("") == fr__hash_id(UINT64_C(0xcbf29ce484222325)));
     ck_assert(fr__hash_string("a") == fr__hash_id(UINT64_C(0xaf63dc4c8601ec8c)));
@@ -90,11 +86,10 @@ START_TEST(the_hash_of_bytes_is_fnv_mixed)
     ck_assert(fr__hash_bytes("foo\0bar", 7) != fr__hash_string("foo"));
     ck_assert(fr__hash_bytes("\xff", 1) != fr__hash_bytes("\x7f", 1));
 }
-END_TEST
 
 /* Names of a graph end in numbers: all low bits of their hashes must tell them apart. A good
  * hash fills n (1 - exp(-1)) of n slots with n keys: 2589 of 4096, one sigma 25. */
-START_TEST(names_that_end_in_numbers_spread)
+TEST(names_that_end_in_numbers_spread)
 {
     enum { N = 4096 };
     static bool is_used[N];
@@ -109,9 +104,8 @@ START_TEST(names_that_end_in_numbers_spread)
         n_used += is_used[i];
     ck_assert_uint_gt(n_used, 2450);
 }
-END_TEST
 
-START_TEST(strings_are_numbered_in_the_order_they_come)
+TEST(strings_are_numbered_in_the_order_they_come)
 {
     static char names[1000][8];
     struct fr__strings s = {0};
@@ -138,18 +132,11 @@ START_TEST(strings_are_numbered_in_the_order_they_come)
     fr__strings_fini(&s);
     ck_assert_uint_eq(fr__strings_find(&s, "x0"), FR_NONE);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("hash");
 
-    tcase_add_test(tc, an_empty_table_has_nothing);
-    tcase_add_test(tc, every_id_is_found_after_each_growth);
-    tcase_add_test(tc, ids_of_one_hash_are_all_walked_and_no_others);
-    tcase_add_test(tc, the_hash_of_an_id_is_splitmix);
-    tcase_add_test(tc, the_hash_of_bytes_is_fnv_mixed);
-    tcase_add_test(tc, names_that_end_in_numbers_spread);
-    tcase_add_test(tc, strings_are_numbered_in_the_order_they_come);
+    add_tests(tc);
     return run_case(tc, "hash");
 }

@@ -32,7 +32,7 @@ static void assert_written(const char *expected)
     ck_assert_str_eq(written, expected);
 }
 
-START_TEST(nested_values_are_indented_by_two)
+TEST(nested_values_are_indented_by_two)
 {
     fr__json_open(&json, NULL, '{', false);
     fr__json_string(&json, "name", "vgg16");
@@ -57,9 +57,8 @@ START_TEST(nested_values_are_indented_by_two)
                    "  \"none\": null\n"
                    "}\n");
 }
-END_TEST
 
-START_TEST(compact_values_stay_on_one_line_with_all_inside)
+TEST(compact_values_stay_on_one_line_with_all_inside)
 {
     fr__json_open(&json, NULL, '[', false);
     fr__json_open(&json, NULL, '{', true);
@@ -73,9 +72,8 @@ START_TEST(compact_values_stay_on_one_line_with_all_inside)
     fr__json_close(&json, ']');
     assert_written("[\n  {\"a\": 1, \"b\": [2, 3]},\n  4\n]\n");
 }
-END_TEST
 
-START_TEST(empty_values_have_no_line_inside)
+TEST(empty_values_have_no_line_inside)
 {
     fr__json_open(&json, NULL, '[', false);
     fr__json_close(&json, ']');
@@ -83,9 +81,8 @@ START_TEST(empty_values_have_no_line_inside)
     fr__json_close(&json, '}');
     assert_written("[]\n{}\n");
 }
-END_TEST
 
-START_TEST(a_closed_value_does_not_leak_into_the_next)
+TEST(a_closed_value_does_not_leak_into_the_next)
 {
     fr__json_open(&json, NULL, '[', true);
     fr__json_count(&json, NULL, 1);
@@ -95,9 +92,8 @@ START_TEST(a_closed_value_does_not_leak_into_the_next)
     fr__json_close(&json, ']');
     assert_written("[1]\n[\n  2\n]\n");
 }
-END_TEST
 
-START_TEST(numbers_are_shortest_and_null_when_not_finite)
+TEST(numbers_are_shortest_and_null_when_not_finite)
 {
     fr__json_open(&json, NULL, '[', true);
     fr__json_number(&json, NULL, 0.1);
@@ -109,9 +105,8 @@ START_TEST(numbers_are_shortest_and_null_when_not_finite)
     fr__json_close(&json, ']');
     assert_written("[0.1, 1e-09, -3, null, null, 18446744073709551615]\n");
 }
-END_TEST
 
-START_TEST(strings_are_escaped)
+TEST(strings_are_escaped)
 {
     fr__json_open(&json, NULL, '{', true);
     fr__json_string(&json, "k\"\n", "\"\\/\b\f\n\r\t\x01\x1f\x7f");
@@ -121,25 +116,22 @@ START_TEST(strings_are_escaped)
     assert_written("{\"k\\\"\\n\": \"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\", "
                    "\"n\": null, \"\": \"\"}\n");
 }
-END_TEST
 
 /* What a reader would not see: RFC 8259 lets any character be written so. */
-START_TEST(hidden_characters_are_escaped)
+TEST(hidden_characters_are_escaped)
 {
     fr__json_write_string(stream, "a\u202eb\u2066\xc2\x9b\x7f\r\xc3\xa9");
     assert_written("\"a\\u202eb\\u2066\\u009b\\u007f\\r\xc3\xa9\"");
 }
-END_TEST
 
 /* One U+FFFD (ef bf bd) for each byte that belongs to no character. */
-START_TEST(bytes_that_are_not_utf8_are_replaced)
+TEST(bytes_that_are_not_utf8_are_replaced)
 {
     fr__json_write_string(stream, "\xc3\xa9\xff\xe2\x82-\xf0\x9f\x98\x80");
     assert_written("\"\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd-\xf0\x9f\x98\x80\"");
 }
-END_TEST
 
-START_TEST(nesting_may_be_as_deep_as_promised)
+TEST(nesting_may_be_as_deep_as_promised)
 {
     char expected[2 * FR__JSON_DEPTH + 2];
 
@@ -152,21 +144,12 @@ START_TEST(nesting_may_be_as_deep_as_promised)
     memcpy(expected + 2 * FR__JSON_DEPTH, "\n", 2);
     assert_written(expected);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("json");
 
     tcase_add_checked_fixture(tc, open_stream, close_stream);
-    tcase_add_test(tc, nested_values_are_indented_by_two);
-    tcase_add_test(tc, compact_values_stay_on_one_line_with_all_inside);
-    tcase_add_test(tc, empty_values_have_no_line_inside);
-    tcase_add_test(tc, a_closed_value_does_not_leak_into_the_next);
-    tcase_add_test(tc, numbers_are_shortest_and_null_when_not_finite);
-    tcase_add_test(tc, strings_are_escaped);
-    tcase_add_test(tc, hidden_characters_are_escaped);
-    tcase_add_test(tc, bytes_that_are_not_utf8_are_replaced);
-    tcase_add_test(tc, nesting_may_be_as_deep_as_promised);
+    add_tests(tc);
     return run_case(tc, "json");
 }

@@ -10,7 +10,7 @@
 static const char *const colours[] = {"red", "green", "blue"};
 static const struct fr__name_list list = FR__NAMES(colours);
 
-START_TEST(words_read_back)
+TEST(words_read_back)
 {
     ck_assert_uint_eq(list.n, 3);
     for (unsigned i = 0; i < list.n; i++) {
@@ -18,34 +18,30 @@ START_TEST(words_read_back)
         ck_assert_uint_eq(fr__name_parse(&list, colours[i]), i);
     }
 }
-END_TEST
 
-START_TEST(a_value_without_a_word_is_unknown)
+TEST(a_value_without_a_word_is_unknown)
 {
     ck_assert_str_eq(fr__name_of(&list, 3), "unknown");
     ck_assert_str_eq(fr__name_of(&list, UINT_MAX), "unknown");
 }
-END_TEST
 
-START_TEST(a_word_of_no_value_is_past_the_end)
+TEST(a_word_of_no_value_is_past_the_end)
 {
     static const char *const words[] = {"", "re", "redd", "Red", "blue ", "unknown"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         ck_assert_uint_eq(fr__name_parse(&list, words[i]), 3);
 }
-END_TEST
 
-START_TEST(the_nearest_word_is_offered)
+TEST(the_nearest_word_is_offered)
 {
     char hint[64];
 
     ck_assert_str_eq(fr__name_hint(&list, "gren", hint, sizeof(hint)), ", did you mean 'green'?");
     ck_assert_str_eq(fr__name_hint(&list, "black", hint, sizeof(hint)), "");
 }
-END_TEST
 
-START_TEST(number_formats_read_back)
+TEST(number_formats_read_back)
 {
     ck_assert_uint_eq(fr__dtype_names.n, FR_N_DTYPES);
     for (unsigned i = 0; i < FR_N_DTYPES; i++)
@@ -55,11 +51,10 @@ START_TEST(number_formats_read_back)
     ck_assert_int_eq(fr_dtype_parse("fp64"), FR_N_DTYPES);
     ck_assert_int_eq(fr_dtype_parse(""), FR_N_DTYPES);
 }
-END_TEST
 
 /* IEEE 754 binary32 and binary16, bfloat16, the two fp8 of the OCP; TF32 is rounded in the
  * registers alone (NVIDIA A100 white paper, 2020). */
-START_TEST(number_formats_have_their_width)
+TEST(number_formats_have_their_width)
 {
     ck_assert_double_eq(fr__dtype_bytes(FR_FP32), 4);
     ck_assert_double_eq(fr__dtype_bytes(FR_TF32), 4);
@@ -68,17 +63,11 @@ START_TEST(number_formats_have_their_width)
     ck_assert_double_eq(fr__dtype_bytes(FR_FP8), 1);
     ck_assert_double_eq(fr__dtype_bytes(FR_AMP), 4);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("names");
 
-    tcase_add_test(tc, words_read_back);
-    tcase_add_test(tc, a_value_without_a_word_is_unknown);
-    tcase_add_test(tc, a_word_of_no_value_is_past_the_end);
-    tcase_add_test(tc, the_nearest_word_is_offered);
-    tcase_add_test(tc, number_formats_read_back);
-    tcase_add_test(tc, number_formats_have_their_width);
+    add_tests(tc);
     return run_case(tc, "names");
 }

@@ -10,7 +10,7 @@
  * of Rust's rand_xoshiro (made with prng.di.unimi.it's xoshiro256plusplus.c). The first two by
  * hand: rotl(1 + 4, 23) + 1 = 41943041; the state is then {7, 0, 262146, 6 * 2^45}, and rotl(7 +
  * 6 * 2^45, 23) + 7 = 7 * 2^23 + 6 * 2^(68 - 64) + 7 = 58720359. */
-START_TEST(xoshiro_gives_the_published_sequence)
+TEST(xoshiro_gives_the_published_sequence)
 {
     static const uint64_t expected[] = {
         UINT64_C(41943041),
@@ -29,11 +29,10 @@ START_TEST(xoshiro_gives_the_published_sequence)
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
         ck_assert_uint_eq(fr__rng_next(&r), expected[i]);
 }
-END_TEST
 
 /* From Rosetta Code, "Pseudo-random numbers/Splitmix64", seed 1234567; and the first from seed
  * 0. */
-START_TEST(splitmix_gives_the_published_sequence)
+TEST(splitmix_gives_the_published_sequence)
 {
     static const uint64_t expected[] = {
         UINT64_C(6457827717110365317),  UINT64_C(3203168211198807973),
@@ -47,9 +46,8 @@ START_TEST(splitmix_gives_the_published_sequence)
     state = 0;
     ck_assert_uint_eq(fr__splitmix64(&state), UINT64_C(0xe220a8397b1dcdaf));
 }
-END_TEST
 
-START_TEST(a_stream_depends_on_seed_and_entity_alone)
+TEST(a_stream_depends_on_seed_and_entity_alone)
 {
     enum { N = 32 };
     struct fr__rng streams[N * N], again;
@@ -63,10 +61,9 @@ START_TEST(a_stream_depends_on_seed_and_entity_alone)
     fr__rng_init(&again, 3, 5);
     ck_assert_int_eq(memcmp(&again, &streams[3 * N + 5], sizeof(again)), 0);
 }
-END_TEST
 
 /* Mean 1/2 and variance 1/12; of 10^5 draws the mean deviates by 0.00091 (one sigma): 5 sigma. */
-START_TEST(uniforms_have_the_right_mean_and_stay_inside)
+TEST(uniforms_have_the_right_mean_and_stay_inside)
 {
     enum { N = 100000 };
     struct fr__rng r;
@@ -83,10 +80,9 @@ START_TEST(uniforms_have_the_right_mean_and_stay_inside)
     ck_assert_double_eq_tol(sum / N, 0.5, 0.005);
     ck_assert_double_eq_tol(sum2 / N, 1.0 / 12, 0.002);
 }
-END_TEST
 
 /* All bits set give the largest uniform, still below 1; none set give 0. */
-START_TEST(the_largest_uniform_is_below_one)
+TEST(the_largest_uniform_is_below_one)
 {
     struct fr__rng r = {{UINT64_MAX, 0, 0, 0}}; /* rotl(-1, 23) - 1 = -2: 53 bits set */
     struct fr__rng zero = {{0, 1, 0, 0}};
@@ -94,10 +90,9 @@ START_TEST(the_largest_uniform_is_below_one)
     ck_assert(fr__rng_uniform(&r) < 1);
     ck_assert(fr__rng_uniform(&zero) <= 0);
 }
-END_TEST
 
 /* Mean 0, variance 1 (one sigma 0.0045 at 10^5), and never beyond 6. */
-START_TEST(normals_have_mean_zero_and_variance_one)
+TEST(normals_have_mean_zero_and_variance_one)
 {
     enum { N = 50000 };
     struct fr__rng r;
@@ -114,10 +109,9 @@ START_TEST(normals_have_mean_zero_and_variance_one)
     ck_assert_double_eq_tol(sum / N, 0, 0.025);
     ck_assert_double_eq_tol(sum2 / N, 1, 0.035);
 }
-END_TEST
 
 /* 7 values, 70000 draws: 10000 each, one sigma 93; 5 sigma. */
-START_TEST(draws_below_n_are_even)
+TEST(draws_below_n_are_even)
 {
     unsigned counts[7] = {0};
     struct fr__rng r;
@@ -130,11 +124,10 @@ START_TEST(draws_below_n_are_even)
         ck_assert_uint_lt(counts[i], 10500);
     }
 }
-END_TEST
 
 /* With n = 2^63 + 1 a plain remainder would give the values below 2^63 - 1 twice as often as
  * drawing again does; here nearly every second number is drawn again. */
-START_TEST(draws_below_the_extremes_of_n_stay_inside)
+TEST(draws_below_the_extremes_of_n_stay_inside)
 {
     const uint64_t large = (UINT64_C(1) << 63) + 1;
     struct fr__rng r;
@@ -151,19 +144,11 @@ START_TEST(draws_below_the_extremes_of_n_stay_inside)
     ck_assert_uint_gt(n_upper, 400); /* 500, one sigma 16 */
     ck_assert_uint_lt(n_upper, 600);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("rng");
 
-    tcase_add_test(tc, xoshiro_gives_the_published_sequence);
-    tcase_add_test(tc, splitmix_gives_the_published_sequence);
-    tcase_add_test(tc, a_stream_depends_on_seed_and_entity_alone);
-    tcase_add_test(tc, uniforms_have_the_right_mean_and_stay_inside);
-    tcase_add_test(tc, the_largest_uniform_is_below_one);
-    tcase_add_test(tc, normals_have_mean_zero_and_variance_one);
-    tcase_add_test(tc, draws_below_n_are_even);
-    tcase_add_test(tc, draws_below_the_extremes_of_n_stay_inside);
+    add_tests(tc);
     return run_case(tc, "rng");
 }

@@ -20,7 +20,7 @@ static const struct fr_loc here = {"f.csv", 3, 7};
         ck_assert_msg(memcmp(&x_, &y_, sizeof(x_)) == 0, "%.17g is not %.17g", x_, y_);            \
     } while (0)
 
-START_TEST(bytes_are_exact)
+TEST(bytes_are_exact)
 {
     static const struct {
         const char *text;
@@ -57,11 +57,10 @@ START_TEST(bytes_are_exact)
         ck_assert_msg(bytes == cases[i].bytes, "%s gives %" PRIu64, cases[i].text, bytes);
     }
 }
-END_TEST
 
 #define BYTE_UNITS "B with K M G T P (of 1000) or Ki Mi Gi Ti Pi (of 1024) before it"
 
-START_TEST(bad_bytes_are_refused_with_a_reason)
+TEST(bad_bytes_are_refused_with_a_reason)
 {
     static const struct {
         const char *text;
@@ -111,9 +110,8 @@ START_TEST(bad_bytes_are_refused_with_a_reason)
         ck_assert_msg(bytes == 42, "%s touched the result", cases[i].text);
     }
 }
-END_TEST
 
-START_TEST(rates_tell_bits_from_bytes)
+TEST(rates_tell_bits_from_bytes)
 {
     static const struct {
         const char *text;
@@ -133,12 +131,11 @@ START_TEST(rates_tell_bits_from_bytes)
         assert_same(Bps, cases[i].Bps);
     }
 }
-END_TEST
 
 #define RATE_UNITS                                                                                 \
     "B/s, bps or bit/s with K M G T P (of 1000) or Ki Mi Gi Ti Pi (of 1024) before it"
 
-START_TEST(bad_rates_are_refused_with_the_units_there_are)
+TEST(bad_rates_are_refused_with_the_units_there_are)
 {
     static const struct {
         const char *text, *message;
@@ -167,11 +164,10 @@ START_TEST(bad_rates_are_refused_with_the_units_there_are)
         assert_same(Bps, 42);
     }
 }
-END_TEST
 
 /* The prefix shifts the exponent, so "1.5us" is the double nearest to 1.5e-6; 1.1 * 1e-9 would be
  * one bit off 1.1e-9. */
-START_TEST(times_are_the_nearest_double)
+TEST(times_are_the_nearest_double)
 {
     static const struct {
         const char *text;
@@ -188,9 +184,8 @@ START_TEST(times_are_the_nearest_double)
         assert_same(s, cases[i].s);
     }
 }
-END_TEST
 
-START_TEST(bad_times_are_refused)
+TEST(bad_times_are_refused)
 {
     static const struct {
         const char *text, *message;
@@ -218,9 +213,8 @@ START_TEST(bad_times_are_refused)
         assert_same(s, 42);
     }
 }
-END_TEST
 
-START_TEST(flops_rates_take_both_spellings)
+TEST(flops_rates_take_both_spellings)
 {
     struct fr_error err;
     double x = 0;
@@ -233,9 +227,8 @@ START_TEST(flops_rates_take_both_spellings)
     ck_assert_int_eq(fr__parse_flops_rate("125Tflops", "'x'", here, &x, &err), FR_EPARSE);
     ck_assert_ptr_nonnull(strstr(err.text, ", did you mean 'Tflop/s'?"));
 }
-END_TEST
 
-START_TEST(plain_numbers_keep_to_their_range)
+TEST(plain_numbers_keep_to_their_range)
 {
     static const struct {
         const char *text;
@@ -275,9 +268,8 @@ START_TEST(plain_numbers_keep_to_their_range)
     ck_assert_int_eq(fr__parse_number("-2.5e-1", "'x'", here, -1, 1, &x, &err), FR_OK);
     assert_same(x, -0.25);
 }
-END_TEST
 
-START_TEST(amounts_may_end_in_a_power_of_a_thousand)
+TEST(amounts_may_end_in_a_power_of_a_thousand)
 {
     static const struct {
         const char *text;
@@ -300,9 +292,8 @@ START_TEST(amounts_may_end_in_a_power_of_a_thousand)
         assert_same(x, good[i].x);
     }
 }
-END_TEST
 
-START_TEST(power_is_in_watts)
+TEST(power_is_in_watts)
 {
     struct fr_error err;
     double x = 42;
@@ -314,9 +305,8 @@ START_TEST(power_is_in_watts)
     ck_assert_int_eq(fr__parse_power("1.2KW", "'x'", here, &x, &err), FR_OK);
     assert_same(x, 1200);
 }
-END_TEST
 
-START_TEST(counts_are_digits_only)
+TEST(counts_are_digits_only)
 {
     static const struct {
         const char *text;
@@ -352,9 +342,8 @@ START_TEST(counts_are_digits_only)
     ck_assert_int_eq(fr__parse_count("0", "'n'", here, 1, UINT64_MAX, &n, &err), FR_ERANGE);
     ck_assert_str_eq(err.text, "'n' is \"0\", expected a whole number of at least 1");
 }
-END_TEST
 
-START_TEST(a_long_text_is_cut_in_the_message)
+TEST(a_long_text_is_cut_in_the_message)
 {
     char text[5000];
     struct fr_error err;
@@ -366,9 +355,8 @@ START_TEST(a_long_text_is_cut_in_the_message)
     ck_assert_ptr_nonnull(strstr(err.text, "zzz...\", not a number"));
     ck_assert_uint_lt(strlen(err.text), 100);
 }
-END_TEST
 
-START_TEST(strtod_says_where_it_stopped)
+TEST(strtod_says_where_it_stopped)
 {
     static const struct {
         const char *text;
@@ -398,12 +386,11 @@ START_TEST(strtod_says_where_it_stopped)
         ck_assert_uint_eq((size_t)(end - cases[i].text), cases[i].n);
     }
 }
-END_TEST
 
 /* 1 + 2^-53 lies halfway between 1 and 1 + 2^-52 and rounds to the even 1; any further non-zero
  * digit, however far, makes it round up. 2^-53 has 53 decimals, so zeros fill up to past the digits
  * that are kept. */
-START_TEST(a_digit_far_behind_breaks_the_tie)
+TEST(a_digit_far_behind_breaks_the_tie)
 {
     static const char half[] = "1.00000000000000011102230246251565404236316680908203125";
     char text[2000];
@@ -416,9 +403,8 @@ START_TEST(a_digit_far_behind_breaks_the_tie)
     text[sizeof(text) - 2] = '1';
     assert_same(fr__strtod(text, NULL), 1.0 + DBL_EPSILON);
 }
-END_TEST
 
-START_TEST(a_long_integer_keeps_its_size)
+TEST(a_long_integer_keeps_its_size)
 {
     char text[1002];
 
@@ -427,9 +413,8 @@ START_TEST(a_long_integer_keeps_its_size)
     strcpy(text + 995, "e-900"); /* 1 and 994 zeros: 10^994 * 10^-900 */
     assert_same(fr__strtod(text, NULL), 1e94);
 }
-END_TEST
 
-START_TEST(doubles_print_at_their_shortest)
+TEST(doubles_print_at_their_shortest)
 {
     static const struct {
         double x;
@@ -456,9 +441,8 @@ START_TEST(doubles_print_at_their_shortest)
     ck_assert_str_eq(fr__format_double(NAN, buf, sizeof(buf)), "nan");
     ck_assert_str_eq(fr__format_double(0.125, buf, 4), "0.1"); /* cut, but ended */
 }
-END_TEST
 
-START_TEST(doubles_read_back_exactly)
+TEST(doubles_read_back_exactly)
 {
     uint64_t bits = 1;
 
@@ -474,7 +458,6 @@ START_TEST(doubles_read_back_exactly)
         assert_same(fr__strtod(buf, NULL), x);
     }
 }
-END_TEST
 
 static const char *human(const char *(*format)(double, char *, size_t), double x)
 {
@@ -483,7 +466,7 @@ static const char *human(const char *(*format)(double, char *, size_t), double x
     return format(x, buf, sizeof(buf));
 }
 
-START_TEST(human_forms_have_three_or_four_digits)
+TEST(human_forms_have_three_or_four_digits)
 {
     ck_assert_str_eq(human(fr__format_bytes, 0), "0 B");
     ck_assert_str_eq(human(fr__format_bytes, 1), "1 B");
@@ -513,10 +496,9 @@ START_TEST(human_forms_have_three_or_four_digits)
     ck_assert_str_eq(human(fr__format_count, 999950), "1 M"); /* "999.9(5)" rounds to 1000 K */
     ck_assert_str_eq(human(fr__format_count, 1e40), "1e+25 P");
 }
-END_TEST
 
 /* German writes 1,5: nothing may show. */
-START_TEST(the_locale_of_the_program_has_no_say)
+TEST(the_locale_of_the_program_has_no_say)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"};
     const char *locale = NULL;
@@ -542,30 +524,11 @@ START_TEST(the_locale_of_the_program_has_no_say)
     assert_same(x, 1.5e-6);
     setlocale(LC_ALL, "C");
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("units");
 
-    tcase_add_test(tc, bytes_are_exact);
-    tcase_add_test(tc, bad_bytes_are_refused_with_a_reason);
-    tcase_add_test(tc, rates_tell_bits_from_bytes);
-    tcase_add_test(tc, bad_rates_are_refused_with_the_units_there_are);
-    tcase_add_test(tc, times_are_the_nearest_double);
-    tcase_add_test(tc, bad_times_are_refused);
-    tcase_add_test(tc, flops_rates_take_both_spellings);
-    tcase_add_test(tc, plain_numbers_keep_to_their_range);
-    tcase_add_test(tc, amounts_may_end_in_a_power_of_a_thousand);
-    tcase_add_test(tc, power_is_in_watts);
-    tcase_add_test(tc, counts_are_digits_only);
-    tcase_add_test(tc, a_long_text_is_cut_in_the_message);
-    tcase_add_test(tc, strtod_says_where_it_stopped);
-    tcase_add_test(tc, a_digit_far_behind_breaks_the_tie);
-    tcase_add_test(tc, a_long_integer_keeps_its_size);
-    tcase_add_test(tc, doubles_print_at_their_shortest);
-    tcase_add_test(tc, doubles_read_back_exactly);
-    tcase_add_test(tc, human_forms_have_three_or_four_digits);
-    tcase_add_test(tc, the_locale_of_the_program_has_no_say);
+    add_tests(tc);
     return run_case(tc, "units");
 }

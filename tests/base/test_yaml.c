@@ -64,7 +64,7 @@ static void assert_tree(const char *text, const char *expected)
     ck_assert_str_eq(buf, expected);
 }
 
-START_TEST(maps_lists_and_scalars_keep_their_places)
+TEST(maps_lists_and_scalars_keep_their_places)
 {
     assert_tree("a: 1\nb: x y\n", "1:1{1:1'a'=1:4<1> 2:1'b'=2:4<x y>}");
     assert_tree("a:\n  - 1\n  - b: 2\n", "1:1{1:1'a'=2:3[2:5<1> 3:5{3:5'b'=3:8<2>}]}");
@@ -75,31 +75,27 @@ START_TEST(maps_lists_and_scalars_keep_their_places)
                 "a: 1\r\nb: 2",
                 "1:1{1:1'a'=1:4<1> 2:1'b'=2:4<2>}");
 }
-END_TEST
 
 /* libyaml counts characters; e-acute and the euro sign are two and three bytes. */
-START_TEST(columns_count_bytes)
+TEST(columns_count_bytes)
 {
     assert_tree("\xc3\xa9: \xe2\x82\xac\n\xe2\x82\xac: [\xc3\xa9, 1]",
                 "1:1{1:1'\xc3\xa9'=1:5<\xe2\x82\xac> 2:1'\xe2\x82\xac'=2:6[2:7<\xc3\xa9> "
                 "2:11<1>]}");
 }
-END_TEST
 
-START_TEST(scalars_stay_text)
+TEST(scalars_stay_text)
 {
     assert_tree("a: 0x10\nb: ~\nc:\nd: 'it''s'\ne: \"\\u20ac\"\n",
                 "1:1{1:1'a'=1:4<0x10> 2:1'b'=2:4<~> 3:1'c'=3:3<> 4:1'd'=4:4<it's> "
                 "5:1'e'=5:4<\xe2\x82\xac>}");
     assert_tree("a: |\n  x\n  y\nb: 1", "1:1{1:1'a'=1:4<x\ny\n> 4:1'b'=4:4<1>}");
 }
-END_TEST
 
-START_TEST(comments_and_document_marks_are_fine)
+TEST(comments_and_document_marks_are_fine)
 {
     assert_tree("# c\n---\na: 1 # d\n...\n", "3:1{3:1'a'=3:4<1>}");
 }
-END_TEST
 
 static const struct {
     const char *text, *message;
@@ -154,7 +150,7 @@ static const struct {
                      "escape character"},
 };
 
-START_TEST(bad_documents_are_refused_at_the_place)
+TEST(bad_documents_are_refused_at_the_place)
 {
     for (size_t i = 0; i < sizeof(bad_documents) / sizeof(bad_documents[0]); i++) {
         const struct fr__yaml *root = NULL;
@@ -167,9 +163,8 @@ START_TEST(bad_documents_are_refused_at_the_place)
         ck_assert_ptr_null(root);
     }
 }
-END_TEST
 
-START_TEST(a_nul_byte_is_refused)
+TEST(a_nul_byte_is_refused)
 {
     static const char text[] = "a: 1\nb: \0";
     const struct fr__yaml *root = NULL;
@@ -179,9 +174,8 @@ START_TEST(a_nul_byte_is_refused)
                      FR_EPARSE);
     assert_message(&err, "a.yaml:2:4: byte 0x00 is not text");
 }
-END_TEST
 
-START_TEST(nesting_stops_at_32_levels)
+TEST(nesting_stops_at_32_levels)
 {
     char text[128];
     const struct fr__yaml *root = NULL;
@@ -194,7 +188,6 @@ START_TEST(nesting_stops_at_32_levels)
     ck_assert_int_eq(fr__yaml_load_text(arena, text, 66, "a.yaml", &root, &err), FR_EPARSE);
     assert_message(&err, "a.yaml:1:33: nested deeper than 32 levels");
 }
-END_TEST
 
 /* A list of n items "1," on one line. */
 static enum fr_status load_wide(size_t n, struct fr_error *err)
@@ -212,7 +205,7 @@ static enum fr_status load_wide(size_t n, struct fr_error *err)
     return st;
 }
 
-START_TEST(more_than_a_million_values_are_refused)
+TEST(more_than_a_million_values_are_refused)
 {
     struct fr_error err;
 
@@ -221,9 +214,8 @@ START_TEST(more_than_a_million_values_are_refused)
     /* the list is the first value, so the millionth item is one too many, 2 bytes an item */
     assert_message(&err, "a.yaml:1:2000000: more than a million values");
 }
-END_TEST
 
-START_TEST(a_text_over_16_mib_is_refused)
+TEST(a_text_over_16_mib_is_refused)
 {
     size_t n = (16u << 20) + 1;
     char *text = malloc(n);
@@ -235,9 +227,8 @@ START_TEST(a_text_over_16_mib_is_refused)
     assert_message(&err, "a.yaml: is larger than 16 MiB");
     free(text);
 }
-END_TEST
 
-START_TEST(a_missing_file_is_named)
+TEST(a_missing_file_is_named)
 {
     const struct fr__yaml *root;
     struct fr_error err;
@@ -245,9 +236,8 @@ START_TEST(a_missing_file_is_named)
     ck_assert_int_eq(fr__yaml_load(arena, "no/such.yaml", &root, &err), FR_ENOENT);
     assert_message(&err, "no/such.yaml: cannot open: No such file or directory");
 }
-END_TEST
 
-START_TEST(a_loaded_file_keeps_a_copy_of_its_name)
+TEST(a_loaded_file_keeps_a_copy_of_its_name)
 {
     char name[] = "test_base_yaml.tmp";
     const struct fr__yaml *root;
@@ -263,9 +253,8 @@ START_TEST(a_loaded_file_keeps_a_copy_of_its_name)
     ck_assert_str_eq(root->loc.file, "test_base_yaml.tmp");
     ck_assert_str_eq(root->items[0]->loc.file, "test_base_yaml.tmp");
 }
-END_TEST
 
-START_TEST(a_child_is_found_by_its_key)
+TEST(a_child_is_found_by_its_key)
 {
     const struct fr__yaml *map = load("a: 1\nb: 2\n");
 
@@ -273,9 +262,8 @@ START_TEST(a_child_is_found_by_its_key)
     ck_assert_ptr_null(fr__yaml_get(map, "c"));
     ck_assert_ptr_null(fr__yaml_get(load("{}"), "a"));
 }
-END_TEST
 
-START_TEST(the_wrong_kind_is_named)
+TEST(the_wrong_kind_is_named)
 {
     const struct fr__yaml *map = load("a: 1\nb: [2]\n");
     struct fr_error err;
@@ -286,9 +274,8 @@ START_TEST(the_wrong_kind_is_named)
     ck_assert_int_eq(fr__yaml_expect(map->items[0], FR__YAML_LIST, "'a'", &err), FR_EPARSE);
     assert_message(&err, "a.yaml:1:4: 'a' is a single value, expected a list");
 }
-END_TEST
 
-START_TEST(unknown_keys_are_named_with_the_nearest)
+TEST(unknown_keys_are_named_with_the_nearest)
 {
     static const char *const known[] = {"nodes", "links", NULL};
     const struct fr__yaml *map = load("nodes: 1\n  \nlnks: 2\nfoo: 3\n");
@@ -299,9 +286,8 @@ START_TEST(unknown_keys_are_named_with_the_nearest)
     ck_assert_int_eq(fr__yaml_only(load("links: 1\n"), known, &err), FR_OK);
     ck_assert_int_eq(fr__yaml_only(load("{}"), known, &err), FR_OK);
 }
-END_TEST
 
-START_TEST(a_text_has_a_fallback_or_is_required)
+TEST(a_text_has_a_fallback_or_is_required)
 {
     const struct fr__yaml *map = load("\na: 1\nb: []\n");
     const char *text = NULL;
@@ -319,27 +305,12 @@ START_TEST(a_text_has_a_fallback_or_is_required)
     ck_assert_int_eq(fr__yaml_text(map, "b", "5", &text, &loc, &err), FR_EPARSE);
     assert_message(&err, "a.yaml:3:4: 'b' is a list, expected a single value");
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("yaml");
 
     tcase_add_checked_fixture(tc, make_arena, free_arena);
-    tcase_add_test(tc, maps_lists_and_scalars_keep_their_places);
-    tcase_add_test(tc, columns_count_bytes);
-    tcase_add_test(tc, scalars_stay_text);
-    tcase_add_test(tc, comments_and_document_marks_are_fine);
-    tcase_add_test(tc, bad_documents_are_refused_at_the_place);
-    tcase_add_test(tc, a_nul_byte_is_refused);
-    tcase_add_test(tc, nesting_stops_at_32_levels);
-    tcase_add_test(tc, more_than_a_million_values_are_refused);
-    tcase_add_test(tc, a_text_over_16_mib_is_refused);
-    tcase_add_test(tc, a_missing_file_is_named);
-    tcase_add_test(tc, a_loaded_file_keeps_a_copy_of_its_name);
-    tcase_add_test(tc, a_child_is_found_by_its_key);
-    tcase_add_test(tc, the_wrong_kind_is_named);
-    tcase_add_test(tc, unknown_keys_are_named_with_the_nearest);
-    tcase_add_test(tc, a_text_has_a_fallback_or_is_required);
+    add_tests(tc);
     return run_case(tc, "yaml");
 }

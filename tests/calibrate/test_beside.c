@@ -69,7 +69,7 @@ static void write_pairs(FILE *f, const char *of, const char *beside, double most
 
 /* Equal times alone, half of them 1.6 times as long: 1.3 in all. Copies in the device are
  * kernels. */
-START_TEST(a_factor_is_what_the_sum_of_times_grows_by)
+TEST(a_factor_is_what_the_sum_of_times_grows_by)
 {
     FILE *f = open_file(BESIDE);
     const struct fr_slowdowns *s;
@@ -99,9 +99,8 @@ START_TEST(a_factor_is_what_the_sum_of_times_grows_by)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
-START_TEST(a_file_without_curves_is_written_read_and_judged)
+TEST(a_file_without_curves_is_written_read_and_judged)
 {
     const char *const paths[] = {path};
     struct fr_check checks[FR_N_BESIDE * FR_N_BESIDE];
@@ -133,7 +132,6 @@ START_TEST(a_file_without_curves_is_written_read_and_judged)
     unlink(path);
     unlink(yaml);
 }
-END_TEST
 
 static const struct {
     const char *header, *row, *message;
@@ -155,7 +153,7 @@ static const struct {
      ":2:34: 'bytes' is \"-1\", not a whole number"},
 };
 
-START_TEST(a_bad_row_is_refused_with_the_place)
+LOOP_TEST(a_bad_row_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]))
 {
     struct fr__data d = {0};
     struct fr_error err;
@@ -170,7 +168,6 @@ START_TEST(a_bad_row_is_refused_with_the_place)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
 #define LOOK "  gpus: 'G'\n  source: 's'\n  data_hash: '0000000000000000'\n"
 #define PAIRS "device: x\ninterference:\n" LOOK "  pairs:\n"
@@ -196,7 +193,7 @@ static const struct {
     {"device: x\ninterference: []\n", "interference"},
 };
 
-START_TEST(a_bad_device_file_is_refused_with_the_place)
+LOOP_TEST(a_bad_device_file_is_refused_with_the_place, 0, sizeof(bad_files) / sizeof(bad_files[0]))
 {
     struct fr_calibration *c = NULL;
     char expected[200];
@@ -215,7 +212,6 @@ START_TEST(a_bad_device_file_is_refused_with_the_place)
     unlink(path);
     unlink(yaml);
 }
-END_TEST
 
 /* ---- launches ---- */
 
@@ -236,7 +232,7 @@ static void write_launches(void)
     fclose(f);
 }
 
-START_TEST(launches_are_the_medians_of_their_rows)
+TEST(launches_are_the_medians_of_their_rows)
 {
     const struct fr_launches *l;
     struct fr_calibration *c, *read;
@@ -257,11 +253,10 @@ START_TEST(launches_are_the_medians_of_their_rows)
     unlink(path);
     unlink(yaml);
 }
-END_TEST
 
 /* The shipped curves hold more launch than the 1.5 us that stay; 1 GB/s makes bytes free of
  * doubt. */
-START_TEST(the_cost_of_an_op_takes_the_launches_of_its_devices_file)
+TEST(the_cost_of_an_op_takes_the_launches_of_its_devices_file)
 {
     const struct fr_kernel_shape tiny = {.op_class = FR_CURVE_ELEMENTWISE, .memory = {.bytes = 1}};
     const struct fr_cost_options with = {.device_file = yaml}, without = {0};
@@ -291,7 +286,6 @@ START_TEST(the_cost_of_an_op_takes_the_launches_of_its_devices_file)
     unlink(path);
     unlink(yaml);
 }
-END_TEST
 
 int main(void)
 {
@@ -299,12 +293,6 @@ int main(void)
 
     fr_init();
     tcase_set_timeout(tc, 30);
-    tcase_add_test(tc, a_factor_is_what_the_sum_of_times_grows_by);
-    tcase_add_test(tc, a_file_without_curves_is_written_read_and_judged);
-    tcase_add_loop_test(tc, a_bad_row_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]));
-    tcase_add_loop_test(tc, a_bad_device_file_is_refused_with_the_place, 0,
-                        sizeof(bad_files) / sizeof(bad_files[0]));
-    tcase_add_test(tc, launches_are_the_medians_of_their_rows);
-    tcase_add_test(tc, the_cost_of_an_op_takes_the_launches_of_its_devices_file);
+    add_tests(tc);
     return run_case(tc, "calibrate_beside");
 }

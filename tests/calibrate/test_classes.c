@@ -72,7 +72,7 @@ static const struct {
 };
 enum { N_WRITTEN = sizeof(written) / sizeof(written[0]) };
 
-START_TEST(each_kernel_that_we_measure_has_a_class)
+TEST(each_kernel_that_we_measure_has_a_class)
 {
     struct fr__data d = {0};
     struct fr_error err;
@@ -101,7 +101,6 @@ START_TEST(each_kernel_that_we_measure_has_a_class)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
 static const struct {
     const char *row, *message;
@@ -121,7 +120,7 @@ static const struct {
     {"G,ln_backward,rows=3,fp32,8,4", ":2:15: 'shape' has no cols=N"},
 };
 
-START_TEST(a_bad_row_is_refused_with_the_place)
+LOOP_TEST(a_bad_row_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]))
 {
     struct fr__data d = {0};
     struct fr_error err;
@@ -136,7 +135,6 @@ START_TEST(a_bad_row_is_refused_with_the_place)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
 /* ---- fits of rows that a model which we know has made, with 2 % of noise ---- */
 
@@ -275,7 +273,7 @@ static double rate_of(int i, const double p[])
 /* Of 2 % of noise half lies within 1.35 % and nine tenths within 3.3 %; a fit may add as much
  * again, and three times that where waves of blocks make steps, which the grid of residuals
  * rounds. What large kernels take is known best. */
-START_TEST(a_fit_finds_the_model_that_made_the_rows)
+LOOP_TEST(a_fit_finds_the_model_that_made_the_rows, 0, N_FITTED)
 {
     struct fr_calibration *c = fit_class(_i);
     const struct fr_curve_info *info = fr_calibration_curve(c, 0);
@@ -291,10 +289,9 @@ START_TEST(a_fit_finds_the_model_that_made_the_rows)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
 /* data -> fit -> YAML -> check: the errors are those that the fit has written down. */
-START_TEST(a_file_of_the_class_is_written_read_and_judged)
+LOOP_TEST(a_file_of_the_class_is_written_read_and_judged, 0, N_FITTED)
 {
     struct fr_calibration *c = fit_class(_i), *read;
     const char *const paths[] = {path};
@@ -319,7 +316,6 @@ START_TEST(a_file_of_the_class_is_written_read_and_judged)
     unlink(path);
     unlink(yaml);
 }
-END_TEST
 
 /* ---- costs ---- */
 
@@ -410,7 +406,7 @@ static uint32_t find_op(const struct fr_graph *g, enum fr_op_kind kind, enum fr_
  * it falls back to. A norm's forward pass by elementwise ops counts three passes for its two, so
  * 2/1.5 times; what the curve knows of a gradient (3 passes of a norm, for the 5 of both its
  * ops) makes 2 * 3/5. Pooling without a curve takes the time to visit its windows. */
-START_TEST(an_op_takes_the_curve_of_its_class_where_there_is_one)
+LOOP_TEST(an_op_takes_the_curve_of_its_class_where_there_is_one, 0, N_PRICED)
 {
     const struct fr_workload_options opt = {.batch = 32, .dtype = FR_FP32};
     const struct fr_part part = {.batch = 32};
@@ -447,10 +443,9 @@ START_TEST(an_op_takes_the_curve_of_its_class_where_there_is_one)
     fr_cost_model_free(with);
     fr_cost_model_free(without);
 }
-END_TEST
 
 /* 1 GB at half of 1 TB/s */
-START_TEST(bytes_of_an_update_take_the_optimizers_curve)
+TEST(bytes_of_an_update_take_the_optimizers_curve)
 {
     static const char *const names[] = {"optimizer"};
     struct fr_cost_model *m = model_of_file(names, 1);
@@ -462,7 +457,6 @@ START_TEST(bytes_of_an_update_take_the_optimizers_curve)
     ck_assert_double_eq_tol(sum.mean_s, 1e-3, 1e-5);
     fr_cost_model_free(m);
 }
-END_TEST
 
 int main(void)
 {
@@ -470,11 +464,6 @@ int main(void)
 
     fr_init();
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, each_kernel_that_we_measure_has_a_class);
-    tcase_add_loop_test(tc, a_bad_row_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]));
-    tcase_add_loop_test(tc, a_fit_finds_the_model_that_made_the_rows, 0, N_FITTED);
-    tcase_add_loop_test(tc, a_file_of_the_class_is_written_read_and_judged, 0, N_FITTED);
-    tcase_add_loop_test(tc, an_op_takes_the_curve_of_its_class_where_there_is_one, 0, N_PRICED);
-    tcase_add_test(tc, bytes_of_an_update_take_the_optimizers_curve);
+    add_tests(tc);
     return run_case(tc, "calibrate_classes");
 }

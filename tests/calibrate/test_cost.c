@@ -119,16 +119,15 @@ static struct fr_cost cost_on_other(uint32_t op, double batch, double vector_flo
 
 /* 3.5 MB of its own, which scale, and the 4 MB of fc.matmul's parameters, which do not, at 0.75 of
  * 1e12 B/s: 10 us; half the batch 5.75 MB. */
-START_TEST(a_forward_op_reads_the_parameters_it_is_tied_to)
+TEST(a_forward_op_reads_the_parameters_it_is_tied_to)
 {
     ck_assert_double_eq_tol(cost(TIED, 8).mean_s, 7.5e6 / 0.75e12, 1e-16);
     ck_assert_double_eq_tol(cost(TIED, 4).mean_s, 5.75e6 / 0.75e12, 1e-16);
 }
-END_TEST
 
 /* relu: 87e6 bytes at 1e12 B/s times 0.87 = 100 us, far above its 1e6 FLOPs; half the batch,
  * half. */
-START_TEST(a_memory_bound_op_takes_its_bytes_over_the_stated_bandwidth)
+TEST(a_memory_bound_op_takes_its_bytes_over_the_stated_bandwidth)
 {
     struct fr_cost c = cost(RELU, 8);
 
@@ -139,18 +138,16 @@ START_TEST(a_memory_bound_op_takes_its_bytes_over_the_stated_bandwidth)
     /* with 1e9 FLOP/s the 1e6 FLOPs take 1 ms and bind */
     ck_assert_double_eq_tol(cost_on_other(RELU, 8, 1e9).mean_s, 1e-3, 1e-15);
 }
-END_TEST
 
-START_TEST(a_view_takes_no_time_and_no_launch)
+TEST(a_view_takes_no_time_and_no_launch)
 {
     struct fr_cost c = cost(VIEW, 8);
 
     ck_assert_double_eq(c.mean_s, 0);
     ck_assert_double_eq(c.launch_s, 0);
 }
-END_TEST
 
-START_TEST(samples_of_the_device_type_beat_those_of_any_and_are_averaged)
+TEST(samples_of_the_device_type_beat_those_of_any_and_are_averaged)
 {
     struct fr_cost c = cost(MATMUL, 8);
 
@@ -161,11 +158,10 @@ START_TEST(samples_of_the_device_type_beat_those_of_any_and_are_averaged)
     ck_assert_double_eq(c.launch_s, 0);
     ck_assert_double_eq_tol(cost_on_other(MATMUL, 8, 1e12).mean_s, 7e-3, 1e-15);
 }
-END_TEST
 
 /* matmul: 80 GFLOP over 100 TFLOP/s binds at both batches (8 MB take microseconds), so the curve is
  * proportional to the batch and so is the scaled sample. */
-START_TEST(a_sample_moves_to_another_batch_by_the_ratio_of_the_curves)
+TEST(a_sample_moves_to_another_batch_by_the_ratio_of_the_curves)
 {
     struct fr_cost c = cost(MATMUL, 2);
 
@@ -173,9 +169,8 @@ START_TEST(a_sample_moves_to_another_batch_by_the_ratio_of_the_curves)
     ck_assert_int_eq(c.trust, FR_TRUST_SCALED);
     ck_assert_double_eq(c.launch_s, 0);
 }
-END_TEST
 
-START_TEST(parameters_do_not_shrink_with_the_batch)
+TEST(parameters_do_not_shrink_with_the_batch)
 {
     struct fr_device_type slow = gpu;
     struct fr_cost c;
@@ -186,10 +181,9 @@ START_TEST(parameters_do_not_shrink_with_the_batch)
     /* sample "*": 7 ms at batch 8; bytes at batch 2: 2e6 + 4e6 = half of 12e6 */
     ck_assert_double_eq_tol(c.mean_s, 3.5e-3, 1e-15);
 }
-END_TEST
 
 /* ratios per sample: 0.25 ms at batch 4, 0.5 ms at 8 and 16. At 6: half way, 0.375 * 6. */
-START_TEST(between_two_sampled_batches_the_ratio_is_interpolated)
+TEST(between_two_sampled_batches_the_ratio_is_interpolated)
 {
     ck_assert_double_eq_tol(cost(LAYER, 6).mean_s, 2.25e-3, 1e-15);
     ck_assert_double_eq_tol(cost(LAYER, 12).mean_s, 6e-3, 1e-15);
@@ -198,18 +192,16 @@ START_TEST(between_two_sampled_batches_the_ratio_is_interpolated)
     ck_assert_int_eq(cost(LAYER, 6).trust, FR_TRUST_SCALED);
     ck_assert_int_eq(cost(LAYER, 16).trust, FR_TRUST_PROFILED);
 }
-END_TEST
 
-START_TEST(an_op_that_does_not_scale_keeps_its_measured_time)
+TEST(an_op_that_does_not_scale_keeps_its_measured_time)
 {
     struct fr_cost c = cost(UPDATE, 1);
 
     ck_assert_double_eq(c.mean_s, 1e-3);
     ck_assert_int_eq(c.trust, FR_TRUST_PROFILED);
 }
-END_TEST
 
-START_TEST(streaming_bytes_costs_what_a_memory_bound_op_costs)
+TEST(streaming_bytes_costs_what_a_memory_bound_op_costs)
 {
     const struct fr_cost_options rooflines = {.datasheet_only = true};
     struct fr_cost_model *m = NULL;
@@ -225,10 +217,9 @@ START_TEST(streaming_bytes_costs_what_a_memory_bound_op_costs)
     ck_assert_double_eq(c.mean_s + c.launch_s, 0);
     fr_cost_model_free(m);
 }
-END_TEST
 
 /* A fraction of a peak lies in (0, 1] and says where it comes from, for every kind. */
-START_TEST(every_kind_of_op_has_an_efficiency_with_a_source)
+TEST(every_kind_of_op_has_an_efficiency_with_a_source)
 {
     for (int k = 0; k < FR_N_OP_KINDS; k++) {
         struct fr_efficiency e = fr_efficiency_of((enum fr_op_kind)k);
@@ -240,22 +231,12 @@ START_TEST(every_kind_of_op_has_an_efficiency_with_a_source)
     for (int t = 0; t < FR_N_TRUSTS; t++)
         ck_assert_str_ne(fr_trust_name((enum fr_trust)t), "unknown");
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("cost");
 
     tcase_add_checked_fixture(c, build, tear_down);
-    tcase_add_test(c, a_forward_op_reads_the_parameters_it_is_tied_to);
-    tcase_add_test(c, a_memory_bound_op_takes_its_bytes_over_the_stated_bandwidth);
-    tcase_add_test(c, a_view_takes_no_time_and_no_launch);
-    tcase_add_test(c, samples_of_the_device_type_beat_those_of_any_and_are_averaged);
-    tcase_add_test(c, a_sample_moves_to_another_batch_by_the_ratio_of_the_curves);
-    tcase_add_test(c, parameters_do_not_shrink_with_the_batch);
-    tcase_add_test(c, between_two_sampled_batches_the_ratio_is_interpolated);
-    tcase_add_test(c, an_op_that_does_not_scale_keeps_its_measured_time);
-    tcase_add_test(c, streaming_bytes_costs_what_a_memory_bound_op_costs);
-    tcase_add_test(c, every_kind_of_op_has_an_efficiency_with_a_source);
+    add_tests(c);
     return run_case(c, "calibrate/cost");
 }

@@ -68,7 +68,7 @@ static void compare_bytes(const struct memo_case *c, struct fr_cost_memo *m)
 
 /* Twice: the first time fills it. More pairs than it has tables for; parts, which it does not
  * keep. */
-START_TEST(a_memo_says_what_the_model_says)
+TEST(a_memo_says_what_the_model_says)
 {
     struct memo_case c;
     struct fr_cost_memo *m;
@@ -87,11 +87,10 @@ START_TEST(a_memo_says_what_the_model_says)
     fr__cost_memo_free(m);
     close_case(&c);
 }
-END_TEST
 
 /* Dropout moves as many bytes forward and backward, and its forward pass also draws random numbers:
  * one that runs again for the backward pass is no gradient. */
-START_TEST(a_memo_tells_an_op_that_runs_again_from_a_gradient)
+TEST(a_memo_tells_an_op_that_runs_again_from_a_gradient)
 {
     struct memo_case c;
     struct fr_graph *g = NULL, *own, changed;
@@ -122,14 +121,12 @@ START_TEST(a_memo_tells_an_op_that_runs_again_from_a_gradient)
     fr_graph_free(g);
     close_case(&c);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("memo");
 
     tcase_set_timeout(tc, 20);
-    tcase_add_test(tc, a_memo_says_what_the_model_says);
-    tcase_add_test(tc, a_memo_tells_an_op_that_runs_again_from_a_gradient);
+    add_tests(tc);
     return run_case(tc, "memo");
 }

@@ -43,7 +43,7 @@ static struct fr_cost_model *model_of(const struct fr_device_type types[], size_
 }
 
 /* T4: 900 of the 1590 MHz of its peak; L4: 795 of 2040 (data sheet). */
-START_TEST(boards_of_70_watts_keep_less_of_their_peak)
+TEST(boards_of_70_watts_keep_less_of_their_peak)
 {
     ck_assert_double_eq_tol(fr__sustained_ratio("t4", "v100-pcie-32gb"), 900.0 / 1590, 1e-12);
     ck_assert_double_eq_tol(fr__sustained_ratio("l4", "t4"), 795.0 / 2040 / (900.0 / 1590), 1e-12);
@@ -51,9 +51,8 @@ START_TEST(boards_of_70_watts_keep_less_of_their_peak)
     ck_assert_double_eq(fr__sustained_ratio("t4", "t4"), 1);
     ck_assert_double_eq(fr__sustained_ratio("mine", "yours"), 1);
 }
-END_TEST
 
-START_TEST(boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next)
+TEST(boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next)
 {
     ck_assert_int_eq(fr__kinship("v100-sxm2-16gb", "v100-sxm2-16gb"), 0);
     ck_assert_int_lt(fr__kinship("v100-sxm2-16gb", "v100-sxm2-16gb"),
@@ -69,9 +68,8 @@ START_TEST(boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_nex
     ck_assert_int_lt(fr__kinship("rtx3090", "a40"), fr__kinship("rtx3090", "a100-sxm4-80gb"));
     ck_assert_int_lt(fr__kinship("a30", "a100-sxm4-80gb"), fr__kinship("a30", "a40"));
 }
-END_TEST
 
-START_TEST(an_h200_is_an_h100_with_more_memory_and_an_a100_is_not)
+TEST(an_h200_is_an_h100_with_more_memory_and_an_a100_is_not)
 {
     ck_assert(fr__is_same_die("h200-sxm-141gb", "h100-sxm5-80gb"));
     ck_assert(fr__is_same_die("gb200-186gb", "b200-sxm-180gb"));
@@ -80,9 +78,8 @@ START_TEST(an_h200_is_an_h100_with_more_memory_and_an_a100_is_not)
     ck_assert(!fr__is_same_die("h200-sxm-141gb", "b200-sxm-180gb"));
     ck_assert(!fr__is_same_die("my-own", "my-own"));
 }
-END_TEST
 
-START_TEST(boards_that_lower_their_clocks_lend_to_others_only_where_nobody_else_does)
+TEST(boards_that_lower_their_clocks_lend_to_others_only_where_nobody_else_does)
 {
     /* a T4 of 70 W is nearer to an A100 than a V100 is, and comes after it all the same */
     ck_assert_int_gt(fr__kinship("a100-sxm4-80gb", "t4"), fr__kinship("a100-sxm4-80gb", "v100"));
@@ -90,10 +87,9 @@ START_TEST(boards_that_lower_their_clocks_lend_to_others_only_where_nobody_else_
     ck_assert_int_lt(fr__kinship("p4", "p100-pcie-16gb"), fr__kinship("p4", "t4"));
     ck_assert_int_lt(fr__kinship("l4", "t4"), fr__kinship("l40s", "t4"));
 }
-END_TEST
 
 /* fp16 was measured; tf32 borrows it; fp8 is a format that an A100 has not got. */
-START_TEST(a_measured_device_has_its_own_curves_and_borrows_the_rest)
+TEST(a_measured_device_has_its_own_curves_and_borrows_the_rest)
 {
     struct fr_device_type a100 = gpu("a100-sxm4-80gb", 1);
     struct fr_cost_model *m = model_of(&a100, 1, false);
@@ -106,11 +102,10 @@ START_TEST(a_measured_device_has_its_own_curves_and_borrows_the_rest)
     ck_assert_ptr_null(fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP8).curve);
     fr_cost_model_free(m);
 }
-END_TEST
 
 /* No relative of an A100 is among them: a Pascal chip has a file of its own all the same, and a
  * Kepler chip borrows from Pascal, at 0.26 more than the curve's own error (transfer.h). */
-START_TEST(old_chips_have_curves_too)
+TEST(old_chips_have_curves_too)
 {
     const struct fr_device_type types[] = {*fr_device_type_find("p100-sxm2-16gb"),
                                            *fr_device_type_find("k80-die")};
@@ -131,11 +126,10 @@ START_TEST(old_chips_have_curves_too)
         fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP16).curve); /* no such units */
     fr_cost_model_free(m);
 }
-END_TEST
 
 /* All parameters but the launch are fractions of the peaks, but for the start and end of a tile: a
  * board with twice the rates takes half the rest, exactly where tiles are large. */
-START_TEST(a_relative_with_twice_the_rates_takes_half_as_long)
+TEST(a_relative_with_twice_the_rates_takes_half_as_long)
 {
     struct fr_device_type types[] = {gpu("a100-sxm4-80gb", 1), gpu("a100-pcie-80gb-x2", 2)};
     struct fr_cost_model *m = model_of(types, 2, false);
@@ -148,10 +142,9 @@ START_TEST(a_relative_with_twice_the_rates_takes_half_as_long)
     ck_assert_double_eq_tol(fr__kernel_s(&moved, &shape) / fr__kernel_s(&own, &shape), 0.5, 0.01);
     fr_cost_model_free(m);
 }
-END_TEST
 
 /* The curve holds for the whole call, launch and all; a kernel keeps at most 2.6 us of that. */
-START_TEST(a_kernel_leaves_out_the_launch_that_was_measured_with_it)
+TEST(a_kernel_leaves_out_the_launch_that_was_measured_with_it)
 {
     struct fr_device_type h100 = gpu("h100-sxm5-80gb", 1);
     struct fr_cost_model *m = model_of(&h100, 1, false);
@@ -163,10 +156,9 @@ START_TEST(a_kernel_leaves_out_the_launch_that_was_measured_with_it)
     ck_assert_double_gt(fr__kernel_s(&k, &tiny), 0);
     fr_cost_model_free(m);
 }
-END_TEST
 
 /* 4096^3: 2 x 6.87e10 FLOPs; at 312e12 and at most all of it, no less than 440 us. */
-START_TEST(ops_are_priced_by_curves_unless_the_datasheet_is_asked_for)
+TEST(ops_are_priced_by_curves_unless_the_datasheet_is_asked_for)
 {
     const struct fr_workload_options opt = {.batch = 32, .dtype = FR_BF16};
     struct fr_device_type types[] = {gpu("a100-sxm4-80gb", 1), gpu("my-own", 1)};
@@ -194,7 +186,6 @@ START_TEST(ops_are_priced_by_curves_unless_the_datasheet_is_asked_for)
     fr_cost_model_free(curves);
     fr_cost_model_free(sheet);
 }
-END_TEST
 
 /* Time of one product of BERT in a precision on a built-in type, and how it is known. */
 static double product_s(const char *device, enum fr_dtype dtype, bool datasheet_only,
@@ -218,7 +209,7 @@ static double product_s(const char *device, enum fr_dtype dtype, bool datasheet_
     return c.mean_s;
 }
 
-START_TEST(a_format_without_arithmetic_takes_the_time_of_the_one_it_runs_in)
+TEST(a_format_without_arithmetic_takes_the_time_of_the_one_it_runs_in)
 {
     static const struct {
         const char *device;
@@ -237,13 +228,12 @@ START_TEST(a_format_without_arithmetic_takes_the_time_of_the_one_it_runs_in)
             ck_assert_int_eq(asked == FR_TRUST_DATASHEET, sheet);
         }
 }
-END_TEST
 
 /* In fp16 an A100's layer normalisation was measured in an inference server, at 40 % of the
  * bandwidth; in fp32, on the PCIe board, in PyTorch. PyTorch's fp16 on an A100
  * (PrincetonUniversity/LLMCompass, framework's call included) goes from 8192 to 16384 rows of
  * 4096 in 76 us: 16384 take 153 without the call. The fp32 kernel moves twice the bytes. */
-START_TEST(layer_normalisation_is_a_frameworks_on_another_board_of_the_chip)
+TEST(layer_normalisation_is_a_frameworks_on_another_board_of_the_chip)
 {
     struct fr_device_type a100 = gpu("a100-sxm4-80gb", 1);
     struct fr_cost_model *m = model_of(&a100, 1, false);
@@ -260,9 +250,8 @@ START_TEST(layer_normalisation_is_a_frameworks_on_another_board_of_the_chip)
     ck_assert_str_eq(fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_TF32).from, "a100-sxm4-80gb");
     fr_cost_model_free(m);
 }
-END_TEST
 
-START_TEST(a_users_device_file_comes_before_another_board)
+TEST(a_users_device_file_comes_before_another_board)
 {
     struct fr_device_type a100 = gpu("a100-sxm4-80gb", 1);
     const struct fr_cost_options o = {.device_file = "a100-sxm4-80gb"};
@@ -276,9 +265,8 @@ START_TEST(a_users_device_file_comes_before_another_board)
     ck_assert_int_eq(k.trust, FR_TRUST_CALIBRATED);
     fr_cost_model_free(m);
 }
-END_TEST
 
-START_TEST(a_device_file_for_another_device_is_refused)
+TEST(a_device_file_for_another_device_is_refused)
 {
     struct fr_device_type type = gpu("my-own", 1);
     const struct fr_cost_options o = {.device_file = "a100-sxm4-80gb"};
@@ -289,10 +277,9 @@ START_TEST(a_device_file_for_another_device_is_refused)
     ck_assert_ptr_nonnull(strstr(err.text, "a100-sxm4-80gb"));
     ck_assert_ptr_null(m);
 }
-END_TEST
 
 /* On its own data sheet a curve says the same; a device without fp8 has no curve for it. */
-START_TEST(curves_move_whole_and_only_to_formats_that_a_device_has)
+TEST(curves_move_whole_and_only_to_formats_that_a_device_has)
 {
     const struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL,
                                           .matmul = {1, 512, 768, 1024}};
@@ -321,7 +308,6 @@ START_TEST(curves_move_whole_and_only_to_formats_that_a_device_has)
     fr_calibration_free(moved);
     fr_calibration_free(c);
 }
-END_TEST
 
 /* ---- collectives ---- */
 
@@ -341,7 +327,7 @@ static struct fr_cost_model *model_with(const struct fr_topo_system systems[], s
 /* Ways that are 1000 times slower vanish. 4 GPUs, 80 MB: 10 us, 6 steps of 1 us, and 20 MB at
  * 100 GB/s in each of 6 steps: of 1216 us the bytes take 1200. The rows held out are off by a
  * median of 5 %, which of a normal distribution lies 0.67449 standard deviations out. */
-START_TEST(a_collective_costs_what_its_machines_system_says)
+TEST(a_collective_costs_what_its_machines_system_says)
 {
     const char *path = "test_calibrate_cost_model.system.yaml";
     struct fr_system s = {.info = {.name = "own",
@@ -377,11 +363,10 @@ START_TEST(a_collective_costs_what_its_machines_system_says)
     ck_assert(!fr_cost_collective(m, 1, &call, &cost));
     fr_cost_model_free(m);
 }
-END_TEST
 
 /* Measured on 2 and 4 GPUs: 3 are moved, at twice the error; a file that does not say which numbers
  * were measured covers all up to the most. */
-START_TEST(a_number_of_gpus_that_was_not_measured_is_moved_with_a_larger_error)
+TEST(a_number_of_gpus_that_was_not_measured_is_moved_with_a_larger_error)
 {
     const char *path = "test_calibrate_cost_model.counts.yaml";
     struct fr_system s = {
@@ -414,10 +399,9 @@ START_TEST(a_number_of_gpus_that_was_not_measured_is_moved_with_a_larger_error)
         fr_cost_model_free(m);
     }
 }
-END_TEST
 
 /* Systems whose ways are near each other: bytes alone and the rest alone still make the whole. */
-START_TEST(the_bytes_of_a_collective_take_a_part_of_its_time)
+TEST(the_bytes_of_a_collective_take_a_part_of_its_time)
 {
     const struct fr_topo_system system = {.name = "h100-nvswitch"};
     struct fr_cost_model *m = model_with(&system, 1, false);
@@ -434,9 +418,8 @@ START_TEST(the_bytes_of_a_collective_take_a_part_of_its_time)
     }
     fr_cost_model_free(m);
 }
-END_TEST
 
-START_TEST(what_no_system_was_fitted_to_has_no_cost)
+TEST(what_no_system_was_fitted_to_has_no_cost)
 {
     const struct fr_topo_system system = {.name = "a100-nvswitch"};
     struct fr_cost_model *m = model_with(&system, 1, false);
@@ -460,7 +443,6 @@ START_TEST(what_no_system_was_fitted_to_has_no_cost)
     ck_assert(!fr_cost_collective(m, 0, &call, &cost));
     fr_cost_model_free(m);
 }
-END_TEST
 
 /* What a system over several machines of 4 GPUs costs, in a file of its own under the name. */
 static struct fr_cost_model *model_of_nodes(unsigned most_nodes)
@@ -488,7 +470,7 @@ static struct fr_cost_model *model_of_nodes(unsigned most_nodes)
 
 /* 8 GPUs on 2 machines, 400 MB: 14 steps, of these 2 from machine to machine. 20 us + 2 x 10 us
  * + 12 x 1 us, and 50 MB at 50 GB/s in each of 14 steps: 14 ms. */
-START_TEST(a_collective_over_machines_costs_what_their_system_says)
+TEST(a_collective_over_machines_costs_what_their_system_says)
 {
     struct fr_cost_model *m = model_of_nodes(2);
     struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, 8, 400e6, true, 2};
@@ -501,7 +483,6 @@ START_TEST(a_collective_over_machines_costs_what_their_system_says)
     ck_assert_int_eq(cost.trust, FR_TRUST_CALIBRATED);
     fr_cost_model_free(m);
 }
-END_TEST
 
 static const struct far_call {
     unsigned most_nodes, n_nodes, n_gpus;
@@ -521,7 +502,7 @@ static const struct far_call {
 
 /* As many GPUs a machine as were measured; of machines more are a guess, which two give no
  * ground for. */
-START_TEST(a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond)
+LOOP_TEST(a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond, 0, sizeof(far_calls) / sizeof(far_calls[0]))
 {
     const struct far_call *f = &far_calls[_i];
     struct fr_cost_model *m = model_of_nodes(f->most_nodes);
@@ -535,9 +516,8 @@ START_TEST(a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond)
     ck_assert(!fr_cost_collective(m, 0, &call, &cost));
     fr_cost_model_free(m);
 }
-END_TEST
 
-START_TEST(an_unknown_system_is_refused_where_the_topology_names_it)
+TEST(an_unknown_system_is_refused_where_the_topology_names_it)
 {
     const struct fr_topo_system system = {.name = "a100-nvswich", .loc = {"mine.yaml", 7, 18}};
     const struct fr_cost_options o = {.systems = &system, .n_systems = 1};
@@ -551,33 +531,11 @@ START_TEST(an_unknown_system_is_refused_where_the_topology_names_it)
     ck_assert_uint_eq(err.col, 18);
     ck_assert_msg(strstr(err.text, "did you mean 'a100-nvswitch'?"), "%s", err.text);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
-    tcase_add_test(t, boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next);
-    tcase_add_test(t, boards_of_70_watts_keep_less_of_their_peak);
-    tcase_add_test(t, boards_that_lower_their_clocks_lend_to_others_only_where_nobody_else_does);
-    tcase_add_test(t, an_h200_is_an_h100_with_more_memory_and_an_a100_is_not);
-    tcase_add_test(t, a_measured_device_has_its_own_curves_and_borrows_the_rest);
-    tcase_add_test(t, old_chips_have_curves_too);
-    tcase_add_test(t, a_relative_with_twice_the_rates_takes_half_as_long);
-    tcase_add_test(t, a_kernel_leaves_out_the_launch_that_was_measured_with_it);
-    tcase_add_test(t, ops_are_priced_by_curves_unless_the_datasheet_is_asked_for);
-    tcase_add_test(t, curves_move_whole_and_only_to_formats_that_a_device_has);
-    tcase_add_test(t, a_format_without_arithmetic_takes_the_time_of_the_one_it_runs_in);
-    tcase_add_test(t, layer_normalisation_is_a_frameworks_on_another_board_of_the_chip);
-    tcase_add_test(t, a_users_device_file_comes_before_another_board);
-    tcase_add_test(t, a_device_file_for_another_device_is_refused);
-    tcase_add_test(t, a_collective_costs_what_its_machines_system_says);
-    tcase_add_test(t, a_number_of_gpus_that_was_not_measured_is_moved_with_a_larger_error);
-    tcase_add_test(t, the_bytes_of_a_collective_take_a_part_of_its_time);
-    tcase_add_test(t, what_no_system_was_fitted_to_has_no_cost);
-    tcase_add_test(t, a_collective_over_machines_costs_what_their_system_says);
-    tcase_add_loop_test(t, a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond, 0,
-                        sizeof(far_calls) / sizeof(far_calls[0]));
-    tcase_add_test(t, an_unknown_system_is_refused_where_the_topology_names_it);
+    add_tests(t);
     return run_case(t, "calibrate/cost_model");
 }

@@ -8,7 +8,7 @@
  * sharpest maximum there is */
 static const double plain[FR__MATMUL_N_PARAMETERS] = {1e-6, 1, 1e-9, 1, 1e-15, 20};
 
-START_TEST(three_multiprocessors_need_three_waves_of_small_tiles)
+TEST(three_multiprocessors_need_three_waves_of_small_tiles)
 {
     /* 128 x 128: two tiles of 128 x 64 take one wave but leave a multiprocessor idle; eight of
      * 64 x 32 take ceil(8/3) = 3 waves of 2*64*32*16 FLOPs at a third of 3 Tflop/s. */
@@ -18,9 +18,8 @@ START_TEST(three_multiprocessors_need_three_waves_of_small_tiles)
     fr__matmul_init(&m, &machine, plain, 4, 4);
     ck_assert_double_eq_tol(fr__matmul_s(&m, 1, 128, 128, 16), 1e-6 + 3 * 65536 / 1e12, 1e-13);
 }
-END_TEST
 
-START_TEST(a_product_with_a_vector_takes_the_time_of_its_bytes)
+TEST(a_product_with_a_vector_takes_the_time_of_its_bytes)
 {
     /* 4 bytes of 1000 + 1000 x 1000 + 1000 numbers at 1 GB/s; arithmetic is a millionth of that */
     static const struct fr__machine machine = {10, 1e18, 1e9};
@@ -29,9 +28,8 @@ START_TEST(a_product_with_a_vector_takes_the_time_of_its_bytes)
     fr__matmul_init(&m, &machine, plain, 4, 4);
     ck_assert_double_eq_tol(fr__matmul_s(&m, 1, 1, 1000, 1000), 1e-6 + 4 * 1002000 / 1e9, 1e-9);
 }
-END_TEST
 
-START_TEST(a_long_depth_is_split_over_idle_multiprocessors)
+TEST(a_long_depth_is_split_over_idle_multiprocessors)
 {
     /* One tile of 32 x 32 and 16 multiprocessors: 16 parts of the depth in one wave, a sixteenth of
      * the 2*32*32*4096 FLOPs each at a sixteenth of the peak. */
@@ -41,9 +39,8 @@ START_TEST(a_long_depth_is_split_over_idle_multiprocessors)
     fr__matmul_init(&m, &machine, plain, 4, 4);
     ck_assert_double_eq_tol(fr__matmul_s(&m, 1, 32, 32, 4096), 1e-6 + 2048 * 256 / 1e12, 1e-11);
 }
-END_TEST
 
-START_TEST(a_batch_of_products_costs_as_many_tiles_as_a_taller_one)
+TEST(a_batch_of_products_costs_as_many_tiles_as_a_taller_one)
 {
     static const struct fr__machine machine = {7, 7e12, 1e15};
     struct fr__matmul m;
@@ -52,7 +49,6 @@ START_TEST(a_batch_of_products_costs_as_many_tiles_as_a_taller_one)
     ck_assert_double_eq_tol(fr__matmul_s(&m, 9, 256, 256, 64),
                             fr__matmul_s(&m, 1, 9 * 256, 256, 64), 1e-10);
 }
-END_TEST
 
 /* ---- convolutions ---- */
 
@@ -74,7 +70,7 @@ static double conv_s(const struct fr__machine *machine, enum fr_dtype dtype, dou
     return c->time_s(&model, shape);
 }
 
-START_TEST(a_convolution_of_single_pixels_is_a_matrix_product)
+TEST(a_convolution_of_single_pixels_is_a_matrix_product)
 {
     /* 3 images of 7 x 5, 64 to 48 channels. Forward: a row for each pixel. The gradients swap the
      * parts of pixels, input and output channels. */
@@ -97,9 +93,8 @@ START_TEST(a_convolution_of_single_pixels_is_a_matrix_product)
             fr__matmul_s(&m, 1, cases[i].rows, cases[i].columns, cases[i].depth), 1e-12);
     }
 }
-END_TEST
 
-START_TEST(a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels)
+TEST(a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels)
 {
     /* One block: 8 x 16 pixels, 32 filters; 32 tiles of 2 x 2 pixels times 16 products times 64
      * channels, 2 FLOPs each. Stages of a second keep the other Winograd away. */
@@ -113,9 +108,8 @@ START_TEST(a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels)
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP16, 1, &s), 1e-6 + 2.0 * 9 * 128 * 32 * 64 / 1e12,
                             1e-10);
 }
-END_TEST
 
-START_TEST(a_filter_of_five_has_36_products_between_transformations)
+TEST(a_filter_of_five_has_36_products_between_transformations)
 {
     /* 8 images of 4 x 4 have four tiles each with 2 x 2 pixels: 36 products of 32 x 32 x 32, one
      * for each multiprocessor. The implicit product would take two waves of depth 50: 800 / 16. */
@@ -126,9 +120,8 @@ START_TEST(a_filter_of_five_has_36_products_between_transformations)
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 5e-9, &s),
                             1e-6 + 5e-9 + 2.0 * 32 * 32 * 32 / 1e12, 1e-12);
 }
-END_TEST
 
-START_TEST(matrix_units_take_channels_by_eights_and_others_at_the_narrow_share)
+TEST(matrix_units_take_channels_by_eights_and_others_at_the_narrow_share)
 {
     static const struct fr__machine machine = {4, 4e12, 1e21};
     struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
@@ -140,9 +133,8 @@ START_TEST(matrix_units_take_channels_by_eights_and_others_at_the_narrow_share)
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP16, 1, &s) - 1e-6, three_s / 4, 1e-12);
     ck_assert_double_gt(conv_s(&machine, FR_FP32, 1, &s), 1.5e-6);
 }
-END_TEST
 
-START_TEST(filters_of_one_by_seven_and_seven_by_one_are_the_same_product_without_winograd)
+TEST(filters_of_one_by_seven_and_seven_by_one_are_the_same_product_without_winograd)
 {
     /* 4 multiprocessors at 1 TFLOP/s; 16 images of 16 x 16 pixels, 64 to 64 channels: 64 tiles of
      * 64 x 64 in 16 waves, 448 deep. Stages that cost nothing would make Winograd the best. */
@@ -162,9 +154,8 @@ START_TEST(filters_of_one_by_seven_and_seven_by_one_are_the_same_product_without
                             conv_s(&machine, FR_FP32, 1e-12, &wide));
     }
 }
-END_TEST
 
-START_TEST(the_gradient_of_a_strided_input_never_computes_less_than_the_forward_pass)
+TEST(the_gradient_of_a_strided_input_never_computes_less_than_the_forward_pass)
 {
     /* With stride 2 the input has four pixels for each of the output: a waste of 1/2 doubles the
      * rows, and no waste leaves those of the forward pass. */
@@ -182,11 +173,10 @@ START_TEST(the_gradient_of_a_strided_input_never_computes_less_than_the_forward_
     ck_assert_double_eq_tol(c->time_s(&model, &s), 1e-6 + forward_s, 1e-9);
     ck_assert_double_eq_tol(c->least_s(&model, &s), forward_s, 1e-12);
 }
-END_TEST
 
 /* A filter of 7 x 7 on an image of 7 x 7 without padding is a fully connected layer: one output
  * pixel. Its gradient multiplies no more than the forward pass, not 49 times as much. */
-START_TEST(the_gradient_of_a_filter_as_large_as_its_image_is_a_product_of_the_forward_passs_size)
+TEST(the_gradient_of_a_filter_as_large_as_its_image_is_a_product_of_the_forward_passs_size)
 {
     static const struct fr__machine machine = {1, 1e12, 1e15};
     struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_BACKWARD_DATA,
@@ -195,9 +185,8 @@ START_TEST(the_gradient_of_a_filter_as_large_as_its_image_is_a_product_of_the_fo
 
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 1, &s), 1e-6 + forward_s, 0.1 * forward_s);
 }
-END_TEST
 
-START_TEST(only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves)
+TEST(only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves)
 {
     static const struct fr__machine machine = {4, 4e12, 1e21};
     static const struct {
@@ -221,9 +210,8 @@ START_TEST(only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves)
                                 flops / 4e12 / cases[i].saved, 1e-15);
     }
 }
-END_TEST
 
-START_TEST(a_residual_of_three_by_three_says_nothing_about_other_filters)
+TEST(a_residual_of_three_by_three_says_nothing_about_other_filters)
 {
     float values[] = {0.5f, 0.5f};
     struct fr__curve c = {.info = {.op_class = FR_CURVE_CONV_FORWARD, .dtype = FR_FP32},
@@ -242,9 +230,8 @@ START_TEST(a_residual_of_three_by_three_says_nothing_about_other_filters)
     s.conv.kernel_width = 7;
     ck_assert_double_eq(fr__curve_residual(&c, &s), 0.5);
 }
-END_TEST
 
-START_TEST(sizes_of_nothing_take_a_time_too)
+TEST(sizes_of_nothing_take_a_time_too)
 {
     static const struct fr__machine machine = {4, 4e12, 1e12};
     static const struct fr_kernel_shape nothing = {.op_class = FR_CURVE_CONV_FORWARD};
@@ -257,7 +244,6 @@ START_TEST(sizes_of_nothing_take_a_time_too)
         ck_assert_double_le(conv_s(&machine, FR_FP32, 1, &s), 2e-6);
     }
 }
-END_TEST
 
 /* ---- attention ---- */
 
@@ -271,7 +257,7 @@ static double attention_s(const struct fr__machine *machine, const struct fr_ker
     return fr__curve_attention.time_s(&model, shape);
 }
 
-START_TEST(causal_attention_computes_the_parts_up_to_the_diagonal)
+TEST(causal_attention_computes_the_parts_up_to_the_diagonal)
 {
     /* Four blocks of 64 rows see 1, 1, 2 and 2 parts of 128, all of them 2: 4 FLOPs for each pair
      * of rows and head dimension. A multiprocessor for each block: the longest counts. */
@@ -285,9 +271,8 @@ START_TEST(causal_attention_computes_the_parts_up_to_the_diagonal)
     s.attention.is_causal = false;
     ck_assert_double_eq_tol(attention_s(&one, &s), 1e-6 + 8 * part_s, 1e-12);
 }
-END_TEST
 
-START_TEST(attention_of_one_token_takes_the_heads_that_share_keys_together)
+TEST(attention_of_one_token_takes_the_heads_that_share_keys_together)
 {
     /* eight heads on two of keys: two blocks of a row of keys, not eight */
     static const struct fr__machine machine = {1, 1e12, 1e21};
@@ -296,9 +281,8 @@ START_TEST(attention_of_one_token_takes_the_heads_that_share_keys_together)
 
     ck_assert_double_eq_tol(attention_s(&machine, &s), 1e-6 + 2 * 4.0 * 64 * 64 / 1e12, 1e-12);
 }
-END_TEST
 
-START_TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
+TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
 {
     enum { N = 200 };
     static double x[N][FR__RESIDUAL_AXES], y[N];
@@ -323,9 +307,8 @@ START_TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
     ck_assert_double_eq(fr__residual_at(&r, border), fr__residual_at(&r, outside));
     fr__residual_fini(&r);
 }
-END_TEST
 
-START_TEST(few_points_get_no_grid)
+TEST(few_points_get_no_grid)
 {
     static const double x[3][FR__RESIDUAL_AXES], y[3] = {1, 1, 1};
     static const uint64_t group[3];
@@ -335,9 +318,8 @@ START_TEST(few_points_get_no_grid)
     ck_assert_int_eq(fr__residual_fit(&r, 3, x, y, group, &miss, NULL), FR_OK);
     ck_assert_double_eq(fr__residual_at(&r, x[0]), 0);
 }
-END_TEST
 
-START_TEST(a_shape_is_written_with_the_names_of_its_sizes)
+TEST(a_shape_is_written_with_the_names_of_its_sizes)
 {
     const struct fr_kernel_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 64, 32, 8}};
     char text[64], little[8];
@@ -346,33 +328,12 @@ START_TEST(a_shape_is_written_with_the_names_of_its_sizes)
                      "1 x 64 x 32 x 8 (batch, rows, columns, depth)");
     ck_assert_str_eq(fr_kernel_shape_format(&s, little, sizeof(little)), "1 x 64 ");
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("curve");
 
     fr_init();
-    tcase_add_test(tc, three_multiprocessors_need_three_waves_of_small_tiles);
-    tcase_add_test(tc, a_product_with_a_vector_takes_the_time_of_its_bytes);
-    tcase_add_test(tc, a_long_depth_is_split_over_idle_multiprocessors);
-    tcase_add_test(tc, a_batch_of_products_costs_as_many_tiles_as_a_taller_one);
-    tcase_add_test(tc, a_convolution_of_single_pixels_is_a_matrix_product);
-    tcase_add_test(tc, a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels);
-    tcase_add_test(tc, a_filter_of_five_has_36_products_between_transformations);
-    tcase_add_test(tc, matrix_units_take_channels_by_eights_and_others_at_the_narrow_share);
-    tcase_add_test(tc,
-                   filters_of_one_by_seven_and_seven_by_one_are_the_same_product_without_winograd);
-    tcase_add_test(tc, the_gradient_of_a_strided_input_never_computes_less_than_the_forward_pass);
-    tcase_add_test(
-        tc, the_gradient_of_a_filter_as_large_as_its_image_is_a_product_of_the_forward_passs_size);
-    tcase_add_test(tc, only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves);
-    tcase_add_test(tc, a_residual_of_three_by_three_says_nothing_about_other_filters);
-    tcase_add_test(tc, sizes_of_nothing_take_a_time_too);
-    tcase_add_test(tc, causal_attention_computes_the_parts_up_to_the_diagonal);
-    tcase_add_test(tc, attention_of_one_token_takes_the_heads_that_share_keys_together);
-    tcase_add_test(tc, a_grid_of_residuals_finds_a_slope_and_ends_flat);
-    tcase_add_test(tc, few_points_get_no_grid);
-    tcase_add_test(tc, a_shape_is_written_with_the_names_of_its_sizes);
+    add_tests(tc);
     return run_case(tc, "calibrate_curve");
 }

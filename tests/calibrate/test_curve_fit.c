@@ -30,7 +30,7 @@ static void write_file(const char *text)
 
 static const char *const gpus[] = {"G"};
 
-START_TEST(rows_of_other_gpus_and_formats_are_passed_over)
+TEST(rows_of_other_gpus_and_formats_are_passed_over)
 {
     struct fr__data d = {0};
     struct fr_error err;
@@ -49,9 +49,8 @@ START_TEST(rows_of_other_gpus_and_formats_are_passed_over)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
-START_TEST(a_bad_size_is_named_with_its_place)
+TEST(a_bad_size_is_named_with_its_place)
 {
     struct fr__data d = {0};
     struct fr_error err;
@@ -63,7 +62,6 @@ START_TEST(a_bad_size_is_named_with_its_place)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
 static const struct {
     const char *text, *message;
@@ -79,7 +77,7 @@ static const struct {
      ":2:21: a number in 'shape' is \"-1\", not a whole number"},
 };
 
-START_TEST(the_header_tells_which_rows_a_file_has_and_bad_ones_are_named)
+LOOP_TEST(the_header_tells_which_rows_a_file_has_and_bad_ones_are_named, 0, sizeof(bad_rows) / sizeof(bad_rows[0]))
 {
     char expected[160];
     struct fr__data d = {0};
@@ -92,9 +90,8 @@ START_TEST(the_header_tells_which_rows_a_file_has_and_bad_ones_are_named)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
-START_TEST(a_fifth_of_the_shapes_is_held_out)
+TEST(a_fifth_of_the_shapes_is_held_out)
 {
     struct fr__data d = {0};
     struct fr_error err;
@@ -113,7 +110,6 @@ START_TEST(a_fifth_of_the_shapes_is_held_out)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
 /* ---- fits ---- */
 
@@ -153,7 +149,7 @@ static struct fr_calibration *fit(void)
     return c;
 }
 
-START_TEST(a_fit_finds_the_model_that_made_the_data)
+TEST(a_fit_finds_the_model_that_made_the_data)
 {
     struct fr_calibration *c;
     const struct fr_curve_info *info;
@@ -168,7 +164,6 @@ START_TEST(a_fit_finds_the_model_that_made_the_data)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
 /* 500 convolutions and their gradients by models that we know. */
 static void write_convolutions(void)
@@ -201,7 +196,7 @@ static void write_convolutions(void)
     write_file(text);
 }
 
-START_TEST(a_fit_finds_the_convolutions_that_made_the_data)
+TEST(a_fit_finds_the_convolutions_that_made_the_data)
 {
     struct fr_calibration *c;
 
@@ -223,9 +218,8 @@ START_TEST(a_fit_finds_the_convolutions_that_made_the_data)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
-START_TEST(a_fit_finds_the_attention_that_made_the_data)
+TEST(a_fit_finds_the_attention_that_made_the_data)
 {
     static const double truth[FR__ATTENTION_N_PARAMETERS] = {9e-6, .6, 30, .7, 2, 1e-6, 3};
     static const struct fr__machine machine = {20, 10e12, 1e12};
@@ -262,9 +256,8 @@ START_TEST(a_fit_finds_the_attention_that_made_the_data)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
-START_TEST(the_first_gpu_with_enough_rows_is_taken)
+TEST(the_first_gpu_with_enough_rows_is_taken)
 {
     static char text[20000];
     const char *const names[] = {"few", "many"}, *const paths[] = {path};
@@ -284,9 +277,8 @@ START_TEST(the_first_gpu_with_enough_rows_is_taken)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
-START_TEST(one_softwares_rows_are_fitted_and_judged)
+TEST(one_softwares_rows_are_fitted_and_judged)
 {
     static char text[40000];
     const char *const paths[] = {path};
@@ -312,11 +304,10 @@ START_TEST(one_softwares_rows_are_fitted_and_judged)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
 /* ---- device files ---- */
 
-START_TEST(a_device_file_reads_back_to_the_same_times)
+TEST(a_device_file_reads_back_to_the_same_times)
 {
     const struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL,
                                           .matmul = {3, 100, 200, 300}};
@@ -339,9 +330,8 @@ START_TEST(a_device_file_reads_back_to_the_same_times)
     unlink(yaml);
     unlink(path);
 }
-END_TEST
 
-START_TEST(shipped_files_name_their_device_and_keep_their_promise)
+TEST(shipped_files_name_their_device_and_keep_their_promise)
 {
     static const char *const names[] = {"gemm", "conv", "other_kernels"};
     const char *srcdir = getenv("srcdir");
@@ -376,9 +366,8 @@ START_TEST(shipped_files_name_their_device_and_keep_their_promise)
         fr_calibration_free(c);
     }
 }
-END_TEST
 
-START_TEST(curves_are_found_by_class_and_format)
+TEST(curves_are_found_by_class_and_format)
 {
     struct fr_calibration *c;
     struct fr_error err;
@@ -391,7 +380,6 @@ START_TEST(curves_are_found_by_class_and_format)
     ck_assert_uint_eq(fr_calibration_find(c, FR_CURVE_MATMUL, FR_FP8), SIZE_MAX);
     fr_calibration_free(c);
 }
-END_TEST
 
 static const struct {
     const char *text, *message;
@@ -404,7 +392,7 @@ static const struct {
      "f:4:12: 'dtype' is \"fp3\", expected fp32, tf32, fp16, bf16 or fp8"},
 };
 
-START_TEST(a_device_file_of_before_narrow_channels_loads_and_slows_none)
+TEST(a_device_file_of_before_narrow_channels_loads_and_slows_none)
 {
     const char *srcdir = getenv("srcdir");
     struct fr_calibration *c = NULL;
@@ -417,9 +405,8 @@ START_TEST(a_device_file_of_before_narrow_channels_loads_and_slows_none)
     ck_assert_double_eq(fr_calibration_curve(c, 0)->parameters[FR__CONV_NARROW], 1);
     fr_calibration_free(c);
 }
-END_TEST
 
-START_TEST(a_bad_device_file_is_refused_with_the_place)
+LOOP_TEST(a_bad_device_file_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]))
 {
     struct fr_calibration *c;
     struct fr_error err;
@@ -428,7 +415,6 @@ START_TEST(a_bad_device_file_is_refused_with_the_place)
                      FR_OK);
     assert_message(&err, bad[_i].message);
 }
-END_TEST
 
 int main(void)
 {
@@ -436,21 +422,6 @@ int main(void)
 
     fr_init();
     tcase_set_timeout(tc, 30);
-    tcase_add_test(tc, rows_of_other_gpus_and_formats_are_passed_over);
-    tcase_add_test(tc, a_bad_size_is_named_with_its_place);
-    tcase_add_loop_test(tc, the_header_tells_which_rows_a_file_has_and_bad_ones_are_named, 0,
-                        sizeof(bad_rows) / sizeof(bad_rows[0]));
-    tcase_add_test(tc, a_fifth_of_the_shapes_is_held_out);
-    tcase_add_test(tc, a_fit_finds_the_model_that_made_the_data);
-    tcase_add_test(tc, a_fit_finds_the_convolutions_that_made_the_data);
-    tcase_add_test(tc, a_fit_finds_the_attention_that_made_the_data);
-    tcase_add_test(tc, the_first_gpu_with_enough_rows_is_taken);
-    tcase_add_test(tc, one_softwares_rows_are_fitted_and_judged);
-    tcase_add_test(tc, a_device_file_reads_back_to_the_same_times);
-    tcase_add_test(tc, shipped_files_name_their_device_and_keep_their_promise);
-    tcase_add_test(tc, curves_are_found_by_class_and_format);
-    tcase_add_test(tc, a_device_file_of_before_narrow_channels_loads_and_slows_none);
-    tcase_add_loop_test(tc, a_bad_device_file_is_refused_with_the_place, 0,
-                        sizeof(bad) / sizeof(bad[0]));
+    add_tests(tc);
     return run_case(tc, "calibrate_curve_fit");
 }

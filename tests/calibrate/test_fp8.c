@@ -79,7 +79,7 @@ END_TEST
 
 /* J. Shah et al., FlashAttention-3, 2024, figures 5 and 7: heads of 256 on an H100, causal, Tflop/s
  * in fp8 over those in fp16. */
-START_TEST(attention_in_8_bits_is_asked_for_and_gains_what_is_published)
+TEST(attention_in_8_bits_is_asked_for_and_gains_what_is_published)
 {
     static const struct {
         double tokens, ratio;
@@ -101,7 +101,6 @@ START_TEST(attention_in_8_bits_is_asked_for_and_gains_what_is_published)
     half_s = op_s("l40s", LLAMA "flash", FR_FP8, "layer0.attn.flash");
     ck_assert_double_eq(op_s("l40s", LLAMA "flash-fp8", FR_FP8, "layer0.attn.flash"), half_s);
 }
-END_TEST
 
 static void refuse(const char *spec, enum fr_dtype dtype, const char *text)
 {
@@ -115,7 +114,7 @@ static void refuse(const char *spec, enum fr_dtype dtype, const char *text)
 }
 
 /* FlashAttention is for 16 bits (its README), and 8 bits are a kernel of their own. */
-START_TEST(attention_in_a_format_that_no_kernel_has_is_refused)
+TEST(attention_in_a_format_that_no_kernel_has_is_refused)
 {
     refuse("llama3-8b:attention=flash-fp8", FR_BF16,
            "attention=flash-fp8 has operands of 8 bits, and this step is trained in bf16: take "
@@ -133,7 +132,6 @@ START_TEST(attention_in_a_format_that_no_kernel_has_is_refused)
     fr_graph_free(load("gpt2-small:attention=flash-2", FR_AMP));
     fr_graph_free(load("gpt2-small:attention=flash-2", FR_FP8));
 }
-END_TEST
 
 /* ---- linear layers ---- */
 
@@ -158,7 +156,7 @@ END_TEST
 /* 8 sequences of 8192 tokens: 65536 rows, of which as many were measured in 8 bits only beside few
  * columns. The product takes 8 times what that of 8192 rows does at the most, and that runs at 1000
  * to 1300 Tflop/s on an H100. */
-START_TEST(a_product_of_many_rows_in_8_bits_is_no_slower_than_its_parts)
+TEST(a_product_of_many_rows_in_8_bits_is_no_slower_than_its_parts)
 {
     const struct fr_cost_options options = {.datasheet_only = false};
     struct fr_graph *g = load("llama3-8b", FR_FP8);
@@ -178,7 +176,6 @@ START_TEST(a_product_of_many_rows_in_8_bits_is_no_slower_than_its_parts)
     fr_cost_model_free(m);
     fr_graph_free(g);
 }
-END_TEST
 
 /* The output layer, a router of 128 experts (a multiple of 16), the gate of a shared expert,
  * recurrent cells, convolutions, and a weight whose sizes are no multiples of 16. */
@@ -204,7 +201,7 @@ START_TEST(what_software_keeps_in_16_bits_costs_as_much)
 }
 END_TEST
 
-START_TEST(without_8_bit_units_all_costs_what_it_costs_in_bf16)
+TEST(without_8_bit_units_all_costs_what_it_costs_in_bf16)
 {
     static const char *const ops[] = {"layer0.mlp.up", "layer0.mlp.up.wgrad", "layer0.attn.flash",
                                       "head", "layer0.mlp.norm"};
@@ -212,10 +209,9 @@ START_TEST(without_8_bit_units_all_costs_what_it_costs_in_bf16)
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
         ck_as_bf16("a100-sxm4-80gb", "llama3-8b", ops[i]);
 }
-END_TEST
 
 /* An exported folder says which products keep 16 bits, and which attention does not. */
-START_TEST(a_native_folder_keeps_what_runs_in_8_bits)
+TEST(a_native_folder_keeps_what_runs_in_8_bits)
 {
     struct fr_graph *g = load("llama:layers=1,hidden=256,heads=4,kv_heads=4,seq=128,vocab=1024,"
                               "attention=flash-fp8",
@@ -233,7 +229,6 @@ START_TEST(a_native_folder_keeps_what_runs_in_8_bits)
     ck_assert_ptr_null(strstr(text, "wide"));
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
@@ -242,12 +237,8 @@ int main(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, attention_keeps_16_bits_whatever_its_kernel, 0, N_DEVICES);
-    tcase_add_test(t, attention_in_8_bits_is_asked_for_and_gains_what_is_published);
-    tcase_add_test(t, attention_in_a_format_that_no_kernel_has_is_refused);
+    add_tests(t);
     tcase_add_loop_test(t, linear_layers_have_8_bits_forward_and_in_both_gradients, 0, N_DEVICES);
-    tcase_add_test(t, a_product_of_many_rows_in_8_bits_is_no_slower_than_its_parts);
     tcase_add_loop_test(t, what_software_keeps_in_16_bits_costs_as_much, 0, N_DEVICES);
-    tcase_add_test(t, without_8_bit_units_all_costs_what_it_costs_in_bf16);
-    tcase_add_test(t, a_native_folder_keeps_what_runs_in_8_bits);
     return run_case(t, "calibrate/fp8");
 }

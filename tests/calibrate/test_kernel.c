@@ -57,7 +57,7 @@ static void ck_conv(const struct fr_graph *g, const char *op, enum fr_curve_clas
 
 /* He et al. 2016, table 1: 7x7/2 with 64 filters on 224x224; in layer2 3x3/2 from 56x56 to 28x28
  * (torchvision's v1.5 strides there) and the 1x1/2 that projects 256 to 512 channels. */
-START_TEST(convolutions_of_resnet50_have_their_published_sizes)
+TEST(convolutions_of_resnet50_have_their_published_sizes)
 {
     struct fr_graph *g = load("resnet50", 0);
 
@@ -70,17 +70,15 @@ START_TEST(convolutions_of_resnet50_have_their_published_sizes)
             (double[]){16, 256, 56, 56, 512, 1, 1, 2, 0, 1});
     fr_graph_free(g);
 }
-END_TEST
 
 /* 11x11/4 with padding 2 from 224 to 55 (Krizhevsky 2014). */
-START_TEST(the_first_convolution_of_alexnet_has_a_stride_of_four)
+TEST(the_first_convolution_of_alexnet_has_a_stride_of_four)
 {
     struct fr_graph *g = load("alexnet", 0);
 
     ck_conv(g, "conv1", FR_CURVE_CONV_FORWARD, (double[]){16, 3, 224, 224, 64, 11, 11, 4, 2, 1});
     fr_graph_free(g);
 }
-END_TEST
 
 static void ck_matmul(const struct fr_graph *g, const char *op, double batch, const double want[4])
 {
@@ -95,7 +93,7 @@ static void ck_matmul(const struct fr_graph *g, const char *op, double batch, co
 }
 
 /* fc6 of VGG: 25088 in, 4096 out; 8 samples. */
-START_TEST(the_three_products_of_a_linear_layer_turn_its_sizes_around)
+TEST(the_three_products_of_a_linear_layer_turn_its_sizes_around)
 {
     struct fr_graph *g = load("vgg16", 0);
 
@@ -104,11 +102,10 @@ START_TEST(the_three_products_of_a_linear_layer_turn_its_sizes_around)
     ck_matmul(g, "fc6.wgrad", 8, (double[]){1, 4096, 25088, 8});
     fr_graph_free(g);
 }
-END_TEST
 
 /* BERT-large, 4 sequences of 384: 16 heads of 64. The weight gradient of a recurrent layer is one
  * product over all steps: RNNLM has 40 of 2 samples. */
-START_TEST(attention_is_a_product_a_head_and_recurrences_sum_over_steps)
+TEST(attention_is_a_product_a_head_and_recurrences_sum_over_steps)
 {
     struct fr_graph *g = load("bert-large", 384);
 
@@ -121,9 +118,8 @@ START_TEST(attention_is_a_product_a_head_and_recurrences_sum_over_steps)
     ck_matmul(g, "layer0.t0.ih.wgrad", 2, (double[]){1, 8192, 2048, 80});
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_share_of_the_channels_narrows_the_product_and_shares_its_arithmetic)
+TEST(a_share_of_the_channels_narrows_the_product_and_shares_its_arithmetic)
 {
     struct fr_graph *g = load("vgg16", 0);
     struct fr__kernel whole = kernel_of(g, "fc6", 8, 1), part = kernel_of(g, "fc6", 8, 4);
@@ -141,10 +137,9 @@ START_TEST(a_share_of_the_channels_narrows_the_product_and_shares_its_arithmetic
     ck_assert(part.shape.conv.in_channels == 16 && part.shape.conv.out_channels == 64);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Every convolution and product of the image models gives back its own FLOPs from the shape. */
-START_TEST(shapes_give_back_the_arithmetic_they_were_read_from)
+TEST(shapes_give_back_the_arithmetic_they_were_read_from)
 {
     static const char *const models[] = {"resnet50", "inception-v3", "densenet121", "vgg19",
                                          "alexnet",  "lenet",        "gnmt-2",      "gpt2-small"};
@@ -179,7 +174,6 @@ START_TEST(shapes_give_back_the_arithmetic_they_were_read_from)
     }
     ck_assert_uint_gt(n, 500);
 }
-END_TEST
 
 /* ---- grouped-query attention ---- */
 
@@ -187,7 +181,7 @@ END_TEST
  * 2023, table 1). Queries and output are 8 x 4096 x 64 x 128 numbers of 2 bytes each, together
  * 1,073,741,824 bytes; keys and values an eighth of that, 134,217,728; a sum of 4 bytes a row and
  * head 8,388,608. Half of two products: 2 x 8 x 64 x 4096^2 x 128 FLOPs. */
-START_TEST(grouped_query_attention_reads_the_keys_and_values_of_its_groups)
+TEST(grouped_query_attention_reads_the_keys_and_values_of_its_groups)
 {
     const struct fr_workload_options opt = {.dtype = FR_BF16};
     const struct fr_part sixteenth = {.batch = 8, .channel_parts = 16};
@@ -212,7 +206,6 @@ START_TEST(grouped_query_attention_reads_the_keys_and_values_of_its_groups)
     ck_assert_double_eq(k.shape.attention.kv_heads, 1);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Seconds of an op of a model on a preset's first GPU. */
 static double op_s(const char *preset, const char *model, const char *op, double batch,
@@ -244,7 +237,7 @@ static double attention_s(const char *preset, const char *model, const char *op,
 
 /* What kv_heads means for the time: Llama 3 8B's 32 heads with 8 key-value heads against 32. Short
  * sequences are bound by what they read. */
-START_TEST(fewer_key_value_heads_take_less_time)
+TEST(fewer_key_value_heads_take_less_time)
 {
     static const char op[] = "layer0.attn.flash";
 
@@ -252,12 +245,11 @@ START_TEST(fewer_key_value_heads_take_less_time)
                         0.97 *
                             attention_s("hgx-h100", "llama:layers=1,seq=512,kv_heads=32", op, 64));
 }
-END_TEST
 
 /* FlashAttention-3's own figures 5 and 6 (J. Shah et al., 2024): an H100 at 16384 tokens, heads of
  * 128, causal, 616 Tflop/s forward; without a mask the backward pass takes 2.5 * 648 / 561 times as
  * long at 16384 tokens and 2.5 * 625 / 501 times at 2048. */
-START_TEST(attention_in_training_runs_at_published_rates)
+TEST(attention_in_training_runs_at_published_rates)
 {
     static const struct {
         const char *model;
@@ -277,12 +269,11 @@ START_TEST(attention_in_training_runs_at_published_rates)
         ck_assert_double_eq_tol(back_s / s / cases[i].ratio, 1, 0.06);
     }
 }
-END_TEST
 
 /* Figures 5 and 6 of the same paper: FlashAttention-2 on an H100 at 8192 tokens with heads of 128
  * has 333 of 602 Tflop/s, causal, and 318 of 559 backward. An A100's curve is of the second
  * generation; the first takes about twice as long (T. Dao, FlashAttention-2, abstract). */
-START_TEST(older_generations_of_attention_take_longer_by_published_ratios)
+TEST(older_generations_of_attention_take_longer_by_published_ratios)
 {
     static const char *const ops[] = {"layer0.attn.flash", "layer0.attn.flash.dgrad"};
     static const double ratios[] = {602.0 / 333, 559.0 / 318};
@@ -304,12 +295,11 @@ START_TEST(older_generations_of_attention_take_longer_by_published_ratios)
     }
 #undef LLAMA
 }
-END_TEST
 
 /* sarchlab/triosim's trace of ResNet-50 on an H100 with 128 images: batch norm of 64 channels of
  * 112 x 112 takes 962 us forward and 2151 us backward, that of 256 channels of 56 x 56 488 and 842
  * us, though both have as many bytes. In 16 bits images lie pixel by pixel. */
-START_TEST(batch_norm_of_few_channels_leaves_multiprocessors_idle)
+TEST(batch_norm_of_few_channels_leaves_multiprocessors_idle)
 {
     double few_s = op_s("hgx-h100", "resnet50", "conv1.bn", 128, FR_FP32);
     double many_s = op_s("hgx-h100", "resnet50", "layer1.0.conv3.bn", 128, FR_FP32);
@@ -322,11 +312,10 @@ START_TEST(batch_norm_of_few_channels_leaves_multiprocessors_idle)
     ck_assert_double_eq_tol(op_s("hgx-h100", "resnet50", "conv1.bn", 128, FR_AMP),
                             op_s("hgx-h100", "resnet50", "layer1.0.conv3.bn", 128, FR_AMP), 1e-7);
 }
-END_TEST
 
 /* A first layer has 3 channels. cuDNN 8, which an A100 needs, pads them to 8; a V100's kernels of
  * 2017 do not. */
-START_TEST(a_first_layer_in_16_bits_is_padded_where_the_library_does)
+TEST(a_first_layer_in_16_bits_is_padded_where_the_library_does)
 {
     double peak_flops_per_s = 312e12, flops = 2.0 * 64 * 112 * 112 * 64 * 8 * 49;
     double s = op_s("dgx-a100-80g", "resnet50", "conv1", 64, FR_AMP);
@@ -334,13 +323,12 @@ START_TEST(a_first_layer_in_16_bits_is_padded_where_the_library_does)
     ck_assert_double_lt(s, 0.8 * op_s("dgx-a100-80g", "resnet50", "conv1", 64, FR_TF32));
     ck_assert_double_gt(s, flops / peak_flops_per_s);
 }
-END_TEST
 
 /* sarchlab/triosim's trace of ResNet-50 on an H100 with 128 images in tf32, sums of kernels: the
  * gradients of a 1 x 1 layer with images of 14 x 14, 277 us; of a first layer's filter, 1100 us.
  * The images are products of their own (per_image.h): as many pixels in fewer images fill tiles
  * better, and 128 sums of the filter's gradient make that one slower than the input's. */
-START_TEST(gradients_of_1_x_1_layers_in_tf32_are_a_product_an_image)
+TEST(gradients_of_1_x_1_layers_in_tf32_are_a_product_an_image)
 {
     double data_s = op_s("hgx-h100", "resnet50", "layer3.1.conv3.dgrad", 128, FR_TF32);
     double filter_s = op_s("hgx-h100", "resnet50", "layer3.1.conv3.wgrad", 128, FR_TF32);
@@ -350,11 +338,10 @@ START_TEST(gradients_of_1_x_1_layers_in_tf32_are_a_product_an_image)
     ck_assert_double_eq_tol((data_s + filter_s) / 277e-6, 1, 0.25);
     ck_assert_double_eq_tol(first_s / 1100e-6, 1, 0.25);
 }
-END_TEST
 
 /* 256 channels of 14 x 14 to 1024, 32 images: 32 products of [1024][256] by [256][196]; the
  * filter's gradient is 32 sums of 1024 x 256 numbers of 4 bytes, 33554432. */
-START_TEST(a_1_x_1_filter_is_a_batch_of_matrix_products)
+TEST(a_1_x_1_filter_is_a_batch_of_matrix_products)
 {
     struct fr_kernel_shape k = {.op_class = FR_CURVE_CONV_FORWARD,
                                 .conv = {.images = 32,
@@ -396,11 +383,10 @@ START_TEST(a_1_x_1_filter_is_a_batch_of_matrix_products)
     k.conv.stride = 2;
     ck_assert(!fr__is_per_image(&k));
 }
-END_TEST
 
 /* A strided layer's gradient of the input multiplies some of the zeros between its pixels; that of
  * the filter has none to multiply. */
-START_TEST(gradients_of_strided_layers_waste_work_as_products_too)
+TEST(gradients_of_strided_layers_waste_work_as_products_too)
 {
     double data_s = op_s("hgx-h100", "resnet50", "layer2.0.conv2.dgrad", 128, FR_AMP);
     double filter_s = op_s("hgx-h100", "resnet50", "layer2.0.conv2.wgrad", 128, FR_AMP);
@@ -408,12 +394,11 @@ START_TEST(gradients_of_strided_layers_waste_work_as_products_too)
     ck_assert_double_gt(data_s, 1.15 * filter_s);
     ck_assert_double_lt(data_s, 4 * filter_s);
 }
-END_TEST
 
 /* baidu-research/DeepBench on a P100: 16 images of one channel of 161 x 700, 64 filters of 5 x 5,
  * stride 2, take 801 us for the gradient of the image. As a product with one column in tiles of 32
  * it would take nine times as long. */
-START_TEST(the_gradient_of_an_image_of_one_channel_is_folded)
+TEST(the_gradient_of_an_image_of_one_channel_is_folded)
 {
     const struct fr_kernel_shape k = {.op_class = FR_CURVE_CONV_BACKWARD_DATA,
                                       .conv = {.images = 16,
@@ -437,7 +422,6 @@ START_TEST(the_gradient_of_an_image_of_one_channel_is_folded)
     ck_assert_double_lt(s, 801e-6 * 2);
     fr_calibration_free(p100);
 }
-END_TEST
 
 /* ---- without shapes ---- */
 
@@ -474,7 +458,7 @@ static const char *const tellable[] = {
     "resnet50",         "vgg16",      "alexnet",   "densenet121",        "rnnlm", "bert-base",
     "transformer-base", "gpt2-small", "llama2-7b", "gpt:attention=flash"};
 
-START_TEST(a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell)
+LOOP_TEST(a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell, 0, sizeof(tellable) / sizeof(tellable[0]))
 {
     struct fr_graph *g = load(tellable[_i], 0), *bare = without_shapes(g);
     size_t n = 0;
@@ -493,10 +477,9 @@ START_TEST(a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tel
     free(bare);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Where they do not tell: 7x1 filters look like 1x7 ones, one product of 64 rows like 64 of one. */
-START_TEST(a_shape_says_what_flops_and_dims_cannot)
+TEST(a_shape_says_what_flops_and_dims_cannot)
 {
     struct fr_graph *g = load("inception-v3", 0);
     struct fr__kernel k = kernel_of(g, "Mixed_6b.branch7x7_3", 64, 1);
@@ -513,31 +496,12 @@ START_TEST(a_shape_says_what_flops_and_dims_cannot)
     ck_matmul(g, "decoder.attention.t0.scores", 32, (double[]){1, 1280, 1, 1024});
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, convolutions_of_resnet50_have_their_published_sizes);
-    tcase_add_test(t, the_first_convolution_of_alexnet_has_a_stride_of_four);
-    tcase_add_test(t, the_three_products_of_a_linear_layer_turn_its_sizes_around);
-    tcase_add_test(t, attention_is_a_product_a_head_and_recurrences_sum_over_steps);
-    tcase_add_test(t, a_share_of_the_channels_narrows_the_product_and_shares_its_arithmetic);
-    tcase_add_test(t, shapes_give_back_the_arithmetic_they_were_read_from);
-    tcase_add_test(t, grouped_query_attention_reads_the_keys_and_values_of_its_groups);
-    tcase_add_test(t, fewer_key_value_heads_take_less_time);
-    tcase_add_test(t, attention_in_training_runs_at_published_rates);
-    tcase_add_test(t, older_generations_of_attention_take_longer_by_published_ratios);
-    tcase_add_test(t, batch_norm_of_few_channels_leaves_multiprocessors_idle);
-    tcase_add_test(t, a_first_layer_in_16_bits_is_padded_where_the_library_does);
-    tcase_add_test(t, a_1_x_1_filter_is_a_batch_of_matrix_products);
-    tcase_add_test(t, the_gradient_of_an_image_of_one_channel_is_folded);
-    tcase_add_test(t, gradients_of_1_x_1_layers_in_tf32_are_a_product_an_image);
-    tcase_add_test(t, gradients_of_strided_layers_waste_work_as_products_too);
-    tcase_add_loop_test(t, a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell,
-                        0, sizeof(tellable) / sizeof(tellable[0]));
-    tcase_add_test(t, a_shape_says_what_flops_and_dims_cannot);
+    add_tests(t);
     return run_case(t, "calibrate/kernel");
 }

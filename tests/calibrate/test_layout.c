@@ -62,7 +62,7 @@ static void price(const char *device, enum fr_dtype dtype, enum fr_phase phase, 
     }
 }
 
-START_TEST(tf32_transposes_unless_images_lie_pixel_by_pixel)
+TEST(tf32_transposes_unless_images_lie_pixel_by_pixel)
 {
     double s[FR_N_LAYOUTS];
 
@@ -72,10 +72,9 @@ START_TEST(tf32_transposes_unless_images_lie_pixel_by_pixel)
         ck_assert_double_lt(s[FR_LAYOUT_NHWC], s[FR_LAYOUT_NCHW]);
     }
 }
-END_TEST
 
 /* DeepBench measured 16 bits in NCHW: its rows hold the transposes. */
-START_TEST(sixteen_bits_are_as_measured_unless_images_lie_pixel_by_pixel)
+TEST(sixteen_bits_are_as_measured_unless_images_lie_pixel_by_pixel)
 {
     double s[FR_N_LAYOUTS];
 
@@ -86,9 +85,8 @@ START_TEST(sixteen_bits_are_as_measured_unless_images_lie_pixel_by_pixel)
     ck_assert_double_eq(s[FR_LAYOUT_DEFAULT], s[FR_LAYOUT_NCHW]);
     ck_assert_double_lt(s[FR_LAYOUT_NHWC], s[FR_LAYOUT_NCHW]);
 }
-END_TEST
 
-START_TEST(fp32_products_as_they_lie_and_first_layers_have_one_price)
+TEST(fp32_products_as_they_lie_and_first_layers_have_one_price)
 {
     static const struct {
         enum fr_dtype dtype;
@@ -102,12 +100,11 @@ START_TEST(fp32_products_as_they_lie_and_first_layers_have_one_price)
         ck_assert_double_eq(s[FR_LAYOUT_NHWC], s[FR_LAYOUT_DEFAULT]);
     }
 }
-END_TEST
 
 /* ResNet-50 has 53 convolutions of 3 kernels each, the first without a gradient of its input. 16
  * are 3 x 3 and 3 are 1 x 1 of stride 2; of the others, 1 x 1, the 5 of images of 7 x 7 begin their
  * channels anywhere, in 16 bits also the 12 of 14 x 14: 196 numbers are no multiple of 8. */
-START_TEST(a_graph_counts_the_transposes_of_its_convolutions)
+TEST(a_graph_counts_the_transposes_of_its_convolutions)
 {
     struct fr_graph *g = load(FR_FP16, FR_LAYOUT_NHWC);
     struct fr_layout_effect x, twice;
@@ -140,15 +137,11 @@ START_TEST(a_graph_counts_the_transposes_of_its_convolutions)
     ck_assert_uint_eq(x.n_transposes, 0);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("layout");
 
-    tcase_add_test(c, tf32_transposes_unless_images_lie_pixel_by_pixel);
-    tcase_add_test(c, sixteen_bits_are_as_measured_unless_images_lie_pixel_by_pixel);
-    tcase_add_test(c, fp32_products_as_they_lie_and_first_layers_have_one_price);
-    tcase_add_test(c, a_graph_counts_the_transposes_of_its_convolutions);
+    add_tests(c);
     return run_case(c, "calibrate/layout");
 }

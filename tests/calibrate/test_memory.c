@@ -40,14 +40,13 @@ static double elementwise_s(double bytes, bool is_wrapped)
 }
 
 /* 2 MB of 100 MB at 1.5 TB/s, the rest at 0.5 TB/s */
-START_TEST(what_does_not_fit_in_the_cache_comes_from_memory)
+TEST(what_does_not_fit_in_the_cache_comes_from_memory)
 {
     ck_assert_double_eq_tol(elementwise_s(100e6, false), 10e-6 + 2e6 / 1.5e12 + 98e6 / .5e12,
                             1e-15);
 }
-END_TEST
 
-START_TEST(a_small_kernel_takes_the_time_of_its_call)
+TEST(a_small_kernel_takes_the_time_of_its_call)
 {
     ck_assert_double_eq_tol(elementwise_s(4, false), 30e-6, 1e-15);
     ck_assert_double_eq_tol(elementwise_s(4, true), 36e-6, 1e-15);
@@ -55,9 +54,8 @@ START_TEST(a_small_kernel_takes_the_time_of_its_call)
     /* the wrapper is on the host: beside a long kernel it does not show */
     ck_assert_double_eq(elementwise_s(1e9, true), elementwise_s(1e9, false));
 }
-END_TEST
 
-START_TEST(more_bytes_never_take_less_time)
+TEST(more_bytes_never_take_less_time)
 {
     double before = 0;
 
@@ -68,16 +66,14 @@ START_TEST(more_bytes_never_take_less_time)
         before = now;
     }
 }
-END_TEST
 
-START_TEST(an_embedding_has_no_wrapper)
+TEST(an_embedding_has_no_wrapper)
 {
     const struct fr_kernel_shape s = {.op_class = FR_CURVE_EMBEDDING, .memory = {.bytes = 100e6}};
 
     ck_assert_double_eq(time_s(FR_CURVE_EMBEDDING, elementwise, &s), elementwise_s(100e6, false));
     ck_assert_ptr_null(fr_curve_parameter_name(FR_CURVE_EMBEDDING, FR__STREAM_WRAPPER_S));
 }
-END_TEST
 
 /* All of the bandwidth, a cache of nothing; a second read beyond 4096 columns; 4 blocks a
  * multiprocessor. `wide` is softmax's. */
@@ -106,26 +102,24 @@ static double rows_s(enum fr_curve_class op_class, double block_s, double rows, 
 }
 
 /* 8 bytes an element; at 4096 columns half of the second read comes from memory: 1 + 0.5 / 2 */
-START_TEST(a_row_is_read_again_when_it_is_too_long_for_the_registers)
+TEST(a_row_is_read_again_when_it_is_too_long_for_the_registers)
 {
     ck_assert_double_eq_tol(rows_s(FR_CURVE_LAYERNORM, 1e-15, 1e6, 4096),
                             1e-6 + 8 * 1e6 * 4096 / 1e12 * 1.25, 1e-9);
     ck_assert_double_eq_tol(rows_s(FR_CURVE_LAYERNORM, 1e-15, 1e6, 64), 1e-6 + 8 * 64e6 / 1e12,
                             1e-9);
 }
-END_TEST
 
 /* 40 blocks at a time: 40 rows take one wave, 41 two, 400 ten; a byte's time is nothing beside */
-START_TEST(short_rows_take_waves_of_blocks)
+TEST(short_rows_take_waves_of_blocks)
 {
     ck_assert_double_eq_tol(rows_s(FR_CURVE_LAYERNORM, 1e-3, 40, 1), 1e-6 + 1e-3, 1e-9);
     ck_assert_double_eq_tol(rows_s(FR_CURVE_LAYERNORM, 1e-3, 41, 1), 1e-6 + 2e-3, 1e-9);
     ck_assert_double_eq_tol(rows_s(FR_CURVE_LAYERNORM, 1e-3, 400, 1), 1e-6 + 1e-2, 1e-9);
 }
-END_TEST
 
 /* a second kernel beyond 1024 columns, at twice the time for the same bytes */
-START_TEST(a_wide_softmax_is_another_kernel)
+TEST(a_wide_softmax_is_another_kernel)
 {
     double narrow_s = rows_s(FR_CURVE_SOFTMAX, 1e-15, 1e6, 1024) - 1e-6;
     double wide_s = rows_s(FR_CURVE_SOFTMAX, 1e-15, 1e6, 1025) - 1e-6;
@@ -133,9 +127,8 @@ START_TEST(a_wide_softmax_is_another_kernel)
     ck_assert_double_eq_tol(wide_s / narrow_s, 2.0 * 1025 / 1024, 1e-4);
     ck_assert_double_eq_tol(rows_s(FR_CURVE_LAYERNORM, 1e-15, 1e6, 1024) - 1e-6, narrow_s, 1e-9);
 }
-END_TEST
 
-START_TEST(more_rows_or_columns_never_take_less_time)
+TEST(more_rows_or_columns_never_take_less_time)
 {
     for (unsigned c = FR_CURVE_SOFTMAX; c <= FR_CURVE_LAYERNORM; c++) {
         double before = 0;
@@ -155,18 +148,16 @@ START_TEST(more_rows_or_columns_never_take_less_time)
         }
     }
 }
-END_TEST
 
-START_TEST(sizes_of_nothing_take_a_time_too)
+TEST(sizes_of_nothing_take_a_time_too)
 {
     const double t = rows_s(FR_CURVE_SOFTMAX, 1e-6, 0, 0);
 
     ck_assert(isfinite(t) && t > 0);
 }
-END_TEST
 
 /* What a device file may hold: any parameter at either end of its range, and the rates with it. */
-START_TEST(parameters_at_their_bounds_give_a_finite_time)
+LOOP_TEST(parameters_at_their_bounds_give_a_finite_time, 0, 8)
 {
     static const double ends[] = {1e-12, 1e12}, rates[] = {1, 1e21};
     static const enum fr_curve_class known[] = {FR_CURVE_ELEMENTWISE, FR_CURVE_EMBEDDING,
@@ -198,7 +189,6 @@ START_TEST(parameters_at_their_bounds_give_a_finite_time)
             }
     }
 }
-END_TEST
 
 /* ---- data ---- */
 
@@ -217,7 +207,7 @@ static void write_file(const char *text)
 
 static const char *const gpus[] = {"G"};
 
-START_TEST(kernels_are_read_by_their_names)
+TEST(kernels_are_read_by_their_names)
 {
     struct fr__data d = {0};
     struct fr_error err;
@@ -245,7 +235,6 @@ START_TEST(kernels_are_read_by_their_names)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
 static const struct {
     const char *row, *message;
@@ -261,7 +250,7 @@ static const struct {
      ":2:30: 'time_us' is \"-4\", expected a number from 0.001 to 1000000000000"},
 };
 
-START_TEST(a_bad_row_is_refused_with_the_place)
+LOOP_TEST(a_bad_row_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]))
 {
     char text[200], expected[200];
     struct fr__data d = {0};
@@ -275,7 +264,6 @@ START_TEST(a_bad_row_is_refused_with_the_place)
     fr__data_fini(&d);
     unlink(path);
 }
-END_TEST
 
 /* ---- fits ---- */
 
@@ -297,7 +285,7 @@ static struct fr_calibration *fit(void)
 }
 
 /* 400 additions and activations by a model that we know. */
-START_TEST(a_fit_finds_the_elementwise_model_that_made_the_data)
+TEST(a_fit_finds_the_elementwise_model_that_made_the_data)
 {
     static char text[40000];
     size_t used = (size_t)sprintf(text, "gpu,kernel,shape,dtype,bytes,time_us\n");
@@ -321,11 +309,10 @@ START_TEST(a_fit_finds_the_elementwise_model_that_made_the_data)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
 /* The device's part of a long kernel is all but its start; of a short one, what it waits for the
  * next, and nothing of the host's 30 us (cost_model.h). */
-START_TEST(a_kernel_leaves_out_the_call)
+TEST(a_kernel_leaves_out_the_call)
 {
     struct fr__curve c = {.info = {.op_class = FR_CURVE_ELEMENTWISE, .dtype = FR_FP32},
                           .machine = machine};
@@ -341,10 +328,9 @@ START_TEST(a_kernel_leaves_out_the_call)
     ck_assert_double_gt(fr__kernel_s(&k, &tiny), 0);
     ck_assert_double_lt(fr__kernel_s(&k, &tiny), 5e-6);
 }
-END_TEST
 
 /* 400 matrices normalised by a model that we know. */
-START_TEST(a_fit_finds_the_row_model_that_made_the_data)
+TEST(a_fit_finds_the_row_model_that_made_the_data)
 {
     static const double truth[FR__ROWS_N_PARAMETERS] = {
         [FR__STREAM_CALL_S] = 2e-5,       [FR__STREAM_START_S] = 1e-5,  [FR__STREAM_FRAC] = .7,
@@ -378,7 +364,6 @@ START_TEST(a_fit_finds_the_row_model_that_made_the_data)
     fr_calibration_free(c);
     unlink(path);
 }
-END_TEST
 
 int main(void)
 {
@@ -386,20 +371,6 @@ int main(void)
 
     fr_init();
     tcase_set_timeout(tc, 30);
-    tcase_add_test(tc, what_does_not_fit_in_the_cache_comes_from_memory);
-    tcase_add_test(tc, a_small_kernel_takes_the_time_of_its_call);
-    tcase_add_test(tc, more_bytes_never_take_less_time);
-    tcase_add_test(tc, an_embedding_has_no_wrapper);
-    tcase_add_test(tc, a_row_is_read_again_when_it_is_too_long_for_the_registers);
-    tcase_add_test(tc, short_rows_take_waves_of_blocks);
-    tcase_add_test(tc, a_wide_softmax_is_another_kernel);
-    tcase_add_test(tc, more_rows_or_columns_never_take_less_time);
-    tcase_add_test(tc, sizes_of_nothing_take_a_time_too);
-    tcase_add_loop_test(tc, parameters_at_their_bounds_give_a_finite_time, 0, 8);
-    tcase_add_test(tc, kernels_are_read_by_their_names);
-    tcase_add_loop_test(tc, a_bad_row_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]));
-    tcase_add_test(tc, a_fit_finds_the_elementwise_model_that_made_the_data);
-    tcase_add_test(tc, a_kernel_leaves_out_the_call);
-    tcase_add_test(tc, a_fit_finds_the_row_model_that_made_the_data);
+    add_tests(tc);
     return run_case(tc, "calibrate_memory");
 }

@@ -26,7 +26,7 @@ static enum fr_status read_log(struct fr__collective_data *d, const char *text, 
     return fr__nccl_log_read(d, text, strlen(text), name, 3, err);
 }
 
-START_TEST(a_row_is_read_with_the_operation_the_gpus_and_the_time_out_of_place)
+TEST(a_row_is_read_with_the_operation_the_gpus_and_the_time_out_of_place)
 {
     static const char text[] = "$ mpirun ./build/all_reduce_perf -g 2\n" RUN RANK_0 RANK_1
                                "node-a:7:7 [0] NCCL INFO Bootstrap : Using eth0\n" HEADER ROW
@@ -46,9 +46,8 @@ START_TEST(a_row_is_read_with_the_operation_the_gpus_and_the_time_out_of_place)
     ck_assert_str_eq(d.sources[0], "nccl-tests, Made-up GPU 80GB");
     fr__collective_data_fini(&d);
 }
-END_TEST
 
-START_TEST(blank_redop_and_root_of_an_old_version_are_no_columns)
+TEST(blank_redop_and_root_of_an_old_version_are_no_columns)
 {
     static const char text[] = RUN
         "#   Rank  0 Pid    7 on   node-a device  0 [0x1b] Made-up GPU\n"
@@ -67,9 +66,8 @@ START_TEST(blank_redop_and_root_of_an_old_version_are_no_columns)
     ck_assert_double_eq_tol(d.rows[0].time_s, 12.5e-6, 1e-18);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
-START_TEST(a_second_run_in_a_file_has_its_own_operation_and_gpus)
+TEST(a_second_run_in_a_file_has_its_own_operation_and_gpus)
 {
     static const char text[] =
         "# Collective test starting: reduce_scatter_perf\n" RUN RANK_0 RANK_1 HEADER ROW
@@ -88,11 +86,10 @@ START_TEST(a_second_run_in_a_file_has_its_own_operation_and_gpus)
     ck_assert(d.rows[0].hash != d.rows[1].hash);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
 /* As -b 8 -f 2 prints an all-gather: the first sizes have no byte a rank; an all-to-all in place is
  * not checked; a warning stands between rows and another tears one. */
-START_TEST(an_ordinary_log_is_read_whole)
+TEST(an_ordinary_log_is_read_whole)
 {
     static const char text[] =
         "# nccl-tests version 2.17.1 nccl-headers=22703 nccl-library=22703\n"
@@ -118,9 +115,8 @@ START_TEST(an_ordinary_log_is_read_whole)
     ck_assert_uint_eq(d.rows[2].call.op, FR_SYSTEM_ALL_TO_ALL);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
-START_TEST(a_launcher_s_tag_before_each_line_is_dropped)
+TEST(a_launcher_s_tag_before_each_line_is_dropped)
 {
     static const char *const tags[] = {"[1,0]<stdout>:", "0: ", "[12,345]<stderr>: "};
     static const char *const lines[] = {
@@ -147,11 +143,10 @@ START_TEST(a_launcher_s_tag_before_each_line_is_dropped)
         fr__collective_data_fini(&d);
     }
 }
-END_TEST
 
 /* As kubectl logs --prefix --timestamps and mpirun of Open MPI 5 print it, each line with its own
  * time or rank; lines of another program between them have it too. */
-START_TEST(a_prefix_before_each_line_is_dropped)
+TEST(a_prefix_before_each_line_is_dropped)
 {
     static const char *const around[][2] = {
         {"[prterun-node-a-77@1,", "]<stdout>: "},
@@ -184,10 +179,9 @@ START_TEST(a_prefix_before_each_line_is_dropped)
         fr__collective_data_fini(&d);
     }
 }
-END_TEST
 
 /* A job that was killed: what stands before the row that it was writing is read. */
-START_TEST(a_row_in_which_the_file_ends_is_passed_over)
+TEST(a_row_in_which_the_file_ends_is_passed_over)
 {
     static const char whole[] = "# all_reduce_perf\n" RUN RANK_0 RANK_1 HEADER ROW ROW;
     const size_t n = sizeof(whole) - 1, row = sizeof(ROW) - 1;
@@ -204,9 +198,8 @@ START_TEST(a_row_in_which_the_file_ends_is_passed_over)
         fr__collective_data_fini(&d);
     }
 }
-END_TEST
 
-START_TEST(ranks_on_two_hosts_are_on_two_nodes)
+TEST(ranks_on_two_hosts_are_on_two_nodes)
 {
     static const char text[] =
         "all_reduce_perf\n" RUN RANK_0
@@ -220,9 +213,8 @@ START_TEST(ranks_on_two_hosts_are_on_two_nodes)
     ck_assert_uint_eq(d.rows[0].call.n_nodes, 2);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
-START_TEST(what_no_model_prices_is_passed_over)
+TEST(what_no_model_prices_is_passed_over)
 {
     static const char *const texts[] = {
         "sendrecv_perf\n" RUN RANK_0 RANK_1 HEADER ROW, /* another operation */
@@ -241,9 +233,8 @@ START_TEST(what_no_model_prices_is_passed_over)
         fr__collective_data_fini(&d);
     }
 }
-END_TEST
 
-START_TEST(a_control_character_in_a_gpu_s_name_becomes_a_question_mark)
+TEST(a_control_character_in_a_gpu_s_name_becomes_a_question_mark)
 {
     static const char text[] =
         "all_reduce_perf\n" RUN
@@ -256,7 +247,6 @@ START_TEST(a_control_character_in_a_gpu_s_name_becomes_a_question_mark)
     ck_assert_str_eq(d.sources[0], "nccl-tests, G?[31m? 1");
     fr__collective_data_fini(&d);
 }
-END_TEST
 
 #define GOOD "all_reduce_perf\n" RUN RANK_0 RANK_1
 
@@ -289,7 +279,7 @@ static const struct {
      "t:3:3: expected a rank line of nccl-tests: 'Rank K ... on HOST device D [BUS] GPU'"},
 };
 
-START_TEST(a_bad_log_is_refused_with_its_place)
+LOOP_TEST(a_bad_log_is_refused_with_its_place, 0, sizeof(bad_logs) / sizeof(bad_logs[0]))
 {
     struct fr__collective_data d = {0};
     struct fr_error err = {.text = ""};
@@ -298,9 +288,8 @@ START_TEST(a_bad_log_is_refused_with_its_place)
     assert_message(&err, bad_logs[_i].message);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
-START_TEST(a_zero_byte_is_refused)
+TEST(a_zero_byte_is_refused)
 {
     static const char text[] = "# nThread 1\n# Rank 0\0 Group\n";
     struct fr__collective_data d = {0};
@@ -310,9 +299,8 @@ START_TEST(a_zero_byte_is_refused)
     assert_message(&err, "t:2:1: a byte that is 0: this is no text");
     fr__collective_data_fini(&d);
 }
-END_TEST
 
-START_TEST(only_logs_are_taken_for_logs)
+TEST(only_logs_are_taken_for_logs)
 {
     static const char csv[] = "source,system,gpus,nodes,op,bytes,dtype,algorithm,protocol,time_us\n"
                               "# Rank,S,8,1,all_reduce,1024,float16,auto,auto,10\n";
@@ -321,11 +309,10 @@ START_TEST(only_logs_are_taken_for_logs)
     ck_assert(!fr__is_nccl_log(csv, strlen(csv)));
     ck_assert(!fr__is_nccl_log("#  Ran", 6));
 }
-END_TEST
 
 /* tests/oracles/nccl_log/madeup.txt says what its times are: 12 us + 1.5 us a step + an eighth
  * of the bytes a step at 200 GB/s. */
-START_TEST(a_fit_to_a_log_finds_the_formula_that_made_its_times)
+TEST(a_fit_to_a_log_finds_the_formula_that_made_its_times)
 {
     const char *srcdir = getenv("srcdir"), *paths[1];
     struct fr_system *s;
@@ -348,26 +335,11 @@ START_TEST(a_fit_to_a_log_finds_the_formula_that_made_its_times)
         }
     fr_system_free(s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("calibrate_nccl_log");
 
-    tcase_add_test(tc, a_row_is_read_with_the_operation_the_gpus_and_the_time_out_of_place);
-    tcase_add_test(tc, blank_redop_and_root_of_an_old_version_are_no_columns);
-    tcase_add_test(tc, a_second_run_in_a_file_has_its_own_operation_and_gpus);
-    tcase_add_test(tc, an_ordinary_log_is_read_whole);
-    tcase_add_test(tc, a_launcher_s_tag_before_each_line_is_dropped);
-    tcase_add_test(tc, a_prefix_before_each_line_is_dropped);
-    tcase_add_test(tc, a_row_in_which_the_file_ends_is_passed_over);
-    tcase_add_test(tc, ranks_on_two_hosts_are_on_two_nodes);
-    tcase_add_test(tc, what_no_model_prices_is_passed_over);
-    tcase_add_test(tc, a_control_character_in_a_gpu_s_name_becomes_a_question_mark);
-    tcase_add_loop_test(tc, a_bad_log_is_refused_with_its_place, 0,
-                        sizeof(bad_logs) / sizeof(bad_logs[0]));
-    tcase_add_test(tc, a_zero_byte_is_refused);
-    tcase_add_test(tc, only_logs_are_taken_for_logs);
-    tcase_add_test(tc, a_fit_to_a_log_finds_the_formula_that_made_its_times);
+    add_tests(tc);
     return run_case(tc, "calibrate_nccl_log");
 }

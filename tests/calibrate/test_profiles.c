@@ -87,7 +87,7 @@ static const struct times none[] = {{0, NULL, 0}};
 
 /* On the type itself the sample; on another one times the ratio of the two curves, and as uncertain
  * as these two are together. */
-START_TEST(a_time_moves_to_another_type_by_the_ratio_of_the_curves)
+TEST(a_time_moves_to_another_type_by_the_ratio_of_the_curves)
 {
     static const struct times on_p100[] = {{RELU, "p100-pcie-16gb", 3e-3}, {0, NULL, 0}};
     struct fr_cost there = cost(none, "p100-pcie-16gb", RELU, 8);
@@ -104,10 +104,9 @@ START_TEST(a_time_moves_to_another_type_by_the_ratio_of_the_curves)
     c = cost(on_p100, "v100-sxm2-16gb", RELU, 4);
     ck_assert_double_eq_tol(c.mean_s, 3e-3 * half.mean_s / there.mean_s, 1e-12);
 }
-END_TEST
 
 /* There is no curve for a whole backward pass: it changes as the forward pass does. */
-START_TEST(an_op_without_a_curve_moves_by_its_forward_ops)
+TEST(an_op_without_a_curve_moves_by_its_forward_ops)
 {
     static const struct times on_p100[] = {{BACKWARD, "p100-pcie-16gb", 7e-3}, {0, NULL, 0}};
     struct fr_cost there = cost(none, "p100-pcie-16gb", RELU, 8);
@@ -119,11 +118,10 @@ START_TEST(an_op_without_a_curve_moves_by_its_forward_ops)
     ck_assert_double_eq_tol(c.error_frac, hypot(hypot(here.error_frac, there.error_frac), 0.26),
                             1e-12);
 }
-END_TEST
 
 /* 2 x 1000^3 FLOPs and no sizes: as a product of 1000 x 1000 x 1000, which the V100 is faster
  * at. */
-START_TEST(an_op_of_products_without_sizes_moves_as_a_product_of_its_flops)
+TEST(an_op_of_products_without_sizes_moves_as_a_product_of_its_flops)
 {
     static const struct times on_p100[] = {{CONV, "p100-pcie-16gb", 7e-3}, {0, NULL, 0}};
     const struct fr_kernel_shape product = {.op_class = FR_CURVE_MATMUL,
@@ -147,9 +145,8 @@ START_TEST(an_op_of_products_without_sizes_moves_as_a_product_of_its_flops)
     fr_calibration_free(p100);
     fr_calibration_free(v100);
 }
-END_TEST
 
-START_TEST(of_several_types_the_nearest_relative_is_moved)
+TEST(of_several_types_the_nearest_relative_is_moved)
 {
     static const struct times times[] = {{RELU, "a100-sxm4-80gb", 1e-3},
                                          {RELU, "p100-pcie-16gb", 3e-3},
@@ -162,9 +159,8 @@ START_TEST(of_several_types_the_nearest_relative_is_moved)
     ck_assert_double_eq_tol(cost(times, "v100-sxm2-16gb", RELU, 8).mean_s,
                             2e-3 * here.mean_s / there.mean_s, 1e-12);
 }
-END_TEST
 
-START_TEST(a_time_of_no_named_type_is_taken_as_it_is_and_says_so)
+TEST(a_time_of_no_named_type_is_taken_as_it_is_and_says_so)
 {
     static const struct times times[] = {{RELU, "*", 3e-3}, {LAYER, "*", 5e-3}, {0, NULL, 0}};
     struct fr_cost c = cost(times, "v100-sxm2-16gb", RELU, 8);
@@ -177,11 +173,10 @@ START_TEST(a_time_of_no_named_type_is_taken_as_it_is_and_says_so)
     ck_assert_double_eq_tol(c.mean_s, 2.5e-3, 1e-15);
     ck_assert_int_eq(c.trust, FR_TRUST_PROFILED_ELSEWHERE);
 }
-END_TEST
 
 /* No curve for the op here: a peak rate is no better. No curve for the type there: this one's
  * curve. */
-START_TEST(without_two_curves_a_time_stays_or_this_types_curve_is_taken)
+TEST(without_two_curves_a_time_stays_or_this_types_curve_is_taken)
 {
     static const struct times times[] = {
         {LAYER, "p100-pcie-16gb", 5e-3}, {RELU, "my-own-gpu", 3e-3}, {0, NULL, 0}};
@@ -193,7 +188,6 @@ START_TEST(without_two_curves_a_time_stays_or_this_types_curve_is_taken)
     ck_assert_double_eq(c.mean_s, cost(none, "v100-sxm2-16gb", RELU, 8).mean_s);
     ck_assert(!fr_trust_is_measured(c.trust));
 }
-END_TEST
 
 /* ---- by how much such transfers err ---- */
 
@@ -262,7 +256,7 @@ static double rms(const double x[], size_t n)
 
 /* fp32 products of six types, held-out rows: as measured 1.1 apart, moved 0.16 with a median of 6
  * %. */
-START_TEST(a_move_by_curves_errs_far_less_than_none)
+TEST(a_move_by_curves_errs_far_less_than_none)
 {
     struct measured *of = calloc(N_GPUS, sizeof(*of));
     struct misses *m = calloc(1, sizeof(*m));
@@ -299,19 +293,12 @@ START_TEST(a_move_by_curves_errs_far_less_than_none)
     free(of);
     free(m);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("profiles");
 
     tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, a_time_moves_to_another_type_by_the_ratio_of_the_curves);
-    tcase_add_test(tc, an_op_without_a_curve_moves_by_its_forward_ops);
-    tcase_add_test(tc, an_op_of_products_without_sizes_moves_as_a_product_of_its_flops);
-    tcase_add_test(tc, of_several_types_the_nearest_relative_is_moved);
-    tcase_add_test(tc, a_time_of_no_named_type_is_taken_as_it_is_and_says_so);
-    tcase_add_test(tc, without_two_curves_a_time_stays_or_this_types_curve_is_taken);
-    tcase_add_test(tc, a_move_by_curves_errs_far_less_than_none);
+    add_tests(tc);
     return run_case(tc, "calibrate_profiles");
 }

@@ -94,7 +94,7 @@ enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 /* What the second op does is added to the first, as an import that has one backward op a layer says
  * it. The halves of the merged op's bytes are not quite those of the two ops, which moves the
  * bound of kernels that only memory bounds. */
-START_TEST(both_gradients_in_one_op_take_what_they_take_apart)
+LOOP_TEST(both_gradients_in_one_op_take_what_they_take_apart, 0, sizeof(pairs) / sizeof(pairs[0]))
 {
     for (size_t f = 0; f < N_FORMATS; f++) {
         struct fr_graph *g = load(pairs[_i].model, formats[f], 32);
@@ -119,7 +119,6 @@ START_TEST(both_gradients_in_one_op_take_what_they_take_apart)
         fr_graph_free(g);
     }
 }
-END_TEST
 
 /* 32 images of 64 x 64, 64 channels in 1, 2, 8 and 64 groups, 3 x 3: FLOPs of a gradient are
  * 2 x 32 x 64 x 64 x 64 x 64 / groups x 9; a group of one channel is a depthwise layer. */
@@ -163,7 +162,7 @@ static struct fr_graph *grouped(double groups, bool is_merged)
     return g;
 }
 
-START_TEST(so_they_do_where_a_convolution_has_groups)
+LOOP_TEST(so_they_do_where_a_convolution_has_groups, 0, 4)
 {
     static const double groups[] = {1, 2, 8, 64};
     struct fr_graph *merged = grouped(groups[_i], true), *apart = grouped(groups[_i], false);
@@ -178,10 +177,9 @@ START_TEST(so_they_do_where_a_convolution_has_groups)
     fr_graph_free(apart);
     fr_graph_free(merged);
 }
-END_TEST
 
 /* Half of a merged op's samples are half of both of its kernels. */
-START_TEST(a_part_of_both_gradients_is_a_part_of_each)
+TEST(a_part_of_both_gradients_is_a_part_of_each)
 {
     struct fr_graph *merged = grouped(1, true), *apart = grouped(1, false);
     const struct fr_part half = {.batch = 16, .channel_parts = 2};
@@ -196,7 +194,6 @@ START_TEST(a_part_of_both_gradients_is_a_part_of_each)
     fr_graph_free(apart);
     fr_graph_free(merged);
 }
-END_TEST
 
 /* ---- FLOPs that no shape has ---- */
 
@@ -225,7 +222,7 @@ static void ck_grows(const struct fr_cost_model *m, const struct bare *bare, uin
     bare->ops[op].flops = flops;
 }
 
-START_TEST(all_flops_of_an_op_without_a_shape_take_time)
+LOOP_TEST(all_flops_of_an_op_without_a_shape_take_time, 0, 4)
 {
     static const char *const models[] = {"lenet", "resnet18", "gpt2-small",
                                          "gpt2-small:attention=flash"};
@@ -240,7 +237,6 @@ START_TEST(all_flops_of_an_op_without_a_shape_take_time)
     free(bare.ops);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- no op is faster than its device ---- */
 
@@ -332,18 +328,17 @@ static void ck_model(const char *model, enum fr_dtype dtype, uint32_t batch)
     fr_graph_free(g);
 }
 
-START_TEST(no_op_is_faster_than_its_device)
+LOOP_TEST(no_op_is_faster_than_its_device, 0, sizeof(models) / sizeof(models[0]))
 {
     for (unsigned dtype = 0; dtype < FR_N_DTYPES; dtype++) {
         ck_model(models[_i], (enum fr_dtype)dtype, 1);
         ck_model(models[_i], (enum fr_dtype)dtype, 64);
     }
 }
-END_TEST
 
 /* One row times a large weight, in fp32: 25088 x 4096 numbers of 4 bytes are 411 MB, which a V100
  * of 900 GB/s and 6 MB of cache writes in 443 us at the least. The fit says 315. */
-START_TEST(a_product_of_one_row_takes_the_time_to_move_its_weight)
+TEST(a_product_of_one_row_takes_the_time_to_move_its_weight)
 {
     struct fr_graph *g = load("vgg16", FR_FP32, 1);
     struct fr_cost_model *m = model_of(fr_device_type_find("v100-sxm2-16gb"));
@@ -353,19 +348,12 @@ START_TEST(a_product_of_one_row_takes_the_time_to_move_its_weight)
     fr_cost_model_free(m);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, both_gradients_in_one_op_take_what_they_take_apart, 0,
-                        sizeof(pairs) / sizeof(pairs[0]));
-    tcase_add_loop_test(t, so_they_do_where_a_convolution_has_groups, 0, 4);
-    tcase_add_test(t, a_part_of_both_gradients_is_a_part_of_each);
-    tcase_add_loop_test(t, all_flops_of_an_op_without_a_shape_take_time, 0, 4);
-    tcase_add_loop_test(t, no_op_is_faster_than_its_device, 0, sizeof(models) / sizeof(models[0]));
-    tcase_add_test(t, a_product_of_one_row_takes_the_time_to_move_its_weight);
+    add_tests(t);
     return run_case(t, "calibrate/rates");
 }

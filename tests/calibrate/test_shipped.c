@@ -81,7 +81,7 @@ static void compare_curves(const struct fr_calibration *table, const struct fr_c
     }
 }
 
-START_TEST(each_device_table_says_what_its_file_says)
+TEST(each_device_table_says_what_its_file_says)
 {
     size_t n = 0;
 
@@ -104,9 +104,8 @@ START_TEST(each_device_table_says_what_its_file_says)
     }
     ck_assert_uint_eq(n, files_in("devices"));
 }
-END_TEST
 
-START_TEST(each_system_table_says_what_its_file_says)
+TEST(each_system_table_says_what_its_file_says)
 {
     size_t n = 0;
 
@@ -128,10 +127,9 @@ START_TEST(each_system_table_says_what_its_file_says)
     }
     ck_assert_uint_eq(n, files_in("systems"));
 }
-END_TEST
 
 /* Nothing is parsed, so nothing is made: two loads read the same grids and trees. */
-START_TEST(grids_and_trees_stay_in_the_tables)
+TEST(grids_and_trees_stay_in_the_tables)
 {
     for (size_t i = 0; fr_calibration_shipped(i); i++) {
         struct fr_calibration *a = NULL, *b = NULL;
@@ -149,7 +147,6 @@ START_TEST(grids_and_trees_stay_in_the_tables)
         fr_calibration_free(b);
     }
 }
-END_TEST
 
 int main(void)
 {
@@ -157,9 +154,7 @@ int main(void)
     TCase *tc = tcase_create("tables");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, each_device_table_says_what_its_file_says);
-    tcase_add_test(tc, each_system_table_says_what_its_file_says);
-    tcase_add_test(tc, grids_and_trees_stay_in_the_tables);
+    add_tests(tc);
     suite_add_tcase(s, tc);
     return run_suite(s);
 }

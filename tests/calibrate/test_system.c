@@ -21,7 +21,7 @@ static struct fr_system one_way(void)
                                 2e-6, 50e9, 10e-3, 1e-3, 1e8}}};
 }
 
-START_TEST(a_ring_takes_its_steps_and_its_share_of_the_bytes)
+TEST(a_ring_takes_its_steps_and_its_share_of_the_bytes)
 {
     struct fr_system s = one_way();
 
@@ -34,9 +34,8 @@ START_TEST(a_ring_takes_its_steps_and_its_share_of_the_bytes)
     /* 5 us, 3 peers of 2 us and 20 MB at 50 GB/s each */
     ck_assert_double_eq_tol(system_case_s(&s, FR_SYSTEM_ALL_TO_ALL, 4, 80e6, true), 1211e-6, 1e-9);
 }
-END_TEST
 
-START_TEST(two_equal_ways_take_a_twelfth_less_than_one)
+TEST(two_equal_ways_take_a_twelfth_less_than_one)
 {
     struct fr_system s = one_way();
     double one = system_case_s(&s, FR_SYSTEM_ALL_REDUCE, 4, 80e6, true);
@@ -45,9 +44,8 @@ START_TEST(two_equal_ways_take_a_twelfth_less_than_one)
     ck_assert_double_eq_tol(system_case_s(&s, FR_SYSTEM_ALL_REDUCE, 4, 80e6, true) / one,
                             pow(2, -1.0 / 8), 1e-9);
 }
-END_TEST
 
-START_TEST(the_switch_sums_for_all_reduces_of_three_gpus_and_formats_it_knows)
+TEST(the_switch_sums_for_all_reduces_of_three_gpus_and_formats_it_knows)
 {
     struct fr_system s = one_way();
 
@@ -62,9 +60,8 @@ START_TEST(the_switch_sums_for_all_reduces_of_three_gpus_and_formats_it_knows)
     ck_assert_double_gt(system_case_s(&s, FR_SYSTEM_ALL_REDUCE, 2, 80e6, true), 8e-4);
     ck_assert_double_gt(system_case_s(&s, FR_SYSTEM_ALL_GATHER, 4, 80e6, true), 6e-4);
 }
-END_TEST
 
-START_TEST(corrections_are_linear_between_octaves_and_between_numbers_of_gpus)
+TEST(corrections_are_linear_between_octaves_and_between_numbers_of_gpus)
 {
     struct fr_system s = one_way(), plain = s;
 
@@ -83,20 +80,18 @@ START_TEST(corrections_are_linear_between_octaves_and_between_numbers_of_gpus)
                                 system_case_s(&plain, FR_SYSTEM_ALL_GATHER, n, bytes, true));
         }
 }
-END_TEST
 
-START_TEST(one_gpu_waits_for_nobody)
+TEST(one_gpu_waits_for_nobody)
 {
     struct fr_system s = one_way();
 
     ck_assert_double_eq(system_case_s(&s, FR_SYSTEM_ALL_REDUCE, 1, 80e6, true), 0);
     ck_assert_double_eq(system_case_s(&s, FR_SYSTEM_ALL_REDUCE, 0, 80e6, true), 0);
 }
-END_TEST
 
 /* ---- over several nodes ---- */
 
-START_TEST(a_ring_over_nodes_has_far_and_near_steps)
+TEST(a_ring_over_nodes_has_far_and_near_steps)
 {
     static const double p[FR_SYSTEM_WAY_PARAMETERS] = {10e-6, 5e-6, 1e-6, 10e9};
     struct fr_system_call c = system_case_over_nodes(FR_SYSTEM_ALL_REDUCE, 8, 2, 80e6);
@@ -107,9 +102,8 @@ START_TEST(a_ring_over_nodes_has_far_and_near_steps)
     c.op = FR_SYSTEM_ALL_GATHER;
     ck_assert_double_eq_tol(fr__nodes_way_s(FR_SYSTEM_RING_SIMPLE, p, &c), 21e-6 + 7e-3, 1e-9);
 }
-END_TEST
 
-START_TEST(a_tree_over_nodes_passes_chunks_up_and_down_its_depth)
+TEST(a_tree_over_nodes_passes_chunks_up_and_down_its_depth)
 {
     static const double p[FR_SYSTEM_WAY_PARAMETERS] = {10e-6, 5e-6, 1e-6, 10e9, 1e6, 1e9};
     struct fr_system_call c = system_case_over_nodes(FR_SYSTEM_ALL_REDUCE, 8, 2, 1e6);
@@ -120,9 +114,8 @@ START_TEST(a_tree_over_nodes_passes_chunks_up_and_down_its_depth)
     c = system_case_over_nodes(FR_SYSTEM_ALL_REDUCE, 20, 5, 1e6);
     ck_assert_double_eq_tol(fr__nodes_way_s(FR_SYSTEM_TREE_LL, p, &c), 46e-6 + 3e-3 + 200e-6, 1e-9);
 }
-END_TEST
 
-START_TEST(an_all_to_all_over_nodes_waits_for_what_leaves_them)
+TEST(an_all_to_all_over_nodes_waits_for_what_leaves_them)
 {
     /* half of 80 MB leaves a node of two; a knee as large, of power 1, doubles that */
     static const double p[FR_SYSTEM_NODES_ALL_TO_ALL] = {10e-6, 1e-6, 10e9, 40e6, 1};
@@ -130,9 +123,8 @@ START_TEST(an_all_to_all_over_nodes_waits_for_what_leaves_them)
 
     ck_assert_double_eq_tol(fr__nodes_all_to_all_s(p, &c), 14e-6 + 8e-3, 1e-9);
 }
-END_TEST
 
-START_TEST(nccl_takes_low_latency_for_little_and_simple_for_much)
+TEST(nccl_takes_low_latency_for_little_and_simple_for_much)
 {
     struct fr_system_nodes nodes = system_case_nodes();
     struct fr_system_call little = system_case_over_nodes(FR_SYSTEM_ALL_REDUCE, 32, 8, 1024),
@@ -154,11 +146,10 @@ START_TEST(nccl_takes_low_latency_for_little_and_simple_for_much)
     ck_assert_int_eq(fr__nodes_choose(&nodes, &little), FR_N_SYSTEM_WAYS);
     ck_assert_double_eq(fr__nodes_time_s(&nodes, &little), 0);
 }
-END_TEST
 
 /* ---- files ---- */
 
-START_TEST(a_system_reads_back_to_the_same_times)
+LOOP_TEST(a_system_reads_back_to_the_same_times, 0, 2)
 {
     struct fr_system made = system_case_one_node(_i), *s;
     const char *path = system_case_path();
@@ -177,9 +168,8 @@ START_TEST(a_system_reads_back_to_the_same_times)
     fr_system_free(s);
     remove(path);
 }
-END_TEST
 
-START_TEST(shipped_systems_move_bytes_no_faster_than_their_links)
+TEST(shipped_systems_move_bytes_no_faster_than_their_links)
 {
     /* bus bandwidth of one GPU's NVLink, each direction, by datasheet */
     static const struct {
@@ -201,9 +191,8 @@ START_TEST(shipped_systems_move_bytes_no_faster_than_their_links)
         fr_system_free(s);
     }
 }
-END_TEST
 
-START_TEST(shipped_systems_read_back_as_they_are_written)
+TEST(shipped_systems_read_back_as_they_are_written)
 {
     const char *path = system_case_path();
 
@@ -220,9 +209,8 @@ START_TEST(shipped_systems_read_back_as_they_are_written)
     }
     remove(path);
 }
-END_TEST
 
-START_TEST(shipped_systems_price_what_they_cover)
+TEST(shipped_systems_price_what_they_cover)
 {
     for (size_t i = 0; fr_system_shipped(i); i++) {
         struct fr_system *s;
@@ -249,7 +237,6 @@ START_TEST(shipped_systems_price_what_they_cover)
         fr_system_free(s);
     }
 }
-END_TEST
 
 #define HEAD "system: x\nsource: y\ndata_hash: '0123456789abcdef'\n"
 
@@ -303,7 +290,7 @@ static const struct {
     {"system: x\nlinks: [{link: y, sauce: z}]\n", "'sauce'"},
 };
 
-START_TEST(a_bad_system_file_is_refused)
+LOOP_TEST(a_bad_system_file_is_refused, 0, sizeof(bad_files) / sizeof(bad_files[0]))
 {
     struct fr_system *s;
     struct fr_error err = {.text = ""};
@@ -313,26 +300,11 @@ START_TEST(a_bad_system_file_is_refused)
     ck_assert_msg(strstr(err.text, bad_files[_i].message) != NULL, "%s", err.text);
     ck_assert(err.text[0] != '\0');
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("calibrate_system");
 
-    tcase_add_test(tc, a_ring_takes_its_steps_and_its_share_of_the_bytes);
-    tcase_add_test(tc, two_equal_ways_take_a_twelfth_less_than_one);
-    tcase_add_test(tc, the_switch_sums_for_all_reduces_of_three_gpus_and_formats_it_knows);
-    tcase_add_test(tc, corrections_are_linear_between_octaves_and_between_numbers_of_gpus);
-    tcase_add_test(tc, one_gpu_waits_for_nobody);
-    tcase_add_test(tc, a_ring_over_nodes_has_far_and_near_steps);
-    tcase_add_test(tc, a_tree_over_nodes_passes_chunks_up_and_down_its_depth);
-    tcase_add_test(tc, an_all_to_all_over_nodes_waits_for_what_leaves_them);
-    tcase_add_test(tc, nccl_takes_low_latency_for_little_and_simple_for_much);
-    tcase_add_loop_test(tc, a_system_reads_back_to_the_same_times, 0, 2);
-    tcase_add_test(tc, shipped_systems_read_back_as_they_are_written);
-    tcase_add_test(tc, shipped_systems_price_what_they_cover);
-    tcase_add_test(tc, shipped_systems_move_bytes_no_faster_than_their_links);
-    tcase_add_loop_test(tc, a_bad_system_file_is_refused, 0,
-                        sizeof(bad_files) / sizeof(bad_files[0]));
+    add_tests(tc);
     return run_case(tc, "calibrate_system");
 }

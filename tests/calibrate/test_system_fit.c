@@ -18,7 +18,7 @@
 
 #define HEADER "source,system,gpus,nodes,op,bytes,dtype,algorithm,protocol,time_us\n"
 
-START_TEST(rows_of_others_and_forced_ones_are_passed_over)
+TEST(rows_of_others_and_forced_ones_are_passed_over)
 {
     static const char text[] = HEADER "x,S,8,1,all_reduce,1024,float16,auto,auto,10\n"
                                       "x,T,8,1,all_reduce,1024,float16,auto,auto,10\n"
@@ -46,7 +46,6 @@ START_TEST(rows_of_others_and_forced_ones_are_passed_over)
     ck_assert(d.rows[0].hash != d.rows[2].hash);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
 static const struct {
     const char *row, *message;
@@ -60,7 +59,7 @@ static const struct {
     {"x,S,8\n", ""},
 };
 
-START_TEST(a_bad_row_is_refused_with_its_place)
+LOOP_TEST(a_bad_row_is_refused_with_its_place, 0, sizeof(bad_rows) / sizeof(bad_rows[0]))
 {
     struct fr__collective_data d = {0};
     struct fr_error err = {.text = ""};
@@ -72,7 +71,6 @@ START_TEST(a_bad_row_is_refused_with_its_place)
     ck_assert_msg(strstr(err.text, bad_rows[_i].message) != NULL, "%s", err.text);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
 /* ---- fit ---- */
 
@@ -93,7 +91,7 @@ static void write_rows(const struct fr_system *s, const char *path)
     fclose(f);
 }
 
-START_TEST(a_fit_finds_the_machine_that_made_the_rows)
+LOOP_TEST(a_fit_finds_the_machine_that_made_the_rows, 0, 2)
 {
     struct fr_system made = system_case_one_node(_i), *s;
     const char *path = system_case_path();
@@ -115,10 +113,9 @@ START_TEST(a_fit_finds_the_machine_that_made_the_rows)
     fr_system_free(s);
     remove(path);
 }
-END_TEST
 
 /* A plateau of two octaves that no protocol explains; held-out sizes in it are predicted too. */
-START_TEST(what_the_constants_miss_around_some_sizes_is_corrected_there)
+TEST(what_the_constants_miss_around_some_sizes_is_corrected_there)
 {
     struct fr_system made = system_case_one_node(0), *s;
     const char *path = system_case_path();
@@ -149,11 +146,10 @@ START_TEST(what_the_constants_miss_around_some_sizes_is_corrected_there)
     fr_system_free(s);
     remove(path);
 }
-END_TEST
 
 /* What -b 8 -e 8G -f 2 prints: 31 rows of one collective on one number of GPUs, the held-out ones
  * among them, whatever the operation and number. */
-START_TEST(one_sweep_of_nccl_tests_makes_a_system)
+LOOP_TEST(one_sweep_of_nccl_tests_makes_a_system, 0, 12)
 {
     static const char *const ops[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"};
     struct fr_system made = system_case_one_node(0), *s;
@@ -175,9 +171,8 @@ START_TEST(one_sweep_of_nccl_tests_makes_a_system)
     fr_system_free(s);
     remove(path);
 }
-END_TEST
 
-START_TEST(too_few_rows_make_no_system)
+TEST(too_few_rows_make_no_system)
 {
     const char *path = system_case_path();
     struct fr_system *s;
@@ -190,7 +185,6 @@ START_TEST(too_few_rows_make_no_system)
     ck_assert_ptr_nonnull(strstr(err.text, "too few rows of 'S' to fit"));
     remove(path);
 }
-END_TEST
 
 /* ---- fit over several nodes ---- */
 
@@ -212,7 +206,7 @@ static struct fr_system made_nodes(void)
     return s;
 }
 
-START_TEST(a_fit_over_nodes_predicts_what_made_the_rows)
+TEST(a_fit_over_nodes_predicts_what_made_the_rows)
 {
     static const char *const ops[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"};
     struct fr_system made = made_nodes(), *s;
@@ -244,13 +238,12 @@ START_TEST(a_fit_over_nodes_predicts_what_made_the_rows)
     fr_system_free(s);
     remove(path);
 }
-END_TEST
 
 /* ---- links ---- */
 
 #define MESSAGES "source,system,gpu,src,dst,link,bytes,bandwidth_GBps,latency_us,notes\n"
 
-START_TEST(messages_are_those_between_two_gpus_one_way)
+TEST(messages_are_those_between_two_gpus_one_way)
 {
     static const char text[] = MESSAGES "x,S,G,gpu0,gpu1,NVLink,1000,2,,bw_uni\n"
                                         "x,S,G,gpu0,gpu1,NVLink,1000,2,0.7,\n"
@@ -270,7 +263,6 @@ START_TEST(messages_are_those_between_two_gpus_one_way)
     ck_assert_double_eq_tol(d.messages[1].time_s, 0.7e-6, 1e-15);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
 static const struct {
     const char *row, *message;
@@ -281,7 +273,7 @@ static const struct {
     {"x,S,G,gpu0,gpu1,NVLink,1000,2,inf,\n", "'latency_us' is \"inf\""},
 };
 
-START_TEST(a_bad_message_is_refused_with_its_place)
+LOOP_TEST(a_bad_message_is_refused_with_its_place, 0, sizeof(bad_messages) / sizeof(bad_messages[0]))
 {
     struct fr__collective_data d = {0};
     struct fr_error err = {.text = ""};
@@ -293,9 +285,8 @@ START_TEST(a_bad_message_is_refused_with_its_place)
     ck_assert_msg(strstr(err.text, bad_messages[_i].message) != NULL, "%s", err.text);
     fr__collective_data_fini(&d);
 }
-END_TEST
 
-START_TEST(a_fit_of_a_link_finds_its_latency_and_bandwidth)
+TEST(a_fit_of_a_link_finds_its_latency_and_bandwidth)
 {
     struct fr_system *s;
     const char *path = system_case_path();
@@ -323,7 +314,6 @@ START_TEST(a_fit_of_a_link_finds_its_latency_and_bandwidth)
     fr_system_free(s);
     remove(path);
 }
-END_TEST
 
 /* ---- errors of parameters ---- */
 
@@ -345,7 +335,7 @@ static bool refit_mean(void *user, const uint32_t draws[], double parameters[])
     return true;
 }
 
-START_TEST(the_bootstrap_of_a_mean_is_its_standard_error)
+TEST(the_bootstrap_of_a_mean_is_its_standard_error)
 {
     /* 0, 1, ... 99: deviation sqrt((100^2 - 1) / 12) = 28.87, of the mean of 100 2.887; every value
      * four times tells no more when the four are drawn together, but twice as much when not */
@@ -368,33 +358,18 @@ START_TEST(the_bootstrap_of_a_mean_is_its_standard_error)
     ck_assert_double_eq_tol(together, 2.887, 0.15);
     ck_assert_double_eq_tol(apart, 1.443, 0.08);
 }
-END_TEST
 
-START_TEST(numbers_are_rounded_to_five_digits)
+TEST(numbers_are_rounded_to_five_digits)
 {
     ck_assert_double_eq(fr__round_digits(1.23456789e-7), 1.2346e-7);
     ck_assert_double_eq(fr__round_digits(123456789), 123460000);
     ck_assert_double_eq(fr__round_digits(0), 0);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("calibrate_system_fit");
 
-    tcase_add_test(tc, rows_of_others_and_forced_ones_are_passed_over);
-    tcase_add_loop_test(tc, a_bad_row_is_refused_with_its_place, 0,
-                        sizeof(bad_rows) / sizeof(bad_rows[0]));
-    tcase_add_loop_test(tc, a_fit_finds_the_machine_that_made_the_rows, 0, 2);
-    tcase_add_test(tc, what_the_constants_miss_around_some_sizes_is_corrected_there);
-    tcase_add_test(tc, too_few_rows_make_no_system);
-    tcase_add_loop_test(tc, one_sweep_of_nccl_tests_makes_a_system, 0, 12);
-    tcase_add_test(tc, a_fit_over_nodes_predicts_what_made_the_rows);
-    tcase_add_test(tc, messages_are_those_between_two_gpus_one_way);
-    tcase_add_loop_test(tc, a_bad_message_is_refused_with_its_place, 0,
-                        sizeof(bad_messages) / sizeof(bad_messages[0]));
-    tcase_add_test(tc, a_fit_of_a_link_finds_its_latency_and_bandwidth);
-    tcase_add_test(tc, the_bootstrap_of_a_mean_is_its_standard_error);
-    tcase_add_test(tc, numbers_are_rounded_to_five_digits);
+    add_tests(tc);
     return run_case(tc, "calibrate_system_fit");
 }

@@ -11,16 +11,15 @@
 
 /* ---- values ---- */
 
-START_TEST(without_trees_everything_reads_0)
+TEST(without_trees_everything_reads_0)
 {
     const struct fr__trees none = {0};
     const double x[] = {3};
 
     ck_assert_double_eq(fr__trees_at(&none, x), 0);
 }
-END_TEST
 
-START_TEST(a_leaf_is_numbered_by_its_answers_the_first_being_the_highest_bit)
+TEST(a_leaf_is_numbered_by_its_answers_the_first_being_the_highest_bit)
 {
     /* x = (5, 2): 5 >= 4 yes, 2 >= 4 no, 5 >= 5 yes, 2 >= 3 no, 5 >= 6 no: 10100b = 20 */
     struct fr__tree tree = {.splits = {{0, 4}, {1, 4}, {0, 5}, {1, 3}, {0, 6}}};
@@ -30,9 +29,8 @@ START_TEST(a_leaf_is_numbered_by_its_answers_the_first_being_the_highest_bit)
     tree.thousandths[20] = 123;
     ck_assert_double_eq(fr__trees_at(&t, x), 0.123);
 }
-END_TEST
 
-START_TEST(the_sum_of_trees_is_kept_within_the_range)
+TEST(the_sum_of_trees_is_kept_within_the_range)
 {
     struct fr__tree trees[2] = {{.splits = {{0, 0}}}, {.splits = {{0, 0}}}};
     const struct fr__trees t = {.n = 2, .trees = trees, .low = -50, .high = 150};
@@ -45,7 +43,6 @@ START_TEST(the_sum_of_trees_is_kept_within_the_range)
         trees[0].thousandths[l] = trees[1].thousandths[l] = -100;
     ck_assert_double_eq(fr__trees_at(&t, x), -0.050);
 }
-END_TEST
 
 /* ---- fits ---- */
 
@@ -89,7 +86,7 @@ static double jump(const double x[])
     return x[0] >= 12 && x[1] >= 5 ? 0.2 : 0;
 }
 
-START_TEST(trees_find_where_a_choice_changes)
+TEST(trees_find_where_a_choice_changes)
 {
     static struct sample s;
     static const double before[] = {11, 9, 3}, after[] = {12, 9, 3}, elsewhere[] = {12, 4, 3};
@@ -105,7 +102,6 @@ START_TEST(trees_find_where_a_choice_changes)
     ck_assert_double_eq(fr__trees_at(&t, beyond), fr__trees_at(&t, after));
     fr__trees_fini(&t);
 }
-END_TEST
 
 /* Without a pattern: 0.1 up or down by a hash of the place. */
 static double noise(const double x[])
@@ -115,7 +111,7 @@ static double noise(const double x[])
     return h >> 40 & 1 ? 0.1 : -0.1;
 }
 
-START_TEST(noise_is_not_learnt)
+TEST(noise_is_not_learnt)
 {
     static struct sample s;
     struct fr__trees t;
@@ -128,9 +124,8 @@ START_TEST(noise_is_not_learnt)
     ck_assert_uint_le(t.n, 8);
     fr__trees_fini(&t);
 }
-END_TEST
 
-START_TEST(few_points_get_no_trees)
+TEST(few_points_get_no_trees)
 {
     static struct sample s;
     struct fr__trees t;
@@ -139,7 +134,6 @@ START_TEST(few_points_get_no_trees)
     ck_assert_double_ge(fit(&s, &t, 39), 0);
     ck_assert_uint_eq(t.n, 0);
 }
-END_TEST
 
 static double nothing(const double x[])
 {
@@ -147,7 +141,7 @@ static double nothing(const double x[])
     return 0;
 }
 
-START_TEST(nothing_left_gives_no_trees)
+TEST(nothing_left_gives_no_trees)
 {
     static struct sample s;
     struct fr__trees t;
@@ -156,11 +150,10 @@ START_TEST(nothing_left_gives_no_trees)
     ck_assert_double_eq(fit(&s, &t, N), 0);
     ck_assert_uint_eq(t.n, 0);
 }
-END_TEST
 
 /* ---- classes ---- */
 
-START_TEST(features_are_as_many_as_their_names_and_finite)
+LOOP_TEST(features_are_as_many_as_their_names_and_finite, 0, 2)
 {
     static const struct fr__machine machine = {80, 1e13, 1e12};
     static const enum fr_curve_class with_trees[] = {FR_CURVE_MATMUL, FR_CURVE_SOFTMAX};
@@ -182,7 +175,6 @@ START_TEST(features_are_as_many_as_their_names_and_finite)
     for (unsigned i = 0; i < FR__TREES_FEATURES; i++)
         ck_assert_int_eq(isfinite(x[i]) != 0, i < n);
 }
-END_TEST
 
 static double feature(const struct fr__curve_class *c, const double x[], const char *name)
 {
@@ -193,7 +185,7 @@ static double feature(const struct fr__curve_class *c, const double x[], const c
     return 0;
 }
 
-START_TEST(features_of_a_product_are_those_of_its_tiles)
+TEST(features_of_a_product_are_those_of_its_tiles)
 {
     /* 3 products of 200 x 100 x 50 on 4 multiprocessors: 200 rows use 200/256 of two tiles of 128,
      * 100 columns 100/128 of one. 2 x 1 x 3 = 6 tiles of 128 x 128 are 1.5 waves, so two waves that
@@ -213,9 +205,8 @@ START_TEST(features_of_a_product_are_those_of_its_tiles)
     ck_assert_double_eq(feature(c, x, "left"), 30000);
     ck_assert_double_eq(feature(c, x, "right"), 15000);
 }
-END_TEST
 
-START_TEST(twice_the_rows_of_a_shipped_curve_take_no_less)
+TEST(twice_the_rows_of_a_shipped_curve_take_no_less)
 {
     /* A step of the trees may go down, as real kernels' times do, but not by more than a third,
      * which is what the noisiest rows do: an order of magnitude would show a leaf gone wild. */
@@ -245,7 +236,6 @@ START_TEST(twice_the_rows_of_a_shipped_curve_take_no_less)
         fr_calibration_free(c);
     }
 }
-END_TEST
 
 /* ---- device files ---- */
 
@@ -269,7 +259,7 @@ END_TEST
 #define EIGHT "0,0,0,0,0,0,0,0"
 #define LEAVES "      thousandths: [" EIGHT "," EIGHT "," EIGHT ",0,0,0,0,0,0,0,693]\n"
 
-START_TEST(trees_of_a_file_multiply_the_time)
+TEST(trees_of_a_file_multiply_the_time)
 {
     static const char text[] =
         PRODUCT "    repeats: {rows: 4, median: 0.01, p90: 0.2, worst: 1, "
@@ -289,7 +279,6 @@ START_TEST(trees_of_a_file_multiply_the_time)
     ck_assert_uint_eq(fr_calibration_curve(c, 0)->repeats.n, 4);
     fr_calibration_free(c);
 }
-END_TEST
 
 static const struct {
     const char *text, *message;
@@ -332,17 +321,7 @@ int main(void)
 {
     TCase *tc = tcase_create("trees");
 
-    tcase_add_test(tc, without_trees_everything_reads_0);
-    tcase_add_test(tc, a_leaf_is_numbered_by_its_answers_the_first_being_the_highest_bit);
-    tcase_add_test(tc, the_sum_of_trees_is_kept_within_the_range);
-    tcase_add_test(tc, trees_find_where_a_choice_changes);
-    tcase_add_test(tc, noise_is_not_learnt);
-    tcase_add_test(tc, few_points_get_no_trees);
-    tcase_add_test(tc, nothing_left_gives_no_trees);
-    tcase_add_loop_test(tc, features_are_as_many_as_their_names_and_finite, 0, 2);
-    tcase_add_test(tc, features_of_a_product_are_those_of_its_tiles);
-    tcase_add_test(tc, twice_the_rows_of_a_shipped_curve_take_no_less);
-    tcase_add_test(tc, trees_of_a_file_multiply_the_time);
+    add_tests(tc);
     tcase_add_loop_test(tc, bad_trees_are_refused_with_the_place, 0,
                         (int)(sizeof(bad) / sizeof(bad[0])));
     return run_case(tc, "calibrate_trees");

@@ -20,7 +20,7 @@ check() {
 }
 
 tables() {
-    "${AWK:-awk}" -f "$source/calibrate/tables.awk" -v kind=devices \
+    "${AWK:-awk}" -f "$source/calibrate/files/tables.awk" -v kind=devices \
         "$source/calibrate/curves/matmul.c" "$1" 2> "$work/err"
 }
 

@@ -37,7 +37,7 @@ static uint32_t same_for_all(void *user, uint32_t from, uint32_t to)
     return 4;
 }
 
-START_TEST(the_sides_of_a_torus_and_of_a_mesh_are_found)
+TEST(the_sides_of_a_torus_and_of_a_mesh_are_found)
 {
     static const struct grid grids[] = {
         {{4, 4}, 2, true, 0},    {{4, 4}, 2, false, 3},    {{8, 2}, 2, true, 3},
@@ -56,9 +56,8 @@ START_TEST(the_sides_of_a_torus_and_of_a_mesh_are_found)
             ck_assert_uint_eq(dims[d], g.dims[d]);
     }
 }
-END_TEST
 
-START_TEST(a_ring_a_line_and_a_switch_are_no_grid)
+TEST(a_ring_a_line_and_a_switch_are_no_grid)
 {
     struct grid ring = {{12}, 1, true, 0}, line = {{12}, 1, false, 2};
     uint32_t dims[FR__MOST_DIMS];
@@ -68,7 +67,6 @@ START_TEST(a_ring_a_line_and_a_switch_are_no_grid)
     for (uint32_t n = 1; n <= 16; n++)
         ck_assert_uint_eq(fr__grid_find(n, same_for_all, NULL, FR__MOST_DIMS, dims), 0);
 }
-END_TEST
 
 static double bucket_s(const char *topology, enum fr_collective_kind kind, double bytes,
                        double *hop_latency_s)
@@ -117,7 +115,7 @@ static double bucket_s(const char *topology, enum fr_collective_kind kind, doubl
  * all-gather. The NICs carry all 2 D directions at once, so that a link of 25 Gbit/s is the
  * narrowest: on 4 x 4 machines 2 (15/16) 16 MiB / (4 x 3.125 GB/s) = 2 516.6 us and twelve hops.
  * By one ring both ways it was twice that, 5 033 us and thirty hops. */
-START_TEST(buckets_go_along_all_sides_of_a_torus_at_once)
+TEST(buckets_go_along_all_sides_of_a_torus_at_once)
 {
     static const struct {
         const char *topology;
@@ -140,12 +138,11 @@ START_TEST(buckets_go_along_all_sides_of_a_torus_at_once)
         ck_assert_double_eq_tol(s, expected_s / 2, 1e-9 * expected_s);
     }
 }
-END_TEST
 
 /* Two ranks a machine are one more side: 2 x 3 x 3, six lanes, and links between machines carry at
  * least what leaves a machine: no time is below the bytes of the busiest link. The same torus under
  * another name, from a file that lists its links, takes as long to the last bit. */
-START_TEST(ranks_of_a_machine_are_one_more_side)
+TEST(ranks_of_a_machine_are_one_more_side)
 {
     const char *torus = "9x box:2xa40 via torus:400Gbps,dims=3x3,link=25Gbps";
     double a_s, bytes = 18 << 20, s = bucket_s(torus, FR_ALL_REDUCE, bytes, &a_s);
@@ -164,15 +161,11 @@ START_TEST(ranks_of_a_machine_are_one_more_side)
     ck_assert_double_eq(bucket_s("test_grid.tmp.yaml", FR_ALL_REDUCE, bytes, &a_s), s);
     ck_assert_int_eq(remove("test_grid.tmp.yaml"), 0);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("grid");
 
-    tcase_add_test(tc, the_sides_of_a_torus_and_of_a_mesh_are_found);
-    tcase_add_test(tc, a_ring_a_line_and_a_switch_are_no_grid);
-    tcase_add_test(tc, buckets_go_along_all_sides_of_a_torus_at_once);
-    tcase_add_test(tc, ranks_of_a_machine_are_one_more_side);
+    add_tests(tc);
     return run_case(tc, "sim/grid");
 }

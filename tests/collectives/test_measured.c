@@ -59,7 +59,7 @@ static double seconds(const struct fr_topo *t, uint32_t n, double bytes, const c
 /* Start and hops grow by one factor, what the bytes take by the other, and nothing else is in a
  * ring's time but, by Simple, each GPU's own part: its hops take longer than the links' latency.
  * The bytes that links carry stay as they are. */
-START_TEST(a_protocol_takes_its_factors_longer_and_carries_no_byte_more)
+TEST(a_protocol_takes_its_factors_longer_and_carries_no_byte_more)
 {
     static const struct {
         const char *topology, *protocol;
@@ -93,12 +93,11 @@ START_TEST(a_protocol_takes_its_factors_longer_and_carries_no_byte_more)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 /* The rounds of an all-to-all over machines each wait for a message over the network, so its bus
  * bandwidth is that of a network card whatever the number of machines; also where machines have
  * unequal parts of the group. */
-START_TEST(an_all_to_all_over_machines_moves_at_the_rate_of_a_card)
+TEST(an_all_to_all_over_machines_moves_at_the_rate_of_a_card)
 {
     static const struct {
         const char *topology;
@@ -120,11 +119,10 @@ START_TEST(an_all_to_all_over_machines_moves_at_the_rate_of_a_card)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 /* LL over machines is bound by the processors: NCCL's llMaxBw, 39 GB/s of the bus on two of them,
  * where their links carry ten times that. */
-START_TEST(ll_is_bound_by_the_processor_and_not_by_the_links)
+TEST(ll_is_bound_by_the_processor_and_not_by_the_links)
 {
     struct fr_topo *t = NULL;
     struct fr_error err;
@@ -137,9 +135,8 @@ START_TEST(ll_is_bound_by_the_processor_and_not_by_the_links)
     ck_assert_msg(bus_Bps > 30e9 && bus_Bps < 50e9, "%g B/s", bus_Bps);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(what_nobody_measured_keeps_the_constants)
+TEST(what_nobody_measured_keeps_the_constants)
 {
     static const struct {
         unsigned min_sm;
@@ -157,9 +154,8 @@ START_TEST(what_nobody_measured_keeps_the_constants)
             ck_assert(m.latency == 1 && m.bytes == 1);
         }
 }
-END_TEST
 
-START_TEST(factors_are_between_0_8_and_3)
+TEST(factors_are_between_0_8_and_3)
 {
     for (unsigned sm = 60; sm <= 100; sm += 10)
         for (unsigned over = 0; over < 2; over++)
@@ -172,16 +168,11 @@ START_TEST(factors_are_between_0_8_and_3)
                     ck_assert(m.bytes >= 0.8 && m.bytes <= 3);
                 }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("measured");
 
-    tcase_add_test(tc, a_protocol_takes_its_factors_longer_and_carries_no_byte_more);
-    tcase_add_test(tc, an_all_to_all_over_machines_moves_at_the_rate_of_a_card);
-    tcase_add_test(tc, ll_is_bound_by_the_processor_and_not_by_the_links);
-    tcase_add_test(tc, what_nobody_measured_keeps_the_constants);
-    tcase_add_test(tc, factors_are_between_0_8_and_3);
+    add_tests(tc);
     return run_case(tc, "sim/measured");
 }

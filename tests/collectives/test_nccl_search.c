@@ -61,7 +61,7 @@ static const struct fr__ns_path *path_of(const struct fr__ns *s, const char *fro
                        number_of(s, b, (unsigned)atoi(to + 3)));
 }
 
-START_TEST(kinds_and_bandwidths_of_paths_are_nccls)
+TEST(kinds_and_bandwidths_of_paths_are_nccls)
 {
     struct nccl_row row;
     struct fr__ns s = {.n = 0};
@@ -98,7 +98,6 @@ START_TEST(kinds_and_bandwidths_of_paths_are_nccls)
         ck_assert_uint_eq(n, n_good);
     }
 }
-END_TEST
 
 /* ---- graphs ---- */
 
@@ -146,7 +145,7 @@ static void print_difference(const struct nccl_row *row, const struct fr__nccl_g
 }
 
 /* The search of all machines takes half a minute: without FORERUN_TESTS_WHOLE each fifth one. */
-START_TEST(channels_and_speeds_are_nccls)
+TEST(channels_and_speeds_are_nccls)
 {
     enum { EVERY = 5 };
     struct system systems[64];
@@ -207,10 +206,9 @@ START_TEST(channels_and_speeds_are_nccls)
     ck_assert_uint_ge(n_systems, is_whole ? 41 : 20);
     ck_assert_uint_ge(100 * n_speeds, (is_whole ? 94 : 90) * n);
 }
-END_TEST
 
 /* What NCCL 2.30.7 finds on such machines (graphs.csv), from our presets' links. */
-START_TEST(our_presets_have_the_rings_of_their_machines)
+TEST(our_presets_have_the_rings_of_their_machines)
 {
     static const struct {
         const char *topology;
@@ -246,7 +244,6 @@ START_TEST(our_presets_have_the_rings_of_their_machines)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 static struct fr__nccl_comm comm_of(const char *topology)
 {
@@ -267,7 +264,7 @@ static struct fr__nccl_comm comm_of(const char *topology)
 
 /* A100s have no NVLS, and fewer NVLinks than H100s. What both can do does not
  * depend on which machine comes first. */
-START_TEST(unlike_machines_take_the_least_of_all)
+TEST(unlike_machines_take_the_least_of_all)
 {
     struct fr__nccl_comm a = comm_of("2x hgx-h100 + 2x dgx-a100-80g via rails:200Gbps");
     struct fr__nccl_comm b = comm_of("2x dgx-a100-80g + 2x hgx-h100 via rails:200Gbps");
@@ -289,10 +286,9 @@ START_TEST(unlike_machines_take_the_least_of_all)
     ck_assert_double_lt(one.ring.n_channels * one.ring.bw_inter,
                         h.ring.n_channels * h.ring.bw_inter);
 }
-END_TEST
 
 /* NCCL_MAX_NVLS_ARITY; 18 NVLinks of 40.1 GB/s carry 32 times 20. */
-START_TEST(a_rack_has_no_more_heads_of_nvls_than_nccl_knows)
+TEST(a_rack_has_no_more_heads_of_nvls_than_nccl_knows)
 {
     struct fr__nccl_comm c = comm_of("gb200-nvl72");
 
@@ -300,7 +296,6 @@ START_TEST(a_rack_has_no_more_heads_of_nvls_than_nccl_knows)
     ck_assert_uint_eq(c.nvls.n_channels, 32);
     ck_assert_double_eq_tol(c.nvls.bw_intra, 20, 1e-6);
 }
-END_TEST
 
 static void *search_rack(void *user)
 {
@@ -322,7 +317,7 @@ static void *search_rack(void *user)
 
 /* It is as deep as GPUs times channels, here more than a thousand calls; a thread may have no more
  * than this. With its candidates on the stack a search took 3 KB a call. */
-START_TEST(a_search_of_a_rack_needs_less_than_two_megabytes_of_stack)
+TEST(a_search_of_a_rack_needs_less_than_two_megabytes_of_stack)
 {
     pthread_attr_t attr;
     pthread_t thread;
@@ -333,18 +328,12 @@ START_TEST(a_search_of_a_rack_needs_less_than_two_megabytes_of_stack)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     pthread_attr_destroy(&attr);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("nccl_search");
 
     tcase_set_timeout(c, 120);
-    tcase_add_test(c, kinds_and_bandwidths_of_paths_are_nccls);
-    tcase_add_test(c, channels_and_speeds_are_nccls);
-    tcase_add_test(c, our_presets_have_the_rings_of_their_machines);
-    tcase_add_test(c, unlike_machines_take_the_least_of_all);
-    tcase_add_test(c, a_rack_has_no_more_heads_of_nvls_than_nccl_knows);
-    tcase_add_test(c, a_search_of_a_rack_needs_less_than_two_megabytes_of_stack);
+    add_tests(c);
     return run_case(c, "sim/nccl_search");
 }

@@ -57,7 +57,7 @@ static const struct fr__nccl_model *model_of(const struct nccl_data *d, const st
     return kept;
 }
 
-START_TEST(latencies_and_bandwidths_are_nccls)
+TEST(latencies_and_bandwidths_are_nccls)
 {
     struct nccl_data *d = nccl_data_load();
     struct nccl_row row, of = {.nodes = 0};
@@ -91,9 +91,8 @@ START_TEST(latencies_and_bandwidths_are_nccls)
     }
     nccl_data_free(d);
 }
-END_TEST
 
-START_TEST(choices_and_times_are_nccls)
+TEST(choices_and_times_are_nccls)
 {
     struct nccl_data *d = nccl_data_load();
     struct nccl_row row, of = {.nodes = 0};
@@ -145,9 +144,8 @@ START_TEST(choices_and_times_are_nccls)
     }
     nccl_data_free(d);
 }
-END_TEST
 
-START_TEST(versions_are_those_whose_constants_they_have)
+TEST(versions_are_those_whose_constants_they_have)
 {
     ck_assert_uint_eq(fr__nccl_version_parse("2.18"), 218);
     ck_assert_uint_eq(fr__nccl_version_parse("2.21.5"), 221);
@@ -161,15 +159,12 @@ START_TEST(versions_are_those_whose_constants_they_have)
     ck_assert_int_eq(fr__nccl_protocol_parse("ll128"), FR__NCCL_LL128);
     ck_assert_int_eq(fr__nccl_protocol_parse("LL1"), FR__NCCL_N_PROTOCOLS);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("nccl_tuner");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, latencies_and_bandwidths_are_nccls);
-    tcase_add_test(c, choices_and_times_are_nccls);
-    tcase_add_test(c, versions_are_those_whose_constants_they_have);
+    add_tests(c);
     return run_case(c, "sim/nccl_tuner");
 }

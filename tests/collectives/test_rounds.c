@@ -27,7 +27,7 @@ static struct fr_collective_rounds *story_of(const char *topology, uint32_t n,
 }
 
 /* n - 1 rounds of sums, then n - 1 of copies; each rank sends 2 (n - 1) chunks of S / n. */
-START_TEST(a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other)
+TEST(a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other)
 {
     struct fr_collective_rounds *s = story_of("hgx-h100", 4, FR_ALL_REDUCE, 4000, "ring");
 
@@ -42,11 +42,10 @@ START_TEST(a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other)
     }
     fr_collective_rounds_free(s);
 }
-END_TEST
 
 /* Of 8 ranks the sums meet after log2 8 = 3 rounds and are back after 6, and rounds count only what
  * crosses a link: what a tree's root passes on to itself takes none. */
-START_TEST(rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself)
+TEST(rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself)
 {
     static const struct {
         const char *topology, *algorithm;
@@ -69,9 +68,8 @@ START_TEST(rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself)
         fr_collective_rounds_free(s);
     }
 }
-END_TEST
 
-START_TEST(every_algorithm_that_takes_four_ranks_can_be_told)
+TEST(every_algorithm_that_takes_four_ranks_can_be_told)
 {
     struct fr_topo *t = NULL;
     struct fr_error err;
@@ -101,12 +99,11 @@ START_TEST(every_algorithm_that_takes_four_ranks_can_be_told)
     ck_assert_uint_gt(n_told, 20);
     fr_topo_free(t);
 }
-END_TEST
 
 /* NCCL's search finds chains over NVLink, and a run takes them: on a DGX-1 0 1 2 3 7 6 5 4, not by
  * number, where GPUs 3 and 4 have no NVLink. So each message inside a machine crosses one link, and
  * one that the run of that tree has used. */
-START_TEST(the_chain_of_a_tree_is_that_of_the_run)
+TEST(the_chain_of_a_tree_is_that_of_the_run)
 {
     static const char *const topologies[] = {"dgx1-v100", "2x dgx1-v100 via ib:100Gbps",
                                              "4x dgx1-p100 via ib:100Gbps"};
@@ -139,13 +136,12 @@ START_TEST(the_chain_of_a_tree_is_that_of_the_run)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 /* Thakur et al. 2005, section 4.5: with q the largest power of two <= n, 2 log2 q rounds, and three
  * more where n > q; the busiest rank sends 2 (q - 1)/q S, and of a pair half of S and the result.
  * All of them send (q 2 (q - 1)/q + r 2.5) S: of each of r pairs two halves, half of the sums, and
  * the result. */
-START_TEST(rabenseifners_rounds_and_bytes_are_the_papers)
+TEST(rabenseifners_rounds_and_bytes_are_the_papers)
 {
     for (uint32_t n = 2; n <= 33; n++) {
         struct fr_collective_rounds *s =
@@ -164,12 +160,11 @@ START_TEST(rabenseifners_rounds_and_bytes_are_the_papers)
         fr_collective_rounds_free(s);
     }
 }
-END_TEST
 
 /* Section 4.5 again: the data are halved and the distance doubled, so that half of the data goes to
  * the next rank and the least to the farthest. Over 4 machines of 4 ranks what crosses machines is
  * 2 (1/8 + 1/16) S a rank; halving-doubling, which begins at the farthest, sends 2 (1/2 + 1/4) S. */
-START_TEST(rabenseifner_sends_most_to_the_nearest)
+TEST(rabenseifner_sends_most_to_the_nearest)
 {
     const struct {
         const char *algorithm;
@@ -189,9 +184,8 @@ START_TEST(rabenseifner_sends_most_to_the_nearest)
         fr_collective_rounds_free(s);
     }
 }
-END_TEST
 
-START_TEST(too_many_ranks_and_unknown_algorithms_are_refused)
+TEST(too_many_ranks_and_unknown_algorithms_are_refused)
 {
     struct fr_collective_rounds *s = NULL;
     struct fr_topo *t = NULL;
@@ -217,18 +211,11 @@ START_TEST(too_many_ranks_and_unknown_algorithms_are_refused)
     ck_assert(s == NULL);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("story");
 
-    tcase_add_test(tc, a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other);
-    tcase_add_test(tc, rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself);
-    tcase_add_test(tc, every_algorithm_that_takes_four_ranks_can_be_told);
-    tcase_add_test(tc, the_chain_of_a_tree_is_that_of_the_run);
-    tcase_add_test(tc, rabenseifners_rounds_and_bytes_are_the_papers);
-    tcase_add_test(tc, rabenseifner_sends_most_to_the_nearest);
-    tcase_add_test(tc, too_many_ranks_and_unknown_algorithms_are_refused);
+    add_tests(tc);
     return run_case(tc, "collectives/rounds");
 }

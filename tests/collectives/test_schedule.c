@@ -116,7 +116,7 @@ static void must_take(const struct fr__schedule *s, struct expected x)
 }
 
 /* 2 (n-1) (a + S/n b): Patarasuk and Yuan 2009; half of it of a gather and a scatter. */
-START_TEST(a_ring_takes_its_rounds)
+TEST(a_ring_takes_its_rounds)
 {
     for (size_t i = 0; i < N_SIZES; i++)
         for (int kind = 0; kind < 3; kind++) {
@@ -131,10 +131,9 @@ START_TEST(a_ring_takes_its_rounds)
                       (struct expected){rounds, rounds * S / n, rounds * (A + S / n / 2 * B)});
         }
 }
-END_TEST
 
 /* (n - 2 + c) (a + S/c b); nobody sends more than S. */
-START_TEST(a_chain_is_a_pipeline)
+TEST(a_chain_is_a_pipeline)
 {
     for (size_t i = 1; i < N_SIZES; i++)
         for (uint32_t c = 1; c <= 5; c++) {
@@ -145,10 +144,9 @@ START_TEST(a_chain_is_a_pipeline)
             must_take(&s, (struct expected){c, S, (n - 2.0 + c) * (A + S / c * B)});
         }
 }
-END_TEST
 
 /* ceil(log2 n) (a + S b); the root sends S each round. */
-START_TEST(a_binomial_tree_has_a_round_a_doubling)
+TEST(a_binomial_tree_has_a_round_a_doubling)
 {
     for (size_t i = 0; i < N_SIZES; i++) {
         double l = ceil_log2(SIZES[i]);
@@ -160,11 +158,10 @@ START_TEST(a_binomial_tree_has_a_round_a_doubling)
         ck_near(fr__schedule_alone(&s, hop, NULL), l * (A + S * B));
     }
 }
-END_TEST
 
 /* Thakur et al. 2005: 2 log2 q a + 2 (q-1)/q S b; with ranks beyond q the fold's 2 a + 2 S b, of
  * Rabenseifner's 3 a + 2 S b. The busiest rank is one of those that give a result back. */
-START_TEST(halving_and_doubling_take_twice_the_logarithm)
+TEST(halving_and_doubling_take_twice_the_logarithm)
 {
     for (size_t i = 0; i < N_SIZES; i++) {
         uint32_t n = SIZES[i], q = 1u << (uint32_t)floor(log2(n) + 1e-12);
@@ -187,10 +184,9 @@ START_TEST(halving_and_doubling_take_twice_the_logarithm)
         must_take(&s, (struct expected){l, core / 2, l * A + core / 2 * B});
     }
 }
-END_TEST
 
 /* Bruck et al. 1997: ceil(log2 n) rounds; an all-to-all moves S/n for each bit of each distance. */
-START_TEST(bruck_takes_the_logarithm_for_any_number)
+TEST(bruck_takes_the_logarithm_for_any_number)
 {
     for (size_t i = 0; i < N_SIZES; i++) {
         uint32_t n = SIZES[i];
@@ -206,9 +202,8 @@ START_TEST(bruck_takes_the_logarithm_for_any_number)
         must_take(&s, (struct expected){l, bits * S / n, l * A + bits * S / n * B});
     }
 }
-END_TEST
 
-START_TEST(pairwise_exchange_takes_a_round_a_peer)
+TEST(pairwise_exchange_takes_a_round_a_peer)
 {
     const enum fr_collective_kind kinds[] = {FR_ALL_TO_ALL, FR_REDUCE_SCATTER};
 
@@ -223,10 +218,9 @@ START_TEST(pairwise_exchange_takes_a_round_a_peer)
             }
         }
 }
-END_TEST
 
 /* Where each pair has its own link, a step is one message. */
-START_TEST(direct_is_one_step_to_all)
+TEST(direct_is_one_step_to_all)
 {
     for (size_t i = 1; i < N_SIZES; i++)
         for (int kind = 0; kind < 4; kind++) {
@@ -237,10 +231,9 @@ START_TEST(direct_is_one_step_to_all)
             must_take(&s, (struct expected){f, f * (n - 1) / n * S, f * (A + S / n * B)});
         }
 }
-END_TEST
 
 /* Chen et al. 2005: n/2 rounds, one block and then two a round. */
-START_TEST(neighbours_exchange_in_half_as_many_rounds)
+TEST(neighbours_exchange_in_half_as_many_rounds)
 {
     for (size_t i = 1; i < N_SIZES; i++) {
         double n = SIZES[i];
@@ -253,11 +246,10 @@ START_TEST(neighbours_exchange_in_half_as_many_rounds)
                       (struct expected){n / 2, (n - 1) / n * S, n / 2 * A + (n - 1) / n * S * B});
     }
 }
-END_TEST
 
 /* Jeaugey 2025: ceil(log2 n) messages where all fits, n - 1 where one block does. N = 8 and blocks
  * of 4 a message: 1, 2, 4 blocks at distance 4, 2, 1. */
-START_TEST(pat_takes_the_logarithm_or_a_round_a_block)
+TEST(pat_takes_the_logarithm_or_a_round_a_block)
 {
     for (size_t i = 0; i < N_SIZES; i++)
         for (int kind = FR_ALL_GATHER; kind <= FR_REDUCE_SCATTER; kind++) {
@@ -270,11 +262,10 @@ START_TEST(pat_takes_the_logarithm_or_a_round_a_block)
             must_take(&one, (struct expected){n - 1, bytes, (n - 1) * A + bytes * B});
         }
 }
-END_TEST
 
 /* (2 D + c - 1) (a + S/(2c) b) of two trees over n machines of one rank, D = ceil(log2 n); the time
  * grows as the logarithm. A rank that is inner in one tree and a leaf in the other sends 2 S. */
-START_TEST(double_trees_take_twice_their_depth)
+TEST(double_trees_take_twice_their_depth)
 {
     for (size_t i = 1; i < N_SIZES; i++)
         for (uint32_t c = 1; c <= 4; c++) {
@@ -292,11 +283,10 @@ START_TEST(double_trees_take_twice_their_depth)
                 ck_near(totals.most_sent_bytes, S);
         }
 }
-END_TEST
 
 /* Goyal et al. 2017: on M machines of m, hierarchical 2 (m-1) (a + S/m b) + A(M, S/m), two-level
  * 2 ceil(log2 m) (a + S b) + A(M, S), with rings A(M, x) = 2 (M-1) (a + x/M b). */
-START_TEST(hierarchies_are_the_sum_of_their_phases)
+TEST(hierarchies_are_the_sum_of_their_phases)
 {
     for (size_t i = 0; i < N_SIZES; i++)
         for (uint32_t m = 1; m <= SIZES[i]; m++) {
@@ -330,10 +320,9 @@ START_TEST(hierarchies_are_the_sum_of_their_phases)
                                             (m - 1) * (A + S / m * B) + (k - 1) * (A + S / k * B)});
         }
 }
-END_TEST
 
 /* Equal sides: 2 D (a-1) A + 2 (N-1)/N S b / (2 D). */
-START_TEST(a_bucket_uses_all_directions_of_a_torus)
+TEST(a_bucket_uses_all_directions_of_a_torus)
 {
     for (uint32_t a = 2; a <= 4; a++)
         for (uint32_t d = 1; d <= 3; d++) {
@@ -355,10 +344,9 @@ START_TEST(a_bucket_uses_all_directions_of_a_torus)
                 ck_assert(!make(&not_so, "bucket", (enum fr_collective_kind)kind, a));
             }
 }
-END_TEST
 
 /* Each rank sends and receives S (1 + 1/m) through the switch; one network switch takes S. */
-START_TEST(sums_in_a_switch_spare_the_ranks)
+TEST(sums_in_a_switch_spare_the_ranks)
 {
     for (size_t i = 1; i < N_SIZES; i++) {
         uint32_t n = SIZES[i];
@@ -374,9 +362,8 @@ START_TEST(sums_in_a_switch_spare_the_ranks)
         ck_near(fr__schedule_alone(&sharp, hop, NULL), 2 * A + S / 2 * B + 3 * (A + S / 4 * B));
     }
 }
-END_TEST
 
-START_TEST(an_all_to_all_may_have_bytes_of_its_own_for_each_pair)
+TEST(an_all_to_all_may_have_bytes_of_its_own_for_each_pair)
 {
     static const char *const NAMES[] = {"pairwise", "shift", "direct", "bruck",
                                         "hierarchical-pairwise"};
@@ -400,9 +387,8 @@ START_TEST(an_all_to_all_may_have_bytes_of_its_own_for_each_pair)
             free(pairs);
         }
 }
-END_TEST
 
-START_TEST(a_ring_follows_the_order_that_it_is_given)
+TEST(a_ring_follows_the_order_that_it_is_given)
 {
     const uint32_t order[] = {0, 3, 1, 2, 2, 1, 3, 0}, place[] = {0, 2, 3, 1, 3, 1, 0, 2};
     const double share[] = {.75, .25};
@@ -422,9 +408,8 @@ START_TEST(a_ring_follows_the_order_that_it_is_given)
     ck_assert(make(&chain, "chain", FR_REDUCE, 4));
     must_be_right(&chain);
 }
-END_TEST
 
-START_TEST(trees_follow_the_chains_that_they_are_given)
+TEST(trees_follow_the_chains_that_they_are_given)
 {
     const uint32_t order[] = {2, 0, 3, 1, 1, 3, 0, 2}, place[] = {1, 3, 0, 2, 2, 0, 3, 1};
 
@@ -436,7 +421,6 @@ START_TEST(trees_follow_the_chains_that_they_are_given)
         must_be_right(&s);
     }
 }
-END_TEST
 
 /* ---- a person's own ---- */
 
@@ -451,7 +435,7 @@ static enum fr_status parse(const char *text, struct fr_error *err)
 
 #define TWO "collective all-reduce\nranks 2\npieces 2\nround\nsend 0 1 1 sum\nsend 1 0 0 sum\n"
 
-START_TEST(a_persons_own_algorithm_is_taken_when_it_is_right)
+TEST(a_persons_own_algorithm_is_taken_when_it_is_right)
 {
     struct fr_error err = {.text = ""};
 
@@ -462,9 +446,8 @@ START_TEST(a_persons_own_algorithm_is_taken_when_it_is_right)
                         &err) == FR_OK,
                   "%s", err.text);
 }
-END_TEST
 
-START_TEST(a_persons_own_algorithm_is_refused_with_what_is_missing)
+TEST(a_persons_own_algorithm_is_refused_with_what_is_missing)
 {
     static const struct {
         const char *text, *message;
@@ -500,7 +483,6 @@ START_TEST(a_persons_own_algorithm_is_refused_with_what_is_missing)
                       "%s", buf);
     }
 }
-END_TEST
 
 int main(void)
 {
@@ -512,23 +494,6 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, every_algorithm_moves_the_right_data_among_any_number_of_ranks, 0,
                         n_algorithms);
-    tcase_add_test(c, a_ring_takes_its_rounds);
-    tcase_add_test(c, a_chain_is_a_pipeline);
-    tcase_add_test(c, a_binomial_tree_has_a_round_a_doubling);
-    tcase_add_test(c, halving_and_doubling_take_twice_the_logarithm);
-    tcase_add_test(c, bruck_takes_the_logarithm_for_any_number);
-    tcase_add_test(c, pairwise_exchange_takes_a_round_a_peer);
-    tcase_add_test(c, direct_is_one_step_to_all);
-    tcase_add_test(c, neighbours_exchange_in_half_as_many_rounds);
-    tcase_add_test(c, pat_takes_the_logarithm_or_a_round_a_block);
-    tcase_add_test(c, double_trees_take_twice_their_depth);
-    tcase_add_test(c, hierarchies_are_the_sum_of_their_phases);
-    tcase_add_test(c, a_bucket_uses_all_directions_of_a_torus);
-    tcase_add_test(c, sums_in_a_switch_spare_the_ranks);
-    tcase_add_test(c, an_all_to_all_may_have_bytes_of_its_own_for_each_pair);
-    tcase_add_test(c, a_ring_follows_the_order_that_it_is_given);
-    tcase_add_test(c, trees_follow_the_chains_that_they_are_given);
-    tcase_add_test(c, a_persons_own_algorithm_is_taken_when_it_is_right);
-    tcase_add_test(c, a_persons_own_algorithm_is_refused_with_what_is_missing);
+    add_tests(c);
     return run_case(c, "sim/schedule");
 }

@@ -59,8 +59,8 @@ EXCEPTIONS = (
                "stages are cut by a replay that leaves out shared links and interference (\"not "
                "planned\" in the answer): doc/manual.md, section 8"),
     Exception_(BETTER, shares_a_table, 0.1,
-               "the replay that cuts stages also leaves out the sum of a table that both ends share, "
-               "and its copy back: on slow networks these are half of the step"),
+               "the replay that cuts stages also leaves out the sum of a table that both ends "
+               "share, and its copy back: on slow networks these are half of the step"),
     Exception_(BETTER, lambda q: q.option("--channels"), math.inf,
                "NCCL chooses rings or trees by its own model, which knows no --channels"),
     Exception_(("twice-the-batch-takes-as-much-memory",), believes, math.inf,

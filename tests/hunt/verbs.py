@@ -106,9 +106,9 @@ def exhaustive(ask, q, _rng):
         return
     said = different(rows[1][0], rows[0][0], ("coarse_s",))
     if said:
+        pair = [ask.command("search", args), ask.command("search", args + ["--exhaustive"])]
         ask.violate("bounds-leave-out-what-is-worse", f"{said}: {rows[1][0]['strategy']} and "
-                    f"{rows[0][0]['strategy']}", [ask.command("search", args),
-                                                  ask.command("search", args + ["--exhaustive"])], q)
+                    f"{rows[0][0]['strategy']}", pair, q)
 
 
 CHECKS = {compare: 2, sweep: 2, search: 1, exhaustive: 1}

@@ -11,7 +11,7 @@
 
 /* tp 2, pp 2, dp 2 over 8 ranks, innermost first tp, dp, pp: strides 1, 2, 4. Rank 5 is tp 1, dp 0,
  * pp 1. Its pipeline is 1, 5; its gradients' group 5, 7. */
-START_TEST(ranks_count_the_innermost_axis_first)
+TEST(ranks_count_the_innermost_axis_first)
 {
     const uint32_t size[] = {2, 1, 1, 2, 2};
     uint32_t coord[FR__N_MESH_AXES], ranks[8];
@@ -32,9 +32,8 @@ START_TEST(ranks_count_the_innermost_axis_first)
     ck_assert_uint_eq(ranks[0], 5);
     ck_assert_uint_eq(ranks[1], 7);
 }
-END_TEST
 
-START_TEST(refuses_what_is_no_map)
+TEST(refuses_what_is_no_map)
 {
     static const struct {
         const char *map, *says;
@@ -53,7 +52,6 @@ START_TEST(refuses_what_is_no_map)
     }
     ck_assert_int_eq(fr__mesh_make(&m, "megatron", huge, &err), FR_EUSAGE);
 }
-END_TEST
 
 /* ---- groups made by Megatron's functions ---- */
 
@@ -144,7 +142,7 @@ static unsigned check_file(const char *name)
     return n;
 }
 
-START_TEST(groups_are_those_of_megatron)
+TEST(groups_are_those_of_megatron)
 {
     static const char *const names[] = {
         "w16_tp2_cp1_pp4_ep1_etp2", "w16_tp2_cp1_pp4_ep1_etp2_tp-cp-ep-pp-dp",
@@ -162,14 +160,11 @@ START_TEST(groups_are_those_of_megatron)
         ck_assert_msg(n == 0 || n > 20, "%s: %u groups", names[i], n);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("mesh");
 
-    tcase_add_test(c, ranks_count_the_innermost_axis_first);
-    tcase_add_test(c, refuses_what_is_no_map);
-    tcase_add_test(c, groups_are_those_of_megatron);
+    add_tests(c);
     return run_case(c, "strategies/mesh");
 }

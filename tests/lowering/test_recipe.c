@@ -34,7 +34,7 @@ static const struct {
     {"frozen", FR_ADAM, {{2, 0}, {2, 0}, {2, 0}, {0, 2}}},
 };
 
-START_TEST(bytes_of_a_parameter_are_those_of_the_published_table)
+LOOP_TEST(bytes_of_a_parameter_are_those_of_the_published_table, 0, sizeof(rows) / sizeof(*rows))
 {
     const struct fr__recipe *r = fr__recipe_named(rows[_i].recipe);
 
@@ -47,11 +47,10 @@ START_TEST(bytes_of_a_parameter_are_those_of_the_published_table)
                                 want.fixed + want.shared / d);
     }
 }
-END_TEST
 
 /* The rows' additions: an fp8 copy and its transpose, the transpose of an fp8 weight (18 with it).
  * No level shards them. Casts of automatic casts are ops of the graph. */
-START_TEST(caches_come_on_top_and_are_not_sharded)
+TEST(caches_come_on_top_and_are_not_sharded)
 {
     static const struct {
         const char *recipe;
@@ -65,9 +64,8 @@ START_TEST(caches_come_on_top_and_are_not_sharded)
                                                       FR__PART_CACHE, FR_ADAM, zero, 8),
                                 caches[i].bytes);
 }
-END_TEST
 
-START_TEST(each_level_shards_what_the_level_below_does_and_more)
+TEST(each_level_shards_what_the_level_below_does_and_more)
 {
     for (unsigned part = 0; part < FR__N_PARTS; part++) {
         ck_assert(!fr__recipe_is_sharded((enum fr__recipe_part)part, 0));
@@ -78,9 +76,8 @@ START_TEST(each_level_shards_what_the_level_below_does_and_more)
                          part != FR__PART_CACHE);
     }
 }
-END_TEST
 
-START_TEST(parts_add_up_to_all)
+TEST(parts_add_up_to_all)
 {
     for (size_t i = 0; fr__recipe_at(i); i++)
         for (unsigned zero = 0; zero < 4; zero++) {
@@ -92,9 +89,8 @@ START_TEST(parts_add_up_to_all)
             ck_assert_double_eq(sum, fr__recipe_bytes(fr__recipe_at(i), FR_ADAM, zero, 4));
         }
 }
-END_TEST
 
-START_TEST(each_precision_has_its_usual_recipe)
+TEST(each_precision_has_its_usual_recipe)
 {
     static const struct {
         enum fr_dtype dtype;
@@ -108,10 +104,9 @@ START_TEST(each_precision_has_its_usual_recipe)
     for (size_t i = 0; fr__recipe_at(i); i++)
         ck_assert_ptr_eq(fr__recipe_named(fr__recipe_at(i)->name), fr__recipe_at(i));
 }
-END_TEST
 
 /* Gradients are reduced as they are added up, weights gathered as they are read. */
-START_TEST(messages_carry_main_gradients_and_weights)
+TEST(messages_carry_main_gradients_and_weights)
 {
     ck_assert_double_eq(fr__recipe_reduced_bytes(fr__recipe_named("bf16")), 4);
     ck_assert_double_eq(fr__recipe_reduced_bytes(fr__recipe_named("master16")), 2);
@@ -119,12 +114,11 @@ START_TEST(messages_carry_main_gradients_and_weights)
     ck_assert_double_eq(fr__recipe_gathered_bytes(fr__recipe_named("bf16")), 2);
     ck_assert_double_eq(fr__recipe_gathered_bytes(fr__recipe_named("fp8-weights")), 1);
 }
-END_TEST
 
 /* bf16 with Adam: reads 16 (weight, two states, gradient, all fp32), writes 12 and the weight's 2.
  * fp32: reads 16, writes 12; with SGD reads 8, writes 4. fp16: 16 and 12, writes 2, reads the
  * gradient's 2 and writes and reads the step's copy instead of reading 4 once: 2 + 4 + 4. */
-START_TEST(a_fused_step_moves_each_number_once)
+TEST(a_fused_step_moves_each_number_once)
 {
     ck_assert_double_eq(fr__recipe_update_bytes(fr__recipe_named("bf16"), FR_ADAM), 30);
     ck_assert_double_eq(fr__recipe_update_bytes(fr__recipe_named("fp32"), FR_ADAM), 28);
@@ -132,19 +126,11 @@ START_TEST(a_fused_step_moves_each_number_once)
     ck_assert_double_eq(fr__recipe_update_bytes(fr__recipe_named("fp16"), FR_ADAM), 26 + 2 + 8);
     ck_assert_double_eq(fr__recipe_update_bytes(fr__recipe_named("frozen"), FR_ADAM), 0);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("recipe");
 
-    tcase_add_loop_test(tc, bytes_of_a_parameter_are_those_of_the_published_table, 0,
-                        sizeof(rows) / sizeof(*rows));
-    tcase_add_test(tc, caches_come_on_top_and_are_not_sharded);
-    tcase_add_test(tc, each_level_shards_what_the_level_below_does_and_more);
-    tcase_add_test(tc, parts_add_up_to_all);
-    tcase_add_test(tc, each_precision_has_its_usual_recipe);
-    tcase_add_test(tc, messages_carry_main_gradients_and_weights);
-    tcase_add_test(tc, a_fused_step_moves_each_number_once);
+    add_tests(tc);
     return run_case(tc, "recipe");
 }

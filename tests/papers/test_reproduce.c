@@ -66,7 +66,7 @@ static char *print(printer how)
     return text;
 }
 
-START_TEST(cells_print_by_their_unit)
+TEST(cells_print_by_their_unit)
 {
     char *text = print(fr_reproduction_print);
 
@@ -78,9 +78,8 @@ START_TEST(cells_print_by_their_unit)
                            "  paper: nothing\n");
     free(text);
 }
-END_TEST
 
-START_TEST(json_has_numbers_words_and_null)
+TEST(json_has_numbers_words_and_null)
 {
     char *text = print(fr_reproduction_print_json);
     const char *tables, *rows, *row;
@@ -101,9 +100,8 @@ START_TEST(json_has_numbers_words_and_null)
     ck_assert_ptr_null(json_item(tables, 2));
     free(text);
 }
-END_TEST
 
-START_TEST(csv_has_a_line_a_cell)
+TEST(csv_has_a_line_a_cell)
 {
     char path[] = "/tmp/reproduce-XXXXXX", line[200];
     int fd = mkstemp(path);
@@ -126,9 +124,8 @@ START_TEST(csv_has_a_line_a_cell)
     unlink(path);
     fr_reproduction_free(r);
 }
-END_TEST
 
-START_TEST(what_has_no_picture_is_said)
+TEST(what_has_no_picture_is_said)
 {
     struct fr_reproduction *r = small();
     struct fr_error err;
@@ -140,9 +137,8 @@ START_TEST(what_has_no_picture_is_said)
     ck_assert_int_ne(access("x.second.png", F_OK), 0);
     fr_reproduction_free(r);
 }
-END_TEST
 
-START_TEST(a_paper_that_is_not_there_is_named)
+TEST(a_paper_that_is_not_there_is_named)
 {
     struct fr_reproduction *r;
     struct fr_error err;
@@ -150,17 +146,12 @@ START_TEST(a_paper_that_is_not_there_is_named)
     ck_assert_int_eq(fr_reproduce(&r, "fasttt", NULL, NULL, &err), FR_ENOENT);
     ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'fastt'"));
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, cells_print_by_their_unit);
-    tcase_add_test(t, json_has_numbers_words_and_null);
-    tcase_add_test(t, csv_has_a_line_a_cell);
-    tcase_add_test(t, what_has_no_picture_is_said);
-    tcase_add_test(t, a_paper_that_is_not_there_is_named);
+    add_tests(t);
     return run_case(t, "results/reproduce");
 }

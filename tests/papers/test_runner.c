@@ -78,7 +78,7 @@ static const struct {
 };
 enum { N_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
-START_TEST(a_formula_has_its_value)
+LOOP_TEST(a_formula_has_its_value, 0, N_NUMBERS)
 {
     struct fr_reproduction *r;
     struct fr_error err;
@@ -90,7 +90,6 @@ START_TEST(a_formula_has_its_value)
                   numbers[_i].formula, r->tables[0].cells[1].value);
     fr_reproduction_free(r);
 }
-END_TEST
 
 static const struct {
     const char *formula, *text;
@@ -101,7 +100,7 @@ static const struct {
 };
 enum { N_TEXTS = sizeof(texts) / sizeof(texts[0]) };
 
-START_TEST(a_text_has_the_values_of_its_braces)
+LOOP_TEST(a_text_has_the_values_of_its_braces, 0, N_TEXTS)
 {
     struct fr_reproduction *r;
     struct fr_error err;
@@ -110,7 +109,6 @@ START_TEST(a_text_has_the_values_of_its_braces)
     ck_assert_str_eq(r->tables[0].cells[1].text, texts[_i].text);
     fr_reproduction_free(r);
 }
-END_TEST
 
 /* Of a column's formula, at line 13 of the file. */
 static const struct {
@@ -136,7 +134,7 @@ static const struct {
 };
 enum { N_REFUSED = sizeof(refused) / sizeof(refused[0]) };
 
-START_TEST(a_faulty_formula_is_refused_with_its_place)
+LOOP_TEST(a_faulty_formula_is_refused_with_its_place, 0, N_REFUSED)
 {
     struct fr_reproduction *r;
     struct fr_error err;
@@ -147,7 +145,6 @@ START_TEST(a_faulty_formula_is_refused_with_its_place)
     ck_assert_str_eq(err.file, "made-up.yaml");
     ck_assert_uint_ge(err.line, 7);
 }
-END_TEST
 
 #define HEAD "name: n\nsource: s\nsetting: t\n"
 #define TABLE "tables:\n  - name: one\n    title: t\n    published: p\n"
@@ -179,7 +176,7 @@ static const struct {
 };
 enum { N_FILES = sizeof(files) / sizeof(files[0]) };
 
-START_TEST(a_faulty_file_is_refused_with_its_place)
+LOOP_TEST(a_faulty_file_is_refused_with_its_place, 0, N_FILES)
 {
     struct fr_reproduction *r;
     struct fr_error err;
@@ -188,11 +185,10 @@ START_TEST(a_faulty_file_is_refused_with_its_place)
     ck_assert_msg(strstr(err.text, files[_i].says) != NULL, "%s", err.text);
     ck_assert_msg(err.line == files[_i].line, "line %u: %s", err.line, err.text);
 }
-END_TEST
 
 /* The same question under two names gives one answer: the time that planning took is the same, too.
  * What does not fit is an answer; what is not known ends all. */
-START_TEST(questions_are_asked_once)
+TEST(questions_are_asked_once)
 {
     static const char text[] = HEAD
         "lists: {l: {given: [w], rows: [[lenet], [gpt2-xl]]}}\n"
@@ -220,7 +216,6 @@ START_TEST(questions_are_asked_once)
     ck_assert_str_eq(c[5 + 3].text, "out of memory");
     fr_reproduction_free(r);
 }
-END_TEST
 
 /* Each shipped file is taken as far as its first question. */
 START_TEST(the_shipped_files_are_sound)
@@ -240,11 +235,7 @@ int main(void)
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, a_formula_has_its_value, 0, N_NUMBERS);
-    tcase_add_loop_test(t, a_text_has_the_values_of_its_braces, 0, N_TEXTS);
-    tcase_add_loop_test(t, a_faulty_formula_is_refused_with_its_place, 0, N_REFUSED);
-    tcase_add_loop_test(t, a_faulty_file_is_refused_with_its_place, 0, N_FILES);
-    tcase_add_test(t, questions_are_asked_once);
+    add_tests(t);
     tcase_add_loop_test(t, the_shipped_files_are_sound, 0, (int)fr__n_papers);
     return run_case(t, "papers/runner");
 }

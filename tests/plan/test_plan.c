@@ -48,15 +48,14 @@ static struct fr_task task_of(enum fr_task_kind kind)
                             .kind = (uint8_t)kind};
 }
 
-START_TEST(an_empty_plan_is_fine)
+TEST(an_empty_plan_is_fine)
 {
     ck_assert_int_eq(fr_plan_finish(plan, NULL), FR_OK);
     ck_assert_uint_eq(fr_plan_view(plan)->n_tasks, 0);
     ck_assert_int_eq(fr_plan_finish(plan, NULL), FR_OK); /* twice does no harm */
 }
-END_TEST
 
-START_TEST(rows_hold_successors_in_the_order_added)
+TEST(rows_hold_successors_in_the_order_added)
 {
     uint32_t a = any_task(0), b = any_task(0), c = any_task(1);
     const struct fr_plan_view *v = fr_plan_view(plan);
@@ -71,16 +70,14 @@ START_TEST(rows_hold_successors_in_the_order_added)
     ck_assert_uint_eq(v->succ_first[c + 1] - v->succ_first[c], 0);
     ck_assert_uint_eq(v->n_preds[c], 2);
 }
-END_TEST
 
-START_TEST(refuses_a_device_that_does_not_exist)
+TEST(refuses_a_device_that_does_not_exist)
 {
     any_task(2);
     refuses("device 2 does not exist (there are 2)");
 }
-END_TEST
 
-START_TEST(refuses_a_stream_that_does_not_exist)
+TEST(refuses_a_stream_that_does_not_exist)
 {
     struct fr_task t = task_of(FR_TASK_COMPUTE);
 
@@ -88,46 +85,40 @@ START_TEST(refuses_a_stream_that_does_not_exist)
     fr_plan_add_task(plan, &t);
     refuses("stream 100 does not exist");
 }
-END_TEST
 
-START_TEST(refuses_a_cost_that_does_not_exist)
+TEST(refuses_a_cost_that_does_not_exist)
 {
     fixture_compute(plan, 0, 7, 0);
     refuses("cost 7 does not exist");
 }
-END_TEST
 
-START_TEST(refuses_costs_that_are_not_finite)
+TEST(refuses_costs_that_are_not_finite)
 {
     fixture_cost(plan, NAN);
     refuses("cost 0: nan s");
 }
-END_TEST
 
-START_TEST(refuses_negative_costs)
+TEST(refuses_negative_costs)
 {
     fixture_cost(plan, -1);
     refuses("not all finite and >= 0");
 }
-END_TEST
 
-START_TEST(refuses_dependencies_on_nothing)
+TEST(refuses_dependencies_on_nothing)
 {
     fr_plan_add_dep(plan, any_task(0), 9);
     refuses("from task 0 to task 9, but there are 1 tasks");
 }
-END_TEST
 
-START_TEST(refuses_a_task_that_waits_for_itself)
+TEST(refuses_a_task_that_waits_for_itself)
 {
     uint32_t t = any_task(0);
 
     fr_plan_add_dep(plan, t, t);
     refuses("task 0 waits for itself");
 }
-END_TEST
 
-START_TEST(refuses_a_cycle_and_names_it)
+TEST(refuses_a_cycle_and_names_it)
 {
     uint32_t a = any_task(0), b = any_task(0), c = any_task(0), d = any_task(1);
 
@@ -137,32 +128,28 @@ START_TEST(refuses_a_cycle_and_names_it)
     fr_plan_add_dep(plan, c, d);
     refuses("a cycle of tasks: task 1 -> task 2 -> ...");
 }
-END_TEST
 
-START_TEST(refuses_a_send_without_transfer)
+TEST(refuses_a_send_without_transfer)
 {
     struct fr_task t = task_of(FR_TASK_SEND);
 
     fr_plan_add_task(plan, &t);
     refuses("a send that belongs to no transfer");
 }
-END_TEST
 
-START_TEST(refuses_a_transfer_between_the_wrong_tasks)
+TEST(refuses_a_transfer_between_the_wrong_tasks)
 {
     fr_plan_add_transfer(plan, any_task(0), any_task(1), 8, FR_NONE);
     refuses("are not its send and its receive");
 }
-END_TEST
 
-START_TEST(refuses_negative_bytes)
+TEST(refuses_negative_bytes)
 {
     fixture_message(plan, 0, 1, -1, FR_NONE);
     refuses("transfer 0: -1 bytes");
 }
-END_TEST
 
-START_TEST(refuses_a_compute_task_whose_label_does_not_exist)
+TEST(refuses_a_compute_task_whose_label_does_not_exist)
 {
     struct fr_task t = task_of(FR_TASK_COMPUTE);
 
@@ -170,10 +157,9 @@ START_TEST(refuses_a_compute_task_whose_label_does_not_exist)
     fr_plan_add_task(plan, &t);
     refuses("label 1 does not exist (there are 1 strings)");
 }
-END_TEST
 
 /* One word of memory serves three kinds of task; each answers for its own kind only. */
-START_TEST(a_reference_is_read_by_the_kind_of_task)
+TEST(a_reference_is_read_by_the_kind_of_task)
 {
     struct fr_task t = task_of(FR_TASK_COMPUTE);
 
@@ -191,9 +177,8 @@ START_TEST(a_reference_is_read_by_the_kind_of_task)
     ck_assert_uint_eq(fr_task_label(&t), FR_NONE);
     ck_assert_uint_eq(sizeof(t), 32); /* the engine is bound by memory */
 }
-END_TEST
 
-START_TEST(refuses_a_collective_with_a_missing_rank)
+TEST(refuses_a_collective_with_a_missing_rank)
 {
     uint32_t group = fr_plan_add_group(plan, 0, 1, 2);
     struct fr_task t = task_of(FR_TASK_COLLECTIVE);
@@ -203,9 +188,8 @@ START_TEST(refuses_a_collective_with_a_missing_rank)
     fr_plan_add_task(plan, &t);
     refuses("rank 1 has no member task");
 }
-END_TEST
 
-START_TEST(refuses_a_collective_with_a_doubled_rank)
+TEST(refuses_a_collective_with_a_doubled_rank)
 {
     uint32_t members[2];
     struct fr_task t = task_of(FR_TASK_COLLECTIVE);
@@ -214,9 +198,8 @@ START_TEST(refuses_a_collective_with_a_doubled_rank)
     fr_plan_add_task(plan, &t);
     refuses("rank 0 has two member tasks, 2 and 0");
 }
-END_TEST
 
-START_TEST(refuses_a_member_on_the_wrong_device)
+TEST(refuses_a_member_on_the_wrong_device)
 {
     uint32_t group = fr_plan_add_group(plan, 1, 1, 1);
     struct fr_task t = task_of(FR_TASK_COLLECTIVE);
@@ -226,9 +209,8 @@ START_TEST(refuses_a_member_on_the_wrong_device)
     fr_plan_add_task(plan, &t);
     refuses("rank 0 is on device 1, its member task on device 0");
 }
-END_TEST
 
-START_TEST(refuses_a_collective_at_a_cost_that_does_not_exist)
+TEST(refuses_a_collective_at_a_cost_that_does_not_exist)
 {
     uint32_t members[2];
 
@@ -237,18 +219,16 @@ START_TEST(refuses_a_collective_at_a_cost_that_does_not_exist)
         plan, &(struct fr_collective){.label = FR_NONE, .has_cost = true, .cost_id = 7});
     refuses("collective 1: cost 7 does not exist");
 }
-END_TEST
 
-START_TEST(refuses_a_collective_whose_bytes_take_longer_than_all_of_it)
+TEST(refuses_a_collective_whose_bytes_take_longer_than_all_of_it)
 {
     uint32_t members[2];
 
     fixture_priced_collective(plan, FR_ALL_REDUCE, 2, 8, 1, 2, members);
     refuses("collective 0: its bytes take 2 s of 1 s");
 }
-END_TEST
 
-START_TEST(refuses_a_root_beyond_the_group)
+TEST(refuses_a_root_beyond_the_group)
 {
     uint32_t group = fr_plan_add_group(plan, 0, 1, 2);
 
@@ -257,14 +237,12 @@ START_TEST(refuses_a_root_beyond_the_group)
                   .bytes = 8, .group = group, .label = FR_NONE, .kind = FR_BROADCAST, .root = 2});
     refuses("collective 0: its root is rank 2 of 2");
 }
-END_TEST
 
-START_TEST(refuses_a_group_beyond_the_devices)
+TEST(refuses_a_group_beyond_the_devices)
 {
     fr_plan_add_group(plan, 0, 1, 3);
     refuses("group 0: rank 2 is device 2, which does not exist");
 }
-END_TEST
 
 static uint32_t buffer(uint32_t device, uint32_t alloc, uint32_t alias)
 {
@@ -276,21 +254,19 @@ static uint32_t buffer(uint32_t device, uint32_t alloc, uint32_t alias)
                                                         .kind = FR_BUFFER_ACTIVATION});
 }
 
-START_TEST(refuses_a_buffer_that_nobody_frees)
+TEST(refuses_a_buffer_that_nobody_frees)
 {
     buffer(0, any_task(0), FR_NONE);
     refuses("buffer 0: allocated by task 0 and never freed");
 }
-END_TEST
 
-START_TEST(refuses_to_free_a_persistent_buffer)
+TEST(refuses_to_free_a_persistent_buffer)
 {
     fr_plan_add_free(plan, buffer(0, FR_NONE, FR_NONE), any_task(0));
     refuses("buffer 0: persistent, yet some task frees it");
 }
-END_TEST
 
-START_TEST(refuses_a_free_before_the_allocation)
+TEST(refuses_a_free_before_the_allocation)
 {
     uint32_t a = any_task(0), b = any_task(0);
 
@@ -298,9 +274,8 @@ START_TEST(refuses_a_free_before_the_allocation)
     fr_plan_add_free(plan, buffer(0, b, FR_NONE), a);
     refuses("buffer 0: task 0 may free it before task 1 allocates it");
 }
-END_TEST
 
-START_TEST(refuses_an_alias_across_devices)
+TEST(refuses_an_alias_across_devices)
 {
     uint32_t t = any_task(0), b = buffer(0, t, FR_NONE);
 
@@ -308,24 +283,21 @@ START_TEST(refuses_an_alias_across_devices)
     buffer(1, FR_NONE, b);
     refuses("buffer 1 on device 1 shares storage with buffer 0 on device 0");
 }
-END_TEST
 
-START_TEST(refuses_aliases_in_a_circle)
+TEST(refuses_aliases_in_a_circle)
 {
     buffer(0, FR_NONE, 1);
     buffer(0, FR_NONE, 0);
     refuses("its aliases form a circle");
 }
-END_TEST
 
-START_TEST(refuses_an_allocation_on_another_device)
+TEST(refuses_an_allocation_on_another_device)
 {
     uint32_t t = any_task(1);
 
     fr_plan_add_free(plan, buffer(0, t, FR_NONE), t);
     refuses("on device 0, but allocated by task 0 on device 1");
 }
-END_TEST
 
 static void count_line(void *user, const char *line)
 {
@@ -333,7 +305,7 @@ static void count_line(void *user, const char *line)
     ++*(size_t *)user;
 }
 
-START_TEST(the_check_reports_every_violation)
+TEST(the_check_reports_every_violation)
 {
     uint32_t a = any_task(0), b = any_task(0);
     struct fr_error err;
@@ -347,16 +319,14 @@ START_TEST(the_check_reports_every_violation)
     ck_assert_uint_eq(fr_plan_check(plan, count_line, &n), 1); /* an unfinished plan says so */
     ck_assert_uint_eq(n, 1);
 }
-END_TEST
 
-START_TEST(a_finished_plan_takes_nothing_more)
+TEST(a_finished_plan_takes_nothing_more)
 {
     ck_assert_int_eq(fr_plan_finish(plan, NULL), FR_OK);
     ck_assert_uint_eq(any_task(0), FR_NONE);
 }
-END_TEST
 
-START_TEST(an_unfinished_plan_does_not_run)
+TEST(an_unfinished_plan_does_not_run)
 {
     struct fr_run_options o;
     struct fr_run *r = NULL;
@@ -366,9 +336,8 @@ START_TEST(an_unfinished_plan_does_not_run)
     ck_assert_int_eq(fr_simulate(plan, &o, &r, &err), FR_EUSAGE);
     ck_assert_ptr_null(r);
 }
-END_TEST
 
-START_TEST(strided_and_listed_groups_name_their_devices)
+TEST(strided_and_listed_groups_name_their_devices)
 {
     const uint32_t devices[] = {1, 0};
     uint32_t strided = fr_plan_add_group(plan, 0, 1, 2);
@@ -379,7 +348,6 @@ START_TEST(strided_and_listed_groups_name_their_devices)
     ck_assert_uint_eq(fr_plan_group_device(plan, listed, 0), 1);
     ck_assert_uint_eq(fr_plan_group_device(plan, listed, 1), 0);
 }
-END_TEST
 
 /* ---- random plans ---- */
 
@@ -437,7 +405,7 @@ static void count_fault(void *user, const char *line)
 
 /* The quick verdict (plan/sound.c) lets through what the full check finds nothing in, and no
  * more; late tasks and faults among them. */
-START_TEST(a_plan_that_is_accepted_passes_the_full_check)
+TEST(a_plan_that_is_accepted_passes_the_full_check)
 {
     size_t n_accepted = 0, n_faults = 0;
 
@@ -462,45 +430,12 @@ START_TEST(a_plan_that_is_accepted_passes_the_full_check)
     ck_assert_uint_gt(n_accepted, 300);
     ck_assert_uint_lt(n_accepted, 2700);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("plan");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, an_empty_plan_is_fine);
-    tcase_add_test(c, rows_hold_successors_in_the_order_added);
-    tcase_add_test(c, refuses_a_device_that_does_not_exist);
-    tcase_add_test(c, refuses_a_stream_that_does_not_exist);
-    tcase_add_test(c, refuses_a_cost_that_does_not_exist);
-    tcase_add_test(c, refuses_costs_that_are_not_finite);
-    tcase_add_test(c, refuses_negative_costs);
-    tcase_add_test(c, refuses_dependencies_on_nothing);
-    tcase_add_test(c, refuses_a_task_that_waits_for_itself);
-    tcase_add_test(c, refuses_a_cycle_and_names_it);
-    tcase_add_test(c, refuses_a_send_without_transfer);
-    tcase_add_test(c, refuses_a_transfer_between_the_wrong_tasks);
-    tcase_add_test(c, refuses_negative_bytes);
-    tcase_add_test(c, refuses_a_compute_task_whose_label_does_not_exist);
-    tcase_add_test(c, a_reference_is_read_by_the_kind_of_task);
-    tcase_add_test(c, refuses_a_collective_with_a_missing_rank);
-    tcase_add_test(c, refuses_a_collective_with_a_doubled_rank);
-    tcase_add_test(c, refuses_a_member_on_the_wrong_device);
-    tcase_add_test(c, refuses_a_collective_at_a_cost_that_does_not_exist);
-    tcase_add_test(c, refuses_a_collective_whose_bytes_take_longer_than_all_of_it);
-    tcase_add_test(c, refuses_a_group_beyond_the_devices);
-    tcase_add_test(c, refuses_a_root_beyond_the_group);
-    tcase_add_test(c, refuses_a_buffer_that_nobody_frees);
-    tcase_add_test(c, refuses_to_free_a_persistent_buffer);
-    tcase_add_test(c, refuses_a_free_before_the_allocation);
-    tcase_add_test(c, refuses_an_alias_across_devices);
-    tcase_add_test(c, refuses_aliases_in_a_circle);
-    tcase_add_test(c, refuses_an_allocation_on_another_device);
-    tcase_add_test(c, the_check_reports_every_violation);
-    tcase_add_test(c, a_plan_that_is_accepted_passes_the_full_check);
-    tcase_add_test(c, a_finished_plan_takes_nothing_more);
-    tcase_add_test(c, an_unfinished_plan_does_not_run);
-    tcase_add_test(c, strided_and_listed_groups_name_their_devices);
+    add_tests(c);
     return run_case(c, "sim/plan");
 }

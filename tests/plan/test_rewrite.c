@@ -84,7 +84,7 @@ static void add_op(uint32_t op)
                                              .kind = FR_TASK_COMPUTE});
 }
 
-START_TEST(without_a_graph_of_its_own_an_op_is_the_users)
+TEST(without_a_graph_of_its_own_an_op_is_the_users)
 {
     ck_assert_uint_eq(fr_plan_user_op(plan, 2), 2);
     ck_assert_str_eq(fr_plan_user_op_name(plan, 2), "c");
@@ -92,9 +92,8 @@ START_TEST(without_a_graph_of_its_own_an_op_is_the_users)
     ck_assert_uint_eq(fr_plan_user_op(plan, FR_NONE), FR_NONE);
     ck_assert_ptr_null(fr_plan_user_op_name(plan, FR_NONE));
 }
-END_TEST
 
-START_TEST(parts_fused_ops_and_added_ones_lead_back)
+TEST(parts_fused_ops_and_added_ones_lead_back)
 {
     const uint32_t *ops = NULL;
 
@@ -110,9 +109,8 @@ START_TEST(parts_fused_ops_and_added_ones_lead_back)
     ck_assert_uint_eq(fr_plan_user_ops(plan, SYNC, &ops), 0);
     ck_assert_uint_eq(fr_plan_user_op(plan, N_OPS), FR_NONE);
 }
-END_TEST
 
-START_TEST(tasks_are_named_by_the_rewritten_graph)
+TEST(tasks_are_named_by_the_rewritten_graph)
 {
     char label[40];
 
@@ -125,10 +123,9 @@ START_TEST(tasks_are_named_by_the_rewritten_graph)
     ck_assert_uint_eq(fr_plan_view(plan)->graph->n_ops, N_OPS);
     ck_assert_ptr_eq(fr_plan_view(plan)->user_graph, users);
 }
-END_TEST
 
 /* The sanitizers see to it that the graph is freed once, and not before its last plan. */
-START_TEST(copies_outlive_the_plan_that_they_were_made_of)
+TEST(copies_outlive_the_plan_that_they_were_made_of)
 {
     struct fr_plan *unrolled = NULL, *ordered = NULL;
     struct fr_error err;
@@ -148,7 +145,6 @@ START_TEST(copies_outlive_the_plan_that_they_were_made_of)
     ck_assert_uint_eq(fr_plan_user_op(ordered, BC), 1);
     fr_plan_free(ordered);
 }
-END_TEST
 
 static void *copy_and_free(void *arg)
 {
@@ -164,7 +160,7 @@ static void *copy_and_free(void *arg)
     return NULL;
 }
 
-START_TEST(threads_share_the_graph)
+TEST(threads_share_the_graph)
 {
     enum { N = 4 };
     pthread_t threads[N];
@@ -182,7 +178,6 @@ START_TEST(threads_share_the_graph)
     }
     ck_assert_str_eq(fr_plan_user_op_name(plan, D), "d");
 }
-END_TEST
 
 static void refuses(const struct fr_op_map *m, const char *text)
 {
@@ -194,7 +189,7 @@ static void refuses(const struct fr_op_map *m, const char *text)
     fr_graph_free(g); /* still ours */
 }
 
-START_TEST(refuses_what_leads_nowhere_or_comes_late)
+TEST(refuses_what_leads_nowhere_or_comes_late)
 {
     static const uint32_t beyond[] = {0, 0, 1, 4, 3};
     static const uint32_t back[N_OPS + 1] = {0, 1, 0, 4, 5, 5},
@@ -213,18 +208,12 @@ START_TEST(refuses_what_leads_nowhere_or_comes_late)
     plan = fr_plan_new(topo, NULL);
     refuses(&map, "that has a graph");
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("rewrite");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, without_a_graph_of_its_own_an_op_is_the_users);
-    tcase_add_test(c, parts_fused_ops_and_added_ones_lead_back);
-    tcase_add_test(c, tasks_are_named_by_the_rewritten_graph);
-    tcase_add_test(c, copies_outlive_the_plan_that_they_were_made_of);
-    tcase_add_test(c, threads_share_the_graph);
-    tcase_add_test(c, refuses_what_leads_nowhere_or_comes_late);
+    add_tests(c);
     return run_case(c, "plan/rewrite");
 }

@@ -92,16 +92,15 @@ static void compare_with_threads(struct job jobs[N_THREADS])
     }
 }
 
-START_TEST(eight_questions_at_once_are_answered_as_one_after_another)
+TEST(eight_questions_at_once_are_answered_as_one_after_another)
 {
     struct job jobs[N_THREADS];
     for (size_t i = 0; i < N_THREADS; i++)
         job_init(&jobs[i], i);
     compare_with_threads(jobs);
 }
-END_TEST
 
-START_TEST(threads_may_share_a_graph_and_a_topology)
+TEST(threads_may_share_a_graph_and_a_topology)
 {
     struct job jobs[N_THREADS];
     struct fr_setting setting;
@@ -116,14 +115,12 @@ START_TEST(threads_may_share_a_graph_and_a_topology)
     compare_with_threads(jobs);
     fr_setting_fini(&setting);
 }
-END_TEST
 
 int main(void)
 {
     fr_init();
     TCase *tc = tcase_create("threads");
     tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, eight_questions_at_once_are_answered_as_one_after_another);
-    tcase_add_test(tc, threads_may_share_a_graph_and_a_topology);
+    add_tests(tc);
     return run_case(tc, "parallel");
 }

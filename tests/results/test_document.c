@@ -55,7 +55,7 @@ static void check(struct fr__document *d, const char *text, const char *markdown
     fr__document_free(d);
 }
 
-START_TEST(pieces_of_a_sentence_make_lines_and_empty_lines_part_blocks)
+TEST(pieces_of_a_sentence_make_lines_and_empty_lines_part_blocks)
 {
     struct fr__document *d = fr__document_new();
 
@@ -66,9 +66,8 @@ START_TEST(pieces_of_a_sentence_make_lines_and_empty_lines_part_blocks)
     check(d, "one two\\x1b, 3\nthe next\n\n\n  indented\n",
           "one two\\\\x1b, 3  \nthe next\n\nindented\n");
 }
-END_TEST
 
-START_TEST(a_line_with_a_colon_is_the_heading_of_the_table_below)
+TEST(a_line_with_a_colon_is_the_heading_of_the_table_below)
 {
     struct fr__document *d = fr__document_new();
 
@@ -80,9 +79,8 @@ START_TEST(a_line_with_a_colon_is_the_heading_of_the_table_below)
           "## dp\n\n### what is held\n\n| name | n |\n| --- | ---: |\n| \\*x\\* | 12 |\n"
           "| a\\|b | 7 |\n\nno heading:\n");
 }
-END_TEST
 
-START_TEST(markup_of_a_name_is_only_text_in_markdown)
+TEST(markup_of_a_name_is_only_text_in_markdown)
 {
     struct fr__document *d = fr__document_new();
 
@@ -94,9 +92,8 @@ START_TEST(markup_of_a_name_is_only_text_in_markdown)
           "\\<b\\>\\&amp; \\`x\\` \\[a\\](b) \\_c\\_ \\\\ \\#1  \n\\- not a list  \n"
           "12\\. nor this one, 1.5  \n1.5 and -3  \n-3 +4  \n\\--- 7) x  \n7\\) x\n");
 }
-END_TEST
 
-START_TEST(drawn_lines_keep_their_blanks_between_fences_that_they_cannot_close)
+TEST(drawn_lines_keep_their_blanks_between_fences_that_they_cannot_close)
 {
     struct fr__document *d = fr__document_new();
 
@@ -106,9 +103,8 @@ START_TEST(drawn_lines_keep_their_blanks_between_fences_that_they_cannot_close)
     fr__say(d, "done\n");
     check(d, "  a   b\n  ```` *\ndone\n", "`````text\n  a   b\n  ```` *\n`````\n\ndone\n");
 }
-END_TEST
 
-START_TEST(a_document_that_lacks_memory_is_an_error)
+TEST(a_document_that_lacks_memory_is_an_error)
 {
     struct fr_error err;
 
@@ -121,16 +117,11 @@ START_TEST(a_document_that_lacks_memory_is_an_error)
     ck_assert_int_eq(fr__document_check(NULL, &err), FR_ENOMEM);
     fr__document_free(NULL);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("document");
 
-    tcase_add_test(tc, pieces_of_a_sentence_make_lines_and_empty_lines_part_blocks);
-    tcase_add_test(tc, a_line_with_a_colon_is_the_heading_of_the_table_below);
-    tcase_add_test(tc, markup_of_a_name_is_only_text_in_markdown);
-    tcase_add_test(tc, drawn_lines_keep_their_blanks_between_fences_that_they_cannot_close);
-    tcase_add_test(tc, a_document_that_lacks_memory_is_an_error);
+    add_tests(tc);
     return run_case(tc, "results/document");
 }

@@ -20,7 +20,7 @@ static void write_text(FILE *f, const void *user)
 
 /* Inside a quoted string of DOT a quote ends it, a backslash begins an escape (\N is the node's
  * name), and & begins an entity. */
-START_TEST(text_from_inputs_stays_inside_its_string)
+LOOP_TEST(text_from_inputs_stays_inside_its_string, 0, 10)
 {
     static const struct {
         const char *in, *out;
@@ -44,14 +44,13 @@ START_TEST(text_from_inputs_stays_inside_its_string)
     ck_assert_str_eq(got, rows[_i].out);
     free(got);
 }
-END_TEST
 
 static void write_inches(FILE *f, const void *user)
 {
     fr__dot_inches(f, *(const long *)user);
 }
 
-START_TEST(points_are_inches_with_three_decimals)
+LOOP_TEST(points_are_inches_with_three_decimals, 0, 5)
 {
     static const struct {
         long points;
@@ -62,7 +61,6 @@ START_TEST(points_are_inches_with_three_decimals)
     ck_assert_str_eq(got, rows[_i].out);
     free(got);
 }
-END_TEST
 
 /* ---- clusters ---- */
 
@@ -224,7 +222,7 @@ static size_t check_cluster(const struct fr_topo *t, const struct dot_graph *g)
 /* Every vertex once, every cable once: 8 GPUs, 1 CPU, 2 sockets, 4 switches, 4 NICs; 16 NVLink
  * edges, 2 memories, 1 QPI, 4 uplinks, 8 + 4 below the switches (matrix and DGX-1 guide). The
  * legend has 5 samples. */
-START_TEST(a_dgx1_shows_each_part_and_each_cable_once)
+TEST(a_dgx1_shows_each_part_and_each_cable_once)
 {
     struct fr_topo *t = load("dgx1-v100");
     struct dot_graph *g = read_drawn(t);
@@ -240,9 +238,8 @@ START_TEST(a_dgx1_shows_each_part_and_each_cable_once)
     dot_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(equal_machines_fold_into_one_box_that_counts_them)
+LOOP_TEST(equal_machines_fold_into_one_box_that_counts_them, 0, 7)
 {
     static const struct {
         const char *spec, *box; /* a box's label */
@@ -271,7 +268,6 @@ START_TEST(equal_machines_fold_into_one_box_that_counts_them)
     dot_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* The height at which a switch stands in the picture. */
 static double height_of(const struct fr_topo *t, const struct dot_graph *g, const char *name)
@@ -283,7 +279,7 @@ static double height_of(const struct fr_topo *t, const struct dot_graph *g, cons
     return 0;
 }
 
-START_TEST(a_tier_of_switches_stands_above_the_one_below_it)
+TEST(a_tier_of_switches_stands_above_the_one_below_it)
 {
     struct fr_topo *t = load("8x dgx1-v100 via fat-tree:100Gbps,machines=2,leaves=2,cores=2");
     struct dot_graph *g = read_drawn(t);
@@ -297,9 +293,8 @@ START_TEST(a_tier_of_switches_stands_above_the_one_below_it)
     dot_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(every_preset_is_drawn)
+TEST(every_preset_is_drawn)
 {
     for (size_t i = 0; fr_topo_preset_name(i); i++) {
         struct fr_topo *t = load(fr_topo_preset_name(i));
@@ -314,10 +309,9 @@ START_TEST(every_preset_is_drawn)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 /* A machine of more than 160 parts is a box; one without PCIe or CPU stands for itself. */
-START_TEST(odd_machines_are_drawn_too)
+TEST(odd_machines_are_drawn_too)
 {
     static const struct fr_device_type type = {
         .name = "toy \"gpu\" <b>", .is_gpu = true, .mem_bytes = 1, .source = "test"};
@@ -348,18 +342,11 @@ START_TEST(odd_machines_are_drawn_too)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_loop_test(c, text_from_inputs_stays_inside_its_string, 0, 10);
-    tcase_add_loop_test(c, points_are_inches_with_three_decimals, 0, 5);
-    tcase_add_test(c, a_dgx1_shows_each_part_and_each_cable_once);
-    tcase_add_loop_test(c, equal_machines_fold_into_one_box_that_counts_them, 0, 7);
-    tcase_add_test(c, a_tier_of_switches_stands_above_the_one_below_it);
-    tcase_add_test(c, every_preset_is_drawn);
-    tcase_add_test(c, odd_machines_are_drawn_too);
+    add_tests(c);
     return run_case(c, "results draw");
 }

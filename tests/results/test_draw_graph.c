@@ -81,7 +81,7 @@ static void check_edges(const struct dot_graph *g)
 
 /* A key of the colours that are there, each once, below all boxes; skips are named where a fold
  * hides them (ResNet's blocks, a transformer's layers) and explained where they are drawn. */
-START_TEST(the_key_explains_each_colour_and_skips_are_shown)
+TEST(the_key_explains_each_colour_and_skips_are_shown)
 {
     static const struct {
         const char *model;
@@ -123,12 +123,11 @@ START_TEST(the_key_explains_each_colour_and_skips_are_shown)
         dot_free(g);
     }
 }
-END_TEST
 
 /* ResNet-50 (He et al., CVPR 2016, table 1) has stages of 3, 4, 6 and 3 blocks, of which the first
  * is unlike the others; BERT base has 12 equal blocks, GPT-3 96 (Brown et al., NeurIPS 2020, table
  * 2.1), DenseNet-121 6, 12, 24 and 16 that differ (Huang et al., CVPR 2017, table 1). */
-START_TEST(equal_blocks_fold_into_one_that_counts_them)
+LOOP_TEST(equal_blocks_fold_into_one_that_counts_them, 0, 4)
 {
     static const struct {
         const char *model, *labels[4];
@@ -157,12 +156,11 @@ START_TEST(equal_blocks_fold_into_one_that_counts_them)
     check_edges(g);
     dot_free(g);
 }
-END_TEST
 
 /* A GPT of that shape has 4 hidden^2 + 4 hidden parameters in attention's matrices and biases, 8
  * hidden^2 + 5 hidden in the MLP's and 4 hidden in two norms: 12 * 64^2 + 13 * 64 = 49984,
  * twice. */
-START_TEST(folded_blocks_sum_up_their_parameters)
+TEST(folded_blocks_sum_up_their_parameters)
 {
     bool is_placed;
     struct dot_graph *g = draw_graph("gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100",
@@ -171,9 +169,8 @@ START_TEST(folded_blocks_sum_up_their_parameters)
     ck_assert_uint_eq(dot_count(g, "layer0 ... 1  x2\n8x16x64\n99.97 K params in all\n"), 1);
     dot_free(g);
 }
-END_TEST
 
-START_TEST(every_model_of_the_zoo_fits_a_slide)
+TEST(every_model_of_the_zoo_fits_a_slide)
 {
     for (size_t i = 0; fr_zoo_name(i); i++) {
         bool is_placed = false;
@@ -188,9 +185,8 @@ START_TEST(every_model_of_the_zoo_fits_a_slide)
         dot_free(g);
     }
 }
-END_TEST
 
-START_TEST(a_layer_shows_its_ops_and_what_stands_beside)
+TEST(a_layer_shows_its_ops_and_what_stands_beside)
 {
     const struct fr_draw_graph_options opt = {.layer = "layer1.0", .is_ops = true};
     bool is_placed;
@@ -207,9 +203,8 @@ START_TEST(a_layer_shows_its_ops_and_what_stands_beside)
     check_edges(g);
     dot_free(g);
 }
-END_TEST
 
-START_TEST(phases_choose_the_ops_and_the_flops)
+TEST(phases_choose_the_ops_and_the_flops)
 {
     struct fr_draw_graph_options opt = {.layer = "fc6", .is_ops = true};
     bool is_placed;
@@ -222,7 +217,6 @@ START_TEST(phases_choose_the_ops_and_the_flops)
         ck_assert_ptr_null(strstr(dot_attribute(g->nodes[i].attributes, "label"), "backward-data"));
     dot_free(g);
 }
-END_TEST
 
 static enum fr_status refuse(const char *model, struct fr_draw_graph_options opt,
                              struct fr_error *err)
@@ -242,7 +236,7 @@ static enum fr_status refuse(const char *model, struct fr_draw_graph_options opt
     return st;
 }
 
-START_TEST(too_many_ops_and_unknown_layers_are_refused)
+TEST(too_many_ops_and_unknown_layers_are_refused)
 {
     struct fr_error err;
 
@@ -253,10 +247,9 @@ START_TEST(too_many_ops_and_unknown_layers_are_refused)
                      FR_ENOENT);
     ck_assert_str_eq(err.text, "'vgg19' has no layer 'conv1_11', did you mean 'conv1_1'?");
 }
-END_TEST
 
 /* A name that tries to leave its string, of the graph, a layer and an op. */
-START_TEST(hostile_op_names_are_text)
+TEST(hostile_op_names_are_text)
 {
     const char *const evil = "a\"] \\N <b>&lt";
     struct fr_graph_builder *b = fr_graph_builder_new();
@@ -280,19 +273,11 @@ START_TEST(hostile_op_names_are_text)
     fr_graph_free(g);
     fr_graph_builder_free(b);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_loop_test(c, equal_blocks_fold_into_one_that_counts_them, 0, 4);
-    tcase_add_test(c, the_key_explains_each_colour_and_skips_are_shown);
-    tcase_add_test(c, folded_blocks_sum_up_their_parameters);
-    tcase_add_test(c, every_model_of_the_zoo_fits_a_slide);
-    tcase_add_test(c, a_layer_shows_its_ops_and_what_stands_beside);
-    tcase_add_test(c, phases_choose_the_ops_and_the_flops);
-    tcase_add_test(c, too_many_ops_and_unknown_layers_are_refused);
-    tcase_add_test(c, hostile_op_names_are_text);
+    add_tests(c);
     return run_case(c, "results draw_graph");
 }

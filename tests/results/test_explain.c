@@ -140,7 +140,7 @@ static const char *print(struct told *t, const char *op)
     return t->text;
 }
 
-START_TEST(a_schedule_alone_is_told)
+TEST(a_schedule_alone_is_told)
 {
     struct told t;
     const char *text;
@@ -156,9 +156,8 @@ START_TEST(a_schedule_alone_is_told)
     ck_assert_ptr_null(strstr(text, "Splitting"));
     tear_down(&t);
 }
-END_TEST
 
-START_TEST(decisions_are_told_with_their_reasons_and_alternatives)
+TEST(decisions_are_told_with_their_reasons_and_alternatives)
 {
     struct told t;
     const char *text;
@@ -178,9 +177,8 @@ START_TEST(decisions_are_told_with_their_reasons_and_alternatives)
     ck_assert_ptr_nonnull(strstr(text, "The decision, as number 2 of 2:"));
     tear_down(&t);
 }
-END_TEST
 
-START_TEST(rivals_and_a_second_plan_are_told)
+TEST(rivals_and_a_second_plan_are_told)
 {
     static const struct fr_decided_rival rivals[] = {{"Something else", 0.007, false}};
     struct fr_decided_plan plans[2];
@@ -199,10 +197,9 @@ START_TEST(rivals_and_a_second_plan_are_told)
     ck_assert_ptr_nonnull(strstr(text, "\nOnce more: 2 operations and 0 edges.\n"));
     tear_down(&t);
 }
-END_TEST
 
 /* With all of it and with a schedule alone. */
-START_TEST(json_and_pictures_need_no_more_than_there_is)
+LOOP_TEST(json_and_pictures_need_no_more_than_there_is, 0, 2)
 {
     struct fr__chart *c = fr__chart_new();
     struct fr_error err = {.text = ""};
@@ -234,9 +231,8 @@ START_TEST(json_and_pictures_need_no_more_than_there_is)
     ck_assert_uint_eq(count_of(t.text, "o0 -> o1"), _i ? 1 : 0);
     tear_down(&t);
 }
-END_TEST
 
-START_TEST(strategies_that_explain_are_named_for_one_that_does_not)
+TEST(strategies_that_explain_are_named_for_one_that_does_not)
 {
     struct fr_explanation *e = NULL;
     struct fr_error err = {.text = ""};
@@ -256,17 +252,12 @@ START_TEST(strategies_that_explain_are_named_for_one_that_does_not)
             ck_assert_ptr_nonnull(strstr(err.text, quoted));
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("explain");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_schedule_alone_is_told);
-    tcase_add_test(tc, decisions_are_told_with_their_reasons_and_alternatives);
-    tcase_add_test(tc, rivals_and_a_second_plan_are_told);
-    tcase_add_loop_test(tc, json_and_pictures_need_no_more_than_there_is, 0, 2);
-    tcase_add_test(tc, strategies_that_explain_are_named_for_one_that_does_not);
+    add_tests(tc);
     return run_case(tc, "results/explain");
 }

@@ -82,7 +82,7 @@ static size_t find_keys(const struct fr_figure *table, const void *object, const
     return n;
 }
 
-START_TEST(json_has_every_figure_of_a_record)
+TEST(json_has_every_figure_of_a_record)
 {
     struct fr_record *r = answer();
     char *text = NULL;
@@ -96,7 +96,6 @@ START_TEST(json_has_every_figure_of_a_record)
     free(text);
     fr_record_free(r);
 }
-END_TEST
 
 /* Figures under another name in CSV are inside objects of JSON. */
 static size_t find_columns(const struct fr_figure *table, const char *text)
@@ -114,7 +113,7 @@ static size_t find_columns(const struct fr_figure *table, const char *text)
     return n;
 }
 
-START_TEST(csv_has_every_figure_of_a_record_that_is_no_detail)
+TEST(csv_has_every_figure_of_a_record_that_is_no_detail)
 {
     static const char path[] = "test_figures.tmp.csv";
     struct fr_record *r = answer();
@@ -129,7 +128,6 @@ START_TEST(csv_has_every_figure_of_a_record_that_is_no_detail)
     free(text);
     fr_record_free(r);
 }
-END_TEST
 
 /* Every figure of a row has a value: a text, a count, a number. */
 static void fill_row(struct fr_sweep_row *row)
@@ -179,7 +177,7 @@ START_TEST(a_store_gives_back_every_figure_of_a_row)
 END_TEST
 
 /* A sweep of the same question, its rows as CSV beside its JSON. */
-START_TEST(a_row_has_what_the_record_says_and_all_of_it_is_in_csv)
+TEST(a_row_has_what_the_record_says_and_all_of_it_is_in_csv)
 {
     static const char path[] = "test_figures.tmp.csv";
     const char *const settings[][2] = {{"workload", "lenet"},
@@ -200,7 +198,7 @@ START_TEST(a_row_has_what_the_record_says_and_all_of_it_is_in_csv)
                      FR_OK);
     ck_assert_int_eq(fr_sweep_summarise(s, &(struct fr_sweep_terms){.samples = 0}, &m, &err),
                      FR_OK);
-    ck_assert_msg(fr_sweep_write(path, s, m, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_sweep_write(path, s, m, NULL, NULL, NULL, &err) == FR_OK, "%s", err.text);
     text = read_all(path);
     unlink(path);
     for (const struct fr_figure *f = fr__row_figures; f->kind != FR_FIGURE_END; f++) {
@@ -222,16 +220,13 @@ START_TEST(a_row_has_what_the_record_says_and_all_of_it_is_in_csv)
     fr_sweep_free(s);
     fr_record_free(r);
 }
-END_TEST
 
 int main(void)
 {
     fr_init();
     TCase *tc = tcase_create("figures");
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, json_has_every_figure_of_a_record);
-    tcase_add_test(tc, csv_has_every_figure_of_a_record_that_is_no_detail);
+    add_tests(tc);
     tcase_add_loop_test(tc, a_store_gives_back_every_figure_of_a_row, 0, fr_has_sqlite() ? 2 : 1);
-    tcase_add_test(tc, a_row_has_what_the_record_says_and_all_of_it_is_in_csv);
     return run_case(tc, "figures");
 }

@@ -31,15 +31,14 @@ static void teardown(void)
 
 /* ---- work ---- */
 
-START_TEST(a_product_multiplies_and_adds_once_for_each_number)
+TEST(a_product_multiplies_and_adds_once_for_each_number)
 {
     struct fr_kernel_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 5, 7, 11}};
 
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP16), 2. * 3 * 5 * 7 * 11, 1e-3);
 }
-END_TEST
 
-START_TEST(a_convolution_counts_its_output_pixels)
+TEST(a_convolution_counts_its_output_pixels)
 {
     /* ResNet's first: 224 pixels, filter 7, stride 2, pad 3 make (224 + 6 - 7) / 2 + 1 = 112 */
     struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
@@ -56,9 +55,8 @@ START_TEST(a_convolution_counts_its_output_pixels)
 
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP32), 2. * 2 * 112 * 112 * 64 * 3 * 49, 1e-3);
 }
-END_TEST
 
-START_TEST(a_causal_mask_halves_attention)
+TEST(a_causal_mask_halves_attention)
 {
     /* two products of [seq][head_dim] and its transpose, 2 FLOPs each: 4 b h s^2 d */
     struct fr_kernel_shape s = {.op_class = FR_CURVE_ATTENTION,
@@ -69,18 +67,16 @@ START_TEST(a_causal_mask_halves_attention)
     s.attention.is_causal = true;
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_BF16), whole / 2, 1e-3);
 }
-END_TEST
 
-START_TEST(rows_are_read_and_written_once)
+TEST(rows_are_read_and_written_once)
 {
     struct fr_kernel_shape s = {.op_class = FR_CURVE_SOFTMAX, .rows = {10, 1000}};
 
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP32), 2 * 10 * 1000 * 4, 1e-3);
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP16), 2 * 10 * 1000 * 2, 1e-3);
 }
-END_TEST
 
-START_TEST(every_class_has_an_axis_that_its_sizes_know)
+LOOP_TEST(every_class_has_an_axis_that_its_sizes_know, 0, FR_N_CURVE_CLASSES)
 {
     struct fr_kernel_shape s = {.op_class = (enum fr_curve_class)_i};
     struct fr_kernel_shape other = s;
@@ -94,7 +90,6 @@ START_TEST(every_class_has_an_axis_that_its_sizes_know)
     ck_assert_int_eq(fr__fit_compare(&other, &s), 1);
     ck_assert_int_eq(fr__fit_compare(&other, &other), 0);
 }
-END_TEST
 
 /* ---- slices ---- */
 
@@ -124,7 +119,7 @@ static void make_picture(const struct fr_check_row rows[], size_t n, bool is_all
     ck_assert_int_eq(fr__fit_of_kernels(arena, curves, curve, rows, n, is_all, out, &err), FR_OK);
 }
 
-START_TEST(rows_that_differ_in_one_size_make_a_slice)
+TEST(rows_that_differ_in_one_size_make_a_slice)
 {
     struct fr_check_row rows[7];
     struct fr__fit_picture p;
@@ -155,9 +150,8 @@ START_TEST(rows_that_differ_in_one_size_make_a_slice)
         p.slices[0].form[31].y,
         2. * 32 * 4096 * 1024 / fr_calibration_form_s(curves, curve, &last) / 1e12, 1e-9);
 }
-END_TEST
 
-START_TEST(four_sizes_are_no_slice)
+TEST(four_sizes_are_no_slice)
 {
     struct fr_check_row rows[5];
     struct fr__fit_picture p;
@@ -168,9 +162,8 @@ START_TEST(four_sizes_are_no_slice)
     ck_assert_uint_eq(p.n_points, 5);
     ck_assert(p.points[1].is_judged); /* --all */
 }
-END_TEST
 
-START_TEST(one_size_measured_again_and_again_is_no_slice)
+TEST(one_size_measured_again_and_again_is_no_slice)
 {
     struct fr_check_row rows[7];
     struct fr__fit_picture p;
@@ -181,9 +174,8 @@ START_TEST(one_size_measured_again_and_again_is_no_slice)
     make_picture(rows, 6, false, &p);
     ck_assert_uint_eq(p.n_slices, 0);
 }
-END_TEST
 
-START_TEST(wrapped_calls_are_a_slice_of_their_own)
+TEST(wrapped_calls_are_a_slice_of_their_own)
 {
     struct fr_check_row rows[12];
     struct fr__fit_picture p;
@@ -202,11 +194,10 @@ START_TEST(wrapped_calls_are_a_slice_of_their_own)
     ck_assert_uint_eq(p.slices[1].n_measured, 6);
     ck_assert_double_eq_tol(p.slices[0].measured[5].y, 6, 1e-9); /* 6 MB in 1 ms */
 }
-END_TEST
 
 /* ---- systems ---- */
 
-START_TEST(collectives_are_compared_by_bus_bandwidth)
+TEST(collectives_are_compared_by_bus_bandwidth)
 {
     struct fr_system_row rows[11];
     struct fr__fit_picture p;
@@ -236,7 +227,6 @@ START_TEST(collectives_are_compared_by_bus_bandwidth)
                             1.75 * 6e6 / fr_system_time_s(s, &rows[5].call) / 1e9, 1e-9);
     fr_system_free(s);
 }
-END_TEST
 
 /* ---- the script ---- */
 
@@ -280,7 +270,7 @@ static size_t count_strings(const char *script, const char *want)
     return count;
 }
 
-START_TEST(text_from_data_stays_inside_its_string)
+TEST(text_from_data_stays_inside_its_string)
 {
     static const struct fr_misses misses = {2, .1, .2, .3, -.1};
     struct fr_check_row rows[7];
@@ -298,9 +288,8 @@ START_TEST(text_from_data_stays_inside_its_string)
                       1);
     free(script);
 }
-END_TEST
 
-START_TEST(without_slices_the_script_draws_misses_over_work)
+TEST(without_slices_the_script_draws_misses_over_work)
 {
     struct fr_check_row rows[5];
     struct fr__fit_picture p;
@@ -313,11 +302,10 @@ START_TEST(without_slices_the_script_draws_misses_over_work)
     ck_assert_uint_eq(count_strings(script, "formula alone"), 0);
     free(script);
 }
-END_TEST
 
 /* ---- names of files ---- */
 
-START_TEST(a_name_with_an_ending_we_cannot_draw_is_refused)
+TEST(a_name_with_an_ending_we_cannot_draw_is_refused)
 {
     struct fr_error err;
 
@@ -327,25 +315,12 @@ START_TEST(a_name_with_an_ending_we_cannot_draw_is_refused)
     ck_assert_int_eq(fr_fits_check_path("fits.svg", &err), FR_OK);
     ck_assert_int_eq(fr_fits_check_path("fits.gif", &err), FR_EUSAGE);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("fits");
 
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, a_product_multiplies_and_adds_once_for_each_number);
-    tcase_add_test(t, a_convolution_counts_its_output_pixels);
-    tcase_add_test(t, a_causal_mask_halves_attention);
-    tcase_add_test(t, rows_are_read_and_written_once);
-    tcase_add_loop_test(t, every_class_has_an_axis_that_its_sizes_know, 0, FR_N_CURVE_CLASSES);
-    tcase_add_test(t, rows_that_differ_in_one_size_make_a_slice);
-    tcase_add_test(t, four_sizes_are_no_slice);
-    tcase_add_test(t, one_size_measured_again_and_again_is_no_slice);
-    tcase_add_test(t, wrapped_calls_are_a_slice_of_their_own);
-    tcase_add_test(t, collectives_are_compared_by_bus_bandwidth);
-    tcase_add_test(t, text_from_data_stays_inside_its_string);
-    tcase_add_test(t, without_slices_the_script_draws_misses_over_work);
-    tcase_add_test(t, a_name_with_an_ending_we_cannot_draw_is_refused);
+    add_tests(t);
     return run_case(t, "results/fits");
 }

@@ -98,7 +98,7 @@ static void assert_times(const struct told *t, double X)
  * in 64 micro-batches: 289.9 GB. Its 5.436e9 parameters (12 layers of (12 h^2 + 13 h)/4 and what a
  * tensor group does not split) have fp32 gradients, of which 3/4 are sent: 16.31 GB; the weights in
  * bf16 are half of that: 8.15 GB. */
-START_TEST(the_worked_example_sends_the_bytes_that_were_derived)
+TEST(the_worked_example_sends_the_bytes_that_were_derived)
 {
     const double U = 0.75 * 2048 * 12288 * 2;
     struct told t;
@@ -115,7 +115,6 @@ START_TEST(the_worked_example_sends_the_bytes_that_were_derived)
     ck_assert_double_eq_tol(sent(&t, 3, "dp", "all-gather"), 8.15e9, 0.01e9);
     tear_down(&t);
 }
-END_TEST
 
 /* large-models 2.1, with U = (t-1)/t s b h w: two all-reduces each way; with sequence parallelism
  * two gathers and two scatters forward, and a gather of the gradient, one of the input, a scatter
@@ -198,7 +197,7 @@ START_TEST(placements_agree_with_shapes)
 }
 END_TEST
 
-START_TEST(what_is_exposed_is_part_of_the_time_and_all_stages_add_up)
+TEST(what_is_exposed_is_part_of_the_time_and_all_stages_add_up)
 {
     struct told t;
 
@@ -214,10 +213,9 @@ START_TEST(what_is_exposed_is_part_of_the_time_and_all_stages_add_up)
     }
     tear_down(&t);
 }
-END_TEST
 
 /* 8 GPUs, two to a tensor group, four to experts': experts' replicas are the rest, 2. */
-START_TEST(groups_are_named_after_their_axes)
+TEST(groups_are_named_after_their_axes)
 {
     struct told t;
     size_t n = 0;
@@ -233,9 +231,8 @@ START_TEST(groups_are_named_after_their_axes)
     ck_assert_uint_eq(n, 0);
     tear_down(&t);
 }
-END_TEST
 
-START_TEST(replicas_alone_send_gradients_alone)
+TEST(replicas_alone_send_gradients_alone)
 {
     struct told t;
 
@@ -246,20 +243,16 @@ START_TEST(replicas_alone_send_gradients_alone)
         ck_assert_str_eq(t.r.sums[i].axis, "dp");
     tear_down(&t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("layout");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, the_worked_example_sends_the_bytes_that_were_derived);
+    add_tests(tc);
     tcase_add_loop_test(tc, a_layer_sends_as_many_units_as_derived, 0,
                         (int)(sizeof(modes) / sizeof(modes[0])));
     tcase_add_loop_test(tc, placements_agree_with_shapes, 0,
                         (int)(sizeof(placed) / sizeof(placed[0])));
-    tcase_add_test(tc, what_is_exposed_is_part_of_the_time_and_all_stages_add_up);
-    tcase_add_test(tc, groups_are_named_after_their_axes);
-    tcase_add_test(tc, replicas_alone_send_gradients_alone);
     return run_case(tc, "results/layout");
 }

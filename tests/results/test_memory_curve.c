@@ -11,7 +11,7 @@
 
 static const double close_s = 1e-9;
 
-START_TEST(memory_events_follow_the_tasks)
+TEST(memory_events_follow_the_tasks)
 {
     struct hand h;
     struct fr__memory_event *events;
@@ -30,7 +30,6 @@ START_TEST(memory_events_follow_the_tasks)
     free(events);
     free_hand(&h);
 }
-END_TEST
 
 /* The highest point of each device's curve is the peak that the engine counted. */
 static void check_peaks(const struct fr_record *r)
@@ -58,7 +57,7 @@ static void check_peaks(const struct fr_record *r)
     free(events);
 }
 
-START_TEST(memory_curves_reach_the_peaks_that_the_engine_counted)
+TEST(memory_curves_reach_the_peaks_that_the_engine_counted)
 {
     static const char *const specs[] = {"single", "dp", "dp:sync=ps-cpu",   "dp:sync=ps-sharded",
                                         "mp",     "pp", "pp:schedule=gpipe"};
@@ -83,14 +82,12 @@ START_TEST(memory_curves_reach_the_peaks_that_the_engine_counted)
     }
     fr_setting_fini(&setting);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("memory curves");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, memory_events_follow_the_tasks);
-    tcase_add_test(tc, memory_curves_reach_the_peaks_that_the_engine_counted);
+    add_tests(tc);
     return run_case(tc, "results/memory_curve");
 }

@@ -36,7 +36,7 @@ static enum fr_status draw(const char *script, enum fr__picture picture,
     return st;
 }
 
-START_TEST(a_whole_picture_is_taken)
+TEST(a_whole_picture_is_taken)
 {
     static const struct {
         const char *script;
@@ -61,9 +61,8 @@ START_TEST(a_whole_picture_is_taken)
                       err.text);
     }
 }
-END_TEST
 
-START_TEST(what_is_no_picture_of_the_format_is_refused)
+TEST(what_is_no_picture_of_the_format_is_refused)
 {
     static const struct {
         const char *script;
@@ -89,10 +88,9 @@ START_TEST(what_is_no_picture_of_the_format_is_refused)
         ck_assert_msg(strstr(err.text, cases[i].said) != NULL, "%zu: %s", i, err.text);
     }
 }
-END_TEST
 
 /* By itself, and when somebody cancels, also where it ignores that it is asked to end. */
-START_TEST(a_program_that_does_not_end_is_ended)
+TEST(a_program_that_does_not_end_is_ended)
 {
     static const char *const scripts[] = {
         "sleep 30",
@@ -113,15 +111,12 @@ START_TEST(a_program_that_does_not_end_is_ended)
         ck_assert_double_lt(now_s() - start_s, 15);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("program");
 
     tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, a_whole_picture_is_taken);
-    tcase_add_test(tc, what_is_no_picture_of_the_format_is_refused);
-    tcase_add_test(tc, a_program_that_does_not_end_is_ended);
+    add_tests(tc);
     return run_case(tc, "results/program");
 }

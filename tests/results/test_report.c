@@ -90,7 +90,7 @@ static const char *text_of_only(struct xml_tree *page, struct xml_wish wish)
 }
 #define ANSWER ((struct xml_wish){.tag = "p", .attribute = "class", .value = "answer"})
 
-START_TEST(a_report_of_one_run_has_every_section)
+TEST(a_report_of_one_run_has_every_section)
 {
     static const char *const headings[] = {"alexnet on all 8 GPUs of dgx1-v100",
                                            "What would help",
@@ -120,10 +120,9 @@ START_TEST(a_report_of_one_run_has_every_section)
     xml_free(page);
     fr_record_free(r);
 }
-END_TEST
 
 /* Few enough tasks for a box each: as many boxes as tasks. */
-START_TEST(each_task_of_a_small_run_has_its_box)
+TEST(each_task_of_a_small_run_has_its_box)
 {
     struct fr_record *r = answer("lenet", "dgx1-v100", "dp", 64);
     struct xml_tree *page = checked_report((const struct fr_record *const[]){r}, 1, false);
@@ -143,9 +142,8 @@ START_TEST(each_task_of_a_small_run_has_its_box)
     xml_free(page);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_report_of_a_comparison_names_the_fastest_that_fits)
+TEST(a_report_of_a_comparison_names_the_fastest_that_fits)
 {
     static const char *const headings[] = {"vgg19 on all 8 GPUs of dgx1-v100",
                                            "Strategies side by side",
@@ -183,11 +181,10 @@ START_TEST(a_report_of_a_comparison_names_the_fastest_that_fits)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
 /* An iteration of each strategy: a chart each, axes as long as the longest one, a line at the end
  * of each, and no box behind it. */
-START_TEST(a_comparison_draws_its_runs_to_one_scale)
+TEST(a_comparison_draws_its_runs_to_one_scale)
 {
     struct fr_record *a = answer("alexnet", "dgx1-v100", "dp", 64);
     struct fr_record *b = answer("alexnet", "dgx1-v100", "pp", 64);
@@ -216,10 +213,9 @@ START_TEST(a_comparison_draws_its_runs_to_one_scale)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
 /* A figure takes keys, and each box says what, when and where. */
-START_TEST(a_timeline_is_reached_by_keys_and_its_hints_name_the_device)
+TEST(a_timeline_is_reached_by_keys_and_its_hints_name_the_device)
 {
     struct fr_record *r = answer("alexnet", "dgx1-v100", "pp", 64);
     struct xml_tree *page = checked_report((const struct fr_record *const[]){r}, 1, false);
@@ -244,9 +240,8 @@ START_TEST(a_timeline_is_reached_by_keys_and_its_hints_name_the_device)
     xml_free(page);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_run_out_of_memory_says_what_is_missing)
+TEST(a_run_out_of_memory_says_what_is_missing)
 {
     struct fr_record *r = answer("vgg19", "dgx1-v100", "single", 4096);
     struct xml_tree *page = checked_report((const struct fr_record *const[]){r}, 1, false);
@@ -263,10 +258,9 @@ START_TEST(a_run_out_of_memory_says_what_is_missing)
     xml_free(page);
     fr_record_free(r);
 }
-END_TEST
 
 /* 128 GPUs, a pipeline of a hundred thousand tasks; the most that is drawn is bounded. */
-START_TEST(a_big_run_stays_below_a_megabyte)
+TEST(a_big_run_stays_below_a_megabyte)
 {
     struct fr_record *r = answer("gpt2-small", "16x dgx1-v100 via ib:100Gbps", "pp", 128);
     char *text = write_report((const struct fr_record *const[]){r}, 1, false);
@@ -285,9 +279,8 @@ START_TEST(a_big_run_stays_below_a_megabyte)
     free(text);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_comparison_of_many_draws_the_first_sixteen)
+TEST(a_comparison_of_many_draws_the_first_sixteen)
 {
     struct fr_record *r = answer("lenet", "dgx1-v100", "dp", 64);
     const struct fr_record *records[20];
@@ -303,7 +296,6 @@ START_TEST(a_comparison_of_many_draws_the_first_sixteen)
     xml_free(page);
     fr_record_free(r);
 }
-END_TEST
 
 static struct fr_record hostile_record(const char *name)
 {
@@ -367,7 +359,7 @@ static const char *shown_as(const char *name)
 
 /* A record by hand has neither plan nor run: the pictures are left out, all else is there. A page
  * has the same elements and attributes whatever the names are. */
-START_TEST(names_are_text_and_nothing_else)
+TEST(names_are_text_and_nothing_else)
 {
     static const char *const names[] = {
         "<script>alert(1)</script>",
@@ -404,10 +396,9 @@ START_TEST(names_are_text_and_nothing_else)
         xml_free(wanted);
     }
 }
-END_TEST
 
 /* Ops whose names would do harm, as a profile from elsewhere may have them, in every picture. */
-START_TEST(names_of_ops_are_text_in_pictures)
+TEST(names_of_ops_are_text_in_pictures)
 {
     static const char *const hostile[] = {"<script>alert(1)</script>", "\"><b onclick='x'>&"};
     const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
@@ -455,7 +446,6 @@ START_TEST(names_of_ops_are_text_in_pictures)
     free(ops);
     fr_setting_fini(&loaded);
 }
-END_TEST
 
 static void ck_text(const char *in, const char *want)
 {
@@ -469,7 +459,7 @@ static void ck_text(const char *in, const char *want)
     free(text);
 }
 
-START_TEST(text_is_escaped)
+TEST(text_is_escaped)
 {
     ck_text("a\u202eb\u2066", "a\\u202eb\\u2066"); /* nothing turns text round */
     ck_text("a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;");
@@ -481,7 +471,6 @@ START_TEST(text_is_escaped)
     ck_text("\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* a surrogate */
     ck_text("", "");
 }
-END_TEST
 
 static void ck_number(double x, const char *want)
 {
@@ -495,7 +484,7 @@ static void ck_number(double x, const char *want)
     free(text);
 }
 
-START_TEST(numbers_have_no_more_digits_than_a_picture_shows)
+TEST(numbers_have_no_more_digits_than_a_picture_shows)
 {
     char buf[FR__HTML_TEXT];
 
@@ -509,9 +498,8 @@ START_TEST(numbers_have_no_more_digits_than_a_picture_shows)
     ck_assert_str_eq(fr__html_change(-0.0621, buf, sizeof(buf)), "−6.2\xc2\xa0%");
     ck_assert_str_eq(fr__html_change(0.25, buf, sizeof(buf)), "+25.0\xc2\xa0%");
 }
-END_TEST
 
-START_TEST(the_same_question_gives_the_same_bytes_in_any_locale)
+TEST(the_same_question_gives_the_same_bytes_in_any_locale)
 {
     static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
     struct fr_record *a = answer("alexnet", "dgx1-v100", "pp", 64);
@@ -531,7 +519,6 @@ START_TEST(the_same_question_gives_the_same_bytes_in_any_locale)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
 static bool is_faulty(const char *body)
 {
@@ -546,7 +533,7 @@ static bool is_faulty(const char *body)
     return is_faulty;
 }
 
-START_TEST(the_check_of_reports_finds_faults)
+TEST(the_check_of_reports_finds_faults)
 {
     static const char *const bad[] = {"<p>",
                                       "<p></b>",
@@ -568,25 +555,11 @@ START_TEST(the_check_of_reports_finds_faults)
         ck_assert_msg(is_faulty(bad[i]), "%s", bad[i]);
     ck_assert(!is_faulty("<p class=\"x\" id=\"y\">a &amp; b<meta></p><a href=\"#y\">&#39;</a>"));
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("report");
 
-    tcase_add_test(tc, a_report_of_one_run_has_every_section);
-    tcase_add_test(tc, each_task_of_a_small_run_has_its_box);
-    tcase_add_test(tc, a_report_of_a_comparison_names_the_fastest_that_fits);
-    tcase_add_test(tc, a_comparison_draws_its_runs_to_one_scale);
-    tcase_add_test(tc, a_timeline_is_reached_by_keys_and_its_hints_name_the_device);
-    tcase_add_test(tc, a_run_out_of_memory_says_what_is_missing);
-    tcase_add_test(tc, a_big_run_stays_below_a_megabyte);
-    tcase_add_test(tc, a_comparison_of_many_draws_the_first_sixteen);
-    tcase_add_test(tc, names_are_text_and_nothing_else);
-    tcase_add_test(tc, names_of_ops_are_text_in_pictures);
-    tcase_add_test(tc, text_is_escaped);
-    tcase_add_test(tc, numbers_have_no_more_digits_than_a_picture_shows);
-    tcase_add_test(tc, the_same_question_gives_the_same_bytes_in_any_locale);
-    tcase_add_test(tc, the_check_of_reports_finds_faults);
+    add_tests(tc);
     return run_case(tc, "results/report");
 }

@@ -30,7 +30,7 @@ static char *print(const struct fr__table *t)
     return text;
 }
 
-START_TEST(columns_are_aligned_by_characters_and_lines_end_without_blanks)
+TEST(columns_are_aligned_by_characters_and_lines_end_without_blanks)
 {
     static const struct fr__table_column columns[] = {{"name", false}, {"n", true}, {"", false}};
     const struct fr__table t = {columns, 3, 2, fill, NULL};
@@ -41,9 +41,8 @@ START_TEST(columns_are_aligned_by_characters_and_lines_end_without_blanks)
                            "  größe    7\n");
     free(text);
 }
-END_TEST
 
-START_TEST(a_table_without_rows_is_its_titles)
+TEST(a_table_without_rows_is_its_titles)
 {
     static const struct fr__table_column columns[] = {{"name", false}, {"n", true}};
     const struct fr__table t = {columns, 2, 0, fill, NULL};
@@ -52,7 +51,6 @@ START_TEST(a_table_without_rows_is_its_titles)
     ck_assert_str_eq(text, "  name  n\n");
     free(text);
 }
-END_TEST
 
 static char *print_within(const struct fr__table *t, size_t width)
 {
@@ -65,7 +63,7 @@ static char *print_within(const struct fr__table *t, size_t width)
     return text;
 }
 
-START_TEST(a_table_wider_than_a_line_goes_on_below_with_the_names_of_its_rows)
+TEST(a_table_wider_than_a_line_goes_on_below_with_the_names_of_its_rows)
 {
     static const struct fr__table_column columns[] = {{"name", false}, {"n", true}, {"last", true}};
     const struct fr__table t = {columns, 3, 2, fill, NULL};
@@ -86,9 +84,8 @@ START_TEST(a_table_wider_than_a_line_goes_on_below_with_the_names_of_its_rows)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(long_names_of_rows_become_numbers_below_the_first_part)
+TEST(long_names_of_rows_become_numbers_below_the_first_part)
 {
     static const struct fr__table_column columns[] = {{"name", false}, {"n", true}, {"last", true}};
     const struct fr__table t = {columns, 3, 2, fill, NULL};
@@ -106,9 +103,8 @@ START_TEST(long_names_of_rows_become_numbers_below_the_first_part)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(control_characters_never_reach_the_terminal)
+TEST(control_characters_never_reach_the_terminal)
 {
     char cell[FR__TABLE_CELL];
 
@@ -117,9 +113,8 @@ START_TEST(control_characters_never_reach_the_terminal)
     fr__table_text(cell, "a\u202eb\xc2\x9b\r");
     ck_assert_str_eq(cell, "a\\u202eb\\u009b\\x0d");
 }
-END_TEST
 
-START_TEST(long_text_is_cut_between_characters)
+TEST(long_text_is_cut_between_characters)
 {
     char cell[FR__TABLE_CELL], text[2 * FR__TABLE_CELL + 1];
 
@@ -132,9 +127,8 @@ START_TEST(long_text_is_cut_between_characters)
     ck_assert_mem_eq(cell + 196, "...", 4);
     ck_assert_mem_eq(cell + 194, "ö", 2);
 }
-END_TEST
 
-START_TEST(decimals_are_rounded_half_away_and_zero_has_no_sign)
+TEST(decimals_are_rounded_half_away_and_zero_has_no_sign)
 {
     static const struct {
         double x;
@@ -147,18 +141,11 @@ START_TEST(decimals_are_rounded_half_away_and_zero_has_no_sign)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         ck_assert_str_eq(fr__fixed(cases[i].x, cases[i].decimals, buf, sizeof(buf)), cases[i].text);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("table");
 
-    tcase_add_test(tc, columns_are_aligned_by_characters_and_lines_end_without_blanks);
-    tcase_add_test(tc, a_table_without_rows_is_its_titles);
-    tcase_add_test(tc, a_table_wider_than_a_line_goes_on_below_with_the_names_of_its_rows);
-    tcase_add_test(tc, long_names_of_rows_become_numbers_below_the_first_part);
-    tcase_add_test(tc, control_characters_never_reach_the_terminal);
-    tcase_add_test(tc, long_text_is_cut_between_characters);
-    tcase_add_test(tc, decimals_are_rounded_half_away_and_zero_has_no_sign);
+    add_tests(tc);
     return run_case(tc, "results/table");
 }

@@ -16,7 +16,7 @@
 
 static const double close_s = 1e-9;
 
-START_TEST(a_record_says_where_the_time_goes)
+TEST(a_record_says_where_the_time_goes)
 {
     struct hand h;
     const struct fr_record *r;
@@ -41,11 +41,10 @@ START_TEST(a_record_says_where_the_time_goes)
     ck_assert_str_eq(r->workload, "toy");
     free_hand(&h);
 }
-END_TEST
 
 /* 3 MiB stay and 4.5 MiB come: both are large blocks, from one segment of 20 MiB; 1 MiB of
  * context. */
-START_TEST(memory_is_what_the_allocator_reserves_and_the_context)
+TEST(memory_is_what_the_allocator_reserves_and_the_context)
 {
     struct hand h;
 
@@ -57,10 +56,9 @@ START_TEST(memory_is_what_the_allocator_reserves_and_the_context)
     ck_assert(!h.record->oom);
     free_hand(&h);
 }
-END_TEST
 
 /* At the start of the forward task: its activation, the parameters, the context, in that order. */
-START_TEST(the_peak_names_who_holds_it)
+TEST(the_peak_names_who_holds_it)
 {
     const struct fr_record_peak *p;
     struct hand h;
@@ -81,9 +79,8 @@ START_TEST(the_peak_names_who_holds_it)
     ck_assert_str_eq(p->holders[2].name, "context");
     free_hand(&h);
 }
-END_TEST
 
-START_TEST(a_device_too_small_by_its_rounding_is_out_of_memory)
+TEST(a_device_too_small_by_its_rounding_is_out_of_memory)
 {
     struct hand h;
 
@@ -95,7 +92,6 @@ START_TEST(a_device_too_small_by_its_rounding_is_out_of_memory)
     ck_assert_ptr_null(h.record->oom_why.task); /* the parameters' segment already */
     free_hand(&h);
 }
-END_TEST
 
 static char *read_all(const char *path)
 {
@@ -187,7 +183,7 @@ static size_t check_task_events(const char *events, const struct fr_record *r)
     return n;
 }
 
-START_TEST(a_trace_shows_every_lane_bucket_and_byte)
+TEST(a_trace_shows_every_lane_bucket_and_byte)
 {
     struct hand h;
     const char *events;
@@ -211,10 +207,9 @@ START_TEST(a_trace_shows_every_lane_bucket_and_byte)
     free(text);
     free_hand(&h);
 }
-END_TEST
 
 /* Memory changes at 0 and at 5 ms on each: the activation of 4.5 MiB comes and goes. */
-START_TEST(a_trace_counts_the_memory_of_each_device)
+TEST(a_trace_counts_the_memory_of_each_device)
 {
     size_t n[2] = {0, 0};
     struct hand h;
@@ -240,7 +235,6 @@ START_TEST(a_trace_counts_the_memory_of_each_device)
     free(text);
     free_hand(&h);
 }
-END_TEST
 
 /* ---- the traces of every strategy ---- */
 
@@ -277,7 +271,7 @@ static void check_event(const struct fr_record *r, const char *event)
                   "%s: not %g bytes: %s", r->strategy, expected, label);
 }
 
-START_TEST(every_strategy_traces_what_its_plan_holds)
+TEST(every_strategy_traces_what_its_plan_holds)
 {
     struct fr_error err = {.text = ""};
     struct fr_setting setting;
@@ -313,7 +307,6 @@ START_TEST(every_strategy_traces_what_its_plan_holds)
     }
     fr_setting_fini(&setting);
 }
-END_TEST
 
 /* ---- the picture, drawn by gnuplot ---- */
 
@@ -433,7 +426,7 @@ static void check_picture(struct xml_tree *svg, const struct fr_record *r)
     ck_assert_uint_eq(check_boxes(svg, r, is_marked), r->n_tasks);
 }
 
-START_TEST(a_picture_is_drawn_or_the_way_out_is_named)
+TEST(a_picture_is_drawn_or_the_way_out_is_named)
 {
     const char *path = "test_results_trace.tmp.svg";
     struct fr_error err = {.text = ""};
@@ -459,9 +452,8 @@ START_TEST(a_picture_is_drawn_or_the_way_out_is_named)
     }
     free_hand(&h);
 }
-END_TEST
 
-START_TEST(a_hostile_name_cannot_leave_its_string)
+TEST(a_hostile_name_cannot_leave_its_string)
 {
     const char *path = "test_results_trace.tmp.svg";
     struct fr_error err = {.text = ""};
@@ -495,9 +487,8 @@ START_TEST(a_hostile_name_cannot_leave_its_string)
     }
     free_hand(&h);
 }
-END_TEST
 
-START_TEST(an_unwritable_file_leaves_nothing_behind)
+TEST(an_unwritable_file_leaves_nothing_behind)
 {
     struct fr_error err = {.text = ""};
     struct hand h;
@@ -509,22 +500,12 @@ START_TEST(an_unwritable_file_leaves_nothing_behind)
     ck_assert(strlen(err.text) > 0);
     free_hand(&h);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("hand");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_record_says_where_the_time_goes);
-    tcase_add_test(tc, memory_is_what_the_allocator_reserves_and_the_context);
-    tcase_add_test(tc, the_peak_names_who_holds_it);
-    tcase_add_test(tc, a_device_too_small_by_its_rounding_is_out_of_memory);
-    tcase_add_test(tc, a_trace_shows_every_lane_bucket_and_byte);
-    tcase_add_test(tc, every_strategy_traces_what_its_plan_holds);
-    tcase_add_test(tc, a_trace_counts_the_memory_of_each_device);
-    tcase_add_test(tc, a_picture_is_drawn_or_the_way_out_is_named);
-    tcase_add_test(tc, a_hostile_name_cannot_leave_its_string);
-    tcase_add_test(tc, an_unwritable_file_leaves_nothing_behind);
+    add_tests(tc);
     return run_case(tc, "results/trace");
 }

@@ -46,7 +46,7 @@ static char *trace_with(const struct hand *h, const char *ranks, uint32_t micro_
 }
 
 /* GPU 0's copy to GPU 1 is the only message: one arrow, its start before its end in the file. */
-START_TEST(an_arrow_leads_from_a_send_to_its_receive)
+TEST(an_arrow_leads_from_a_send_to_its_receive)
 {
     const char *from, *to, *id = NULL;
     struct hand h;
@@ -72,9 +72,8 @@ START_TEST(an_arrow_leads_from_a_send_to_its_receive)
     free(text);
     free_hand(&h);
 }
-END_TEST
 
-START_TEST(a_trace_shows_the_ranks_that_are_asked_for)
+TEST(a_trace_shows_the_ranks_that_are_asked_for)
 {
     static const struct {
         const char *ranks, *has, *lacks;
@@ -102,14 +101,12 @@ START_TEST(a_trace_shows_the_ranks_that_are_asked_for)
     }
     free_hand(&h);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("choice");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, an_arrow_leads_from_a_send_to_its_receive);
-    tcase_add_test(tc, a_trace_shows_the_ranks_that_are_asked_for);
+    add_tests(tc);
     return run_case(tc, "results/trace choice");
 }

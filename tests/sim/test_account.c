@@ -24,7 +24,7 @@ static struct fr_run_options defaults(void)
 
 /* 1 s on device 0, 5e8 bytes at 1e9 B/s over two links of 1 ms, 2 s on device 1: nothing can
  * overlap, so the bound is the run. Device 1 alone works 2 s. */
-START_TEST(the_bound_is_the_longest_chain)
+TEST(the_bound_is_the_longest_chain)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 1e-3);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -42,10 +42,9 @@ START_TEST(the_bound_is_the_longest_chain)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Three independent tasks of 1, 2 and 4 s on one stream: 7 s of work, chains of 4 s at most. */
-START_TEST(the_bound_is_the_work_of_the_busiest_stream)
+TEST(the_bound_is_the_work_of_the_busiest_stream)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -64,13 +63,12 @@ START_TEST(the_bound_is_the_work_of_the_busiest_stream)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- causes ---- */
 
 /* b waits 2 s for x on the other device; that its stream ran a until 1 s held it up no longer. c is
  * ready with b and waits for the stream, that is for b. */
-START_TEST(a_cause_is_what_a_task_waited_for_last)
+TEST(a_cause_is_what_a_task_waited_for_last)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -95,13 +93,12 @@ START_TEST(a_cause_is_what_a_task_waited_for_last)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- memory ---- */
 
 /* The test device holds 2^40 bytes: that much fits, one byte more does not. Of tensors alone, which
  * is the engine's default, the context is none. */
-START_TEST(memory_overflows_beyond_its_last_byte)
+TEST(memory_overflows_beyond_its_last_byte)
 {
     struct fr_topo *topo = fixture_star(1, 1e9, 0);
 
@@ -129,10 +126,9 @@ START_TEST(memory_overflows_beyond_its_last_byte)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Two tasks in a row with 10 bytes each: the peak is reached at 0 s, not again at 1 s. */
-START_TEST(a_peak_is_when_it_was_first_reached)
+TEST(a_peak_is_when_it_was_first_reached)
 {
     struct fr_topo *topo = fixture_star(1, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -158,7 +154,6 @@ START_TEST(a_peak_is_when_it_was_first_reached)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- random factors ---- */
 
@@ -173,7 +168,7 @@ static double factor(uint64_t seed, uint64_t entity, double cv)
 }
 
 /* A spread of 0.3 is normal: so are all up to there where no shape is named. */
-START_TEST(random_factors_are_those_of_the_tasks_and_devices)
+TEST(random_factors_are_those_of_the_tasks_and_devices)
 {
     const uint64_t devices = (uint64_t)1 << 40;
     struct fr_topo *topo = fixture_star(8, 1e9, 0);
@@ -196,7 +191,6 @@ START_TEST(random_factors_are_those_of_the_tasks_and_devices)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- iterations ---- */
 
@@ -204,7 +198,7 @@ END_TEST
  * 1 (2 x 0.5 s): 4 s. Device 0 goes on when all three are done, device 1 with it, so n iterations
  * take 4 n s. Were they not joined, the next a would run beside b. a's output lives until b has
  * read it, once at a time; what persists is there once. */
-START_TEST(unrolled_iterations_follow_each_other_on_each_device)
+TEST(unrolled_iterations_follow_each_other_on_each_device)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
@@ -244,12 +238,11 @@ START_TEST(unrolled_iterations_follow_each_other_on_each_device)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Device 0: 1 s of priority 0, then 1 s of priority 5. Device 1: the same the other way about, on
  * its own. Were the priorities of an iteration those of the next, an exact order would begin with
  * both iterations' first tasks and wait for ever. */
-START_TEST(an_iteration_comes_before_the_next_one_in_an_exact_order)
+TEST(an_iteration_comes_before_the_next_one_in_an_exact_order)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
@@ -276,9 +269,8 @@ START_TEST(an_iteration_comes_before_the_next_one_in_an_exact_order)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(priorities_that_leave_no_room_for_more_iterations_are_refused)
+TEST(priorities_that_leave_no_room_for_more_iterations_are_refused)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
@@ -294,11 +286,10 @@ START_TEST(priorities_that_leave_no_room_for_more_iterations_are_refused)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Device 0 computes 1 s, device 1 after it 3 s: the ends of iterations are at 4, 7 and 10 s. In the
  * last, from 7 to 10 s, device 1 computes all the time; device 0 has been done since 3 s. */
-START_TEST(the_last_iteration_is_accounted_for_between_two_ends)
+TEST(the_last_iteration_is_accounted_for_between_two_ends)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
@@ -328,21 +319,11 @@ START_TEST(the_last_iteration_is_accounted_for_between_two_ends)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("account");
 
-    tcase_add_test(c, the_bound_is_the_longest_chain);
-    tcase_add_test(c, the_bound_is_the_work_of_the_busiest_stream);
-    tcase_add_test(c, a_cause_is_what_a_task_waited_for_last);
-    tcase_add_test(c, memory_overflows_beyond_its_last_byte);
-    tcase_add_test(c, a_peak_is_when_it_was_first_reached);
-    tcase_add_test(c, random_factors_are_those_of_the_tasks_and_devices);
-    tcase_add_test(c, unrolled_iterations_follow_each_other_on_each_device);
-    tcase_add_test(c, an_iteration_comes_before_the_next_one_in_an_exact_order);
-    tcase_add_test(c, priorities_that_leave_no_room_for_more_iterations_are_refused);
-    tcase_add_test(c, the_last_iteration_is_accounted_for_between_two_ends);
+    add_tests(c);
     return run_case(c, "sim/account");
 }

@@ -19,7 +19,7 @@ static uint64_t reserved(const struct fr__allocator *a)
     return fr__allocator_stats(a)->reserved_bytes;
 }
 
-START_TEST(a_pool_is_one_region_that_fits_to_the_last_byte)
+TEST(a_pool_is_one_region_that_fits_to_the_last_byte)
 {
     struct fr__allocator *a = fr__allocator_new(10 * MIB, FR__ALLOCATOR_BFC);
     uint32_t first = fr__allocator_take(a, 1), second;
@@ -38,11 +38,10 @@ START_TEST(a_pool_is_one_region_that_fits_to_the_last_byte)
     ck_assert_uint_eq(fr__allocator_stats(a)->peak_reserved_bytes, 10 * MIB + 256);
     fr__allocator_free(a);
 }
-END_TEST
 
 /* A hole of 3 MiB is split for 1.5 MiB, and kept whole for a byte more; one of 400 MiB is split for
  * 272 MiB, as 128 MiB are left of it. */
-START_TEST(a_block_is_split_from_twice_the_request_or_128_mib_more)
+TEST(a_block_is_split_from_twice_the_request_or_128_mib_more)
 {
     static const struct {
         uint64_t hole, asked, taken;
@@ -63,9 +62,8 @@ START_TEST(a_block_is_split_from_twice_the_request_or_128_mib_more)
         fr__allocator_free(a);
     }
 }
-END_TEST
 
-START_TEST(holes_that_are_too_small_make_a_pool_too_small)
+TEST(holes_that_are_too_small_make_a_pool_too_small)
 {
     struct fr__allocator *a = fr__allocator_new(4 * MIB, FR__ALLOCATOR_BFC);
     uint32_t blocks[4];
@@ -86,14 +84,11 @@ START_TEST(holes_that_are_too_small_make_a_pool_too_small)
     ck_assert(fr__allocator_stats(a)->is_over);
     fr__allocator_free(a);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("allocator_pool");
 
-    tcase_add_test(t, a_pool_is_one_region_that_fits_to_the_last_byte);
-    tcase_add_test(t, a_block_is_split_from_twice_the_request_or_128_mib_more);
-    tcase_add_test(t, holes_that_are_too_small_make_a_pool_too_small);
+    add_tests(t);
     return run_case(t, "sim/allocator_pool");
 }

@@ -83,7 +83,7 @@ static double mix_time(struct mix m)
     return t;
 }
 
-START_TEST(answers_scale_as_they_must)
+TEST(answers_scale_as_they_must)
 {
     const struct mix base = {1e9, 1e-3, 7e7, 0.1, 7, 0};
     struct mix m = base;
@@ -110,9 +110,8 @@ START_TEST(answers_scale_as_they_must)
     m.lat /= 2;
     ck_assert_double_lt(mix_time(m), t);
 }
-END_TEST
 
-START_TEST(two_runs_are_equal_to_the_bit)
+TEST(two_runs_are_equal_to_the_bit)
 {
     const struct mix base = {1e9, 1e-3, 7e7, 0.1, 7, 0};
     struct fr_topo *topo[2];
@@ -129,9 +128,8 @@ START_TEST(two_runs_are_equal_to_the_bit)
         fr_topo_free(topo[i]);
     }
 }
-END_TEST
 
-START_TEST(jitter_depends_on_the_seed_and_keeps_the_mean)
+TEST(jitter_depends_on_the_seed_and_keeps_the_mean)
 {
     struct fr_topo *topo = fixture_pair(BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -162,9 +160,8 @@ START_TEST(jitter_depends_on_the_seed_and_keeps_the_mean)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(a_slow_device_takes_longer)
+TEST(a_slow_device_takes_longer)
 {
     const double slow[] = {1, 3};
     struct fr_topo *topo = fixture_pair(BW, 0);
@@ -183,9 +180,8 @@ START_TEST(a_slow_device_takes_longer)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(another_cost_vector_replays_the_same_plan)
+TEST(another_cost_vector_replays_the_same_plan)
 {
     struct fr_topo *topo = fixture_pair(BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -202,11 +198,10 @@ START_TEST(another_cost_vector_replays_the_same_plan)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Two devices: a on 0 (2 s), then a message of no size, then b on 1 (1 s). Unrolled, device 0 goes
  * on at once: iteration ends at 3, 5, 7, 9: the interval is 2 s, the slower stage. */
-START_TEST(unrolled_iterations_settle_at_the_slowest_stage)
+TEST(unrolled_iterations_settle_at_the_slowest_stage)
 {
     struct fr_topo *topo = fixture_pair(BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
@@ -233,9 +228,8 @@ START_TEST(unrolled_iterations_settle_at_the_slowest_stage)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(a_cancelled_run_says_so)
+TEST(a_cancelled_run_says_so)
 {
     struct fr_topo *topo = fixture_pair(BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -255,19 +249,12 @@ START_TEST(a_cancelled_run_says_so)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("changes");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, answers_scale_as_they_must);
-    tcase_add_test(c, two_runs_are_equal_to_the_bit);
-    tcase_add_test(c, jitter_depends_on_the_seed_and_keeps_the_mean);
-    tcase_add_test(c, a_slow_device_takes_longer);
-    tcase_add_test(c, another_cost_vector_replays_the_same_plan);
-    tcase_add_test(c, unrolled_iterations_settle_at_the_slowest_stage);
-    tcase_add_test(c, a_cancelled_run_says_so);
+    add_tests(c);
     return run_case(c, "sim/changes");
 }

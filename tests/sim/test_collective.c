@@ -25,7 +25,7 @@ static struct fr_run_options options(enum fr_network network)
 }
 
 /* 2 (N-1) alpha + 2 (N-1)/N S/B, Patarasuk and Yuan 2009; alpha is two link latencies here. */
-START_TEST(a_ring_all_reduce_takes_its_closed_form)
+TEST(a_ring_all_reduce_takes_its_closed_form)
 {
     const uint32_t ns[] = {1, 2, 3, 7, 8};
 
@@ -54,9 +54,8 @@ START_TEST(a_ring_all_reduce_takes_its_closed_form)
                 fr_topo_free(topo);
             }
 }
-END_TEST
 
-START_TEST(gather_and_scatter_take_half_an_all_reduce)
+TEST(gather_and_scatter_take_half_an_all_reduce)
 {
     const enum fr_collective_kind kinds[] = {FR_ALL_GATHER, FR_REDUCE_SCATTER};
 
@@ -78,7 +77,6 @@ START_TEST(gather_and_scatter_take_half_an_all_reduce)
             fr_topo_free(topo);
         }
 }
-END_TEST
 
 /* Both ways of running it under both networks must take expected_s and put the bytes on the links:
  * up[i], down[i] of rank i. topo: fixture_star(n). */
@@ -127,7 +125,7 @@ static void expect_steps(enum fr_collective_kind kind, uint32_t n, double bytes,
 
 /* Shifts never share a link of a star: n - 1 rounds of a chunk of floor(S / n), each two link
  * latencies. */
-START_TEST(an_all_to_all_takes_a_round_for_each_other_rank)
+TEST(an_all_to_all_takes_a_round_for_each_other_rank)
 {
     const uint32_t ns[] = {1, 2, 3, 7, 8};
 
@@ -141,11 +139,10 @@ START_TEST(an_all_to_all_takes_a_round_for_each_other_rank)
                      moved);
     }
 }
-END_TEST
 
 /* 2.5 MiB are 5 chunks of 512 KiB, which follow each other over n - 1 hops: n - 2 + 5 times one
  * hop. The root sends all and receives nothing, the rank before it in the ring receives alone. */
-START_TEST(a_broadcast_is_a_pipeline_of_chunks)
+TEST(a_broadcast_is_a_pipeline_of_chunks)
 {
     const uint32_t ns[] = {2, 3, 8}, roots[] = {0, 2, 5};
 
@@ -160,30 +157,27 @@ START_TEST(a_broadcast_is_a_pipeline_of_chunks)
         expect_steps(FR_BROADCAST, n, bytes, root, (n - 2 + 5) * (2 * LAT + 524288 / BW), up, down);
     }
 }
-END_TEST
 
 /* The other way round: from the rank behind the root to the root. 600 000 bytes are two chunks of a
  * half. */
-START_TEST(a_reduce_ends_at_its_root)
+TEST(a_reduce_ends_at_its_root)
 {
     double up[4] = {6e5, 6e5, 0, 6e5}, down[4] = {6e5, 6e5, 6e5, 0};
 
     expect_steps(FR_REDUCE, 4, 6e5, 2, (4 - 2 + 2) * (2 * LAT + 3e5 / BW), up, down);
 }
-END_TEST
 
-START_TEST(what_moves_no_bytes_still_takes_its_latencies)
+TEST(what_moves_no_bytes_still_takes_its_latencies)
 {
     const double none[4] = {0};
 
     expect_steps(FR_BROADCAST, 4, 0, 0, 3 * 2 * LAT, none, none);
     expect_steps(FR_ALL_TO_ALL, 4, 3, 0, 3 * 2 * LAT, none, none); /* chunks of floor(3 / 4) */
 }
-END_TEST
 
 /* Three GPUs in a row, 1 GB/s and 0.5 GB/s without latency: of 4 chunks of 512 KiB the first takes
  * both hops, the others follow at the pace of the slower: 0.5 + 1 + 3 x 1 times 2^20 ns. */
-START_TEST(a_pipeline_goes_at_the_pace_of_its_slowest_hop)
+TEST(a_pipeline_goes_at_the_pace_of_its_slowest_hop)
 {
     for (int closed = 0; closed < 2; closed++) {
         struct fr_topo_builder *b = fr_topo_builder_new();
@@ -216,13 +210,12 @@ START_TEST(a_pipeline_goes_at_the_pace_of_its_slowest_hop)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* 1e9 bytes for each other rank. Round 1: 0 to 1 takes 1 s, 1 to 2 takes 2 s, 2 to 0 takes 1 s;
  * round 2: 0 to 2 takes 4 s, 1 to 0 takes 1 s, 2 to 1 takes 0.5 s. By the formula each round
  * lasts as long as its slowest message, 2 + 4 s; step by step the ranks do not wait for each
  * other's rounds: rank 0's take 1 + 4 s. */
-START_TEST(a_round_lasts_as_long_as_its_slowest_message)
+TEST(a_round_lasts_as_long_as_its_slowest_message)
 {
     static const struct {
         uint32_t src, dst;
@@ -260,10 +253,9 @@ START_TEST(a_round_lasts_as_long_as_its_slowest_message)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* A chunk is floor(S/N): 100 bytes over 8 ranks move 12 bytes a step. */
-START_TEST(a_chunk_is_rounded_down)
+TEST(a_chunk_is_rounded_down)
 {
     struct fr_topo *topo = fixture_star(8, BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -279,11 +271,10 @@ START_TEST(a_chunk_is_rounded_down)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* A collective begins when its last member has come: rank 1 computes 3 s first. Waiting is idle
  * time, not communication. */
-START_TEST(a_collective_waits_for_its_last_member)
+TEST(a_collective_waits_for_its_last_member)
 {
     struct fr_topo *topo = fixture_star(2, BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -304,12 +295,11 @@ START_TEST(a_collective_waits_for_its_last_member)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* 3 s, whatever the links. The links are counted a ring's bytes, 2 (N-1)/N S, which take 6 s, as
  * far as they can have crossed in the 1 s that is the bytes'. Under both networks, whether rings run
  * in steps or by formula. */
-START_TEST(a_collective_with_a_cost_takes_it)
+TEST(a_collective_with_a_cost_takes_it)
 {
     for (int closed = 0; closed < 2; closed++)
         for (int network = 0; network < FR_N_NETWORKS; network++) {
@@ -338,10 +328,9 @@ START_TEST(a_collective_with_a_cost_takes_it)
             fr_topo_free(topo);
         }
 }
-END_TEST
 
 /* Three of 3, 2 and 1 s on one stream, the second without a cost: 2 rounds of 1e9 bytes. */
-START_TEST(collectives_with_and_without_a_cost_follow_each_other_on_their_stream)
+TEST(collectives_with_and_without_a_cost_follow_each_other_on_their_stream)
 {
     struct fr_topo *topo = fixture_star(2, BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -361,10 +350,9 @@ START_TEST(collectives_with_and_without_a_cost_follow_each_other_on_their_stream
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* One rank has nobody to wait for. */
-START_TEST(a_cost_is_nothing_to_a_group_of_one)
+TEST(a_cost_is_nothing_to_a_group_of_one)
 {
     struct fr_topo *topo = fixture_star(1, BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -380,10 +368,9 @@ START_TEST(a_cost_is_nothing_to_a_group_of_one)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Costs given instead of the plan's keep its split: of 6 s 2 are the bytes'. */
-START_TEST(costs_that_replace_the_plans_hold_for_collectives)
+TEST(costs_that_replace_the_plans_hold_for_collectives)
 {
     struct fr_topo *topo = fixture_star(2, BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -412,12 +399,11 @@ START_TEST(costs_that_replace_the_plans_hold_for_collectives)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* What one takes and puts on links is found once for all that are alike (collectives/alike.c),
  * which must not show: 24 by formula, one after the other, of 12 sizes and two kinds, more than are
  * kept at a time. Each rank sends (N-1)/N S on its two links, in N-1 steps. */
-START_TEST(formulas_of_many_sizes_take_what_each_takes_alone)
+TEST(formulas_of_many_sizes_take_what_each_takes_alone)
 {
     enum { N = 4, N_SIZES = 12 };
     struct fr_topo *topo = fixture_star(N, BW, LAT);
@@ -457,27 +443,12 @@ START_TEST(formulas_of_many_sizes_take_what_each_takes_alone)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("collective");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_ring_all_reduce_takes_its_closed_form);
-    tcase_add_test(c, gather_and_scatter_take_half_an_all_reduce);
-    tcase_add_test(c, a_chunk_is_rounded_down);
-    tcase_add_test(c, an_all_to_all_takes_a_round_for_each_other_rank);
-    tcase_add_test(c, a_broadcast_is_a_pipeline_of_chunks);
-    tcase_add_test(c, a_reduce_ends_at_its_root);
-    tcase_add_test(c, what_moves_no_bytes_still_takes_its_latencies);
-    tcase_add_test(c, a_pipeline_goes_at_the_pace_of_its_slowest_hop);
-    tcase_add_test(c, a_round_lasts_as_long_as_its_slowest_message);
-    tcase_add_test(c, a_collective_waits_for_its_last_member);
-    tcase_add_test(c, a_collective_with_a_cost_takes_it);
-    tcase_add_test(c, collectives_with_and_without_a_cost_follow_each_other_on_their_stream);
-    tcase_add_test(c, a_cost_is_nothing_to_a_group_of_one);
-    tcase_add_test(c, costs_that_replace_the_plans_hold_for_collectives);
-    tcase_add_test(c, formulas_of_many_sizes_take_what_each_takes_alone);
+    add_tests(c);
     return run_case(c, "sim/collective");
 }

@@ -25,7 +25,7 @@ static struct fr_run_options options(enum fr_network network)
 
 /* ---- compute ---- */
 
-START_TEST(a_chain_on_one_device_takes_the_sum)
+TEST(a_chain_on_one_device_takes_the_sum)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -54,9 +54,8 @@ START_TEST(a_chain_on_one_device_takes_the_sum)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(independent_ops_on_two_devices_take_the_longer)
+TEST(independent_ops_on_two_devices_take_the_longer)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -73,9 +72,8 @@ START_TEST(independent_ops_on_two_devices_take_the_longer)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(a_plan_without_tasks_takes_no_time)
+TEST(a_plan_without_tasks_takes_no_time)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -90,7 +88,6 @@ START_TEST(a_plan_without_tasks_takes_no_time)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Two tasks block the stream: `first` (1 s) is ready at 0; at 0.5 s b (priority 5) becomes ready by
  * way of another device, at 0.7 s c (priority 1). fifo runs b before c, priority c before b; strict
@@ -122,7 +119,7 @@ static double start_of_b(enum fr_order order, double *c_s, double *first_s)
     return b_s;
 }
 
-START_TEST(the_ready_queue_follows_the_order_asked_for)
+TEST(the_ready_queue_follows_the_order_asked_for)
 {
     double c_s, first_s;
 
@@ -136,9 +133,8 @@ START_TEST(the_ready_queue_follows_the_order_asked_for)
     ck_assert_near(c_s, 0.7);
     ck_assert_near(first_s, 2.7);
 }
-END_TEST
 
-START_TEST(equal_tasks_run_by_priority_then_number)
+TEST(equal_tasks_run_by_priority_then_number)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -160,10 +156,9 @@ START_TEST(equal_tasks_run_by_priority_then_number)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Ten ops of 1 us that each take the host 5 us to launch: op k starts at 5 (k + 1) us. */
-START_TEST(small_ops_are_bound_by_the_host)
+TEST(small_ops_are_bound_by_the_host)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -183,10 +178,9 @@ START_TEST(small_ops_are_bound_by_the_host)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Long ops hide all launches but the first: the host runs ahead. */
-START_TEST(the_host_runs_ahead_of_long_ops)
+TEST(the_host_runs_ahead_of_long_ops)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -203,9 +197,8 @@ START_TEST(the_host_runs_ahead_of_long_ops)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(markers_take_no_time_and_no_stream)
+TEST(markers_take_no_time_and_no_stream)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -234,11 +227,10 @@ START_TEST(markers_take_no_time_and_no_stream)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- messages ---- */
 
-START_TEST(a_message_takes_latency_plus_bytes_over_bandwidth)
+TEST(a_message_takes_latency_plus_bytes_over_bandwidth)
 {
     for (int network = 0; network < FR_N_NETWORKS; network++) {
         struct fr_topo *topo = fixture_star(2, BW, LAT);
@@ -257,11 +249,10 @@ START_TEST(a_message_takes_latency_plus_bytes_over_bandwidth)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* 1e9 and 2e9 bytes over one link of 1e9 B/s: both at half rate until 2 s, then the rest of the
  * longer (1e9) alone until 3 s. Without sharing they take 1 s and 2 s. */
-START_TEST(two_flows_share_a_link_equally)
+TEST(two_flows_share_a_link_equally)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -286,11 +277,10 @@ START_TEST(two_flows_share_a_link_equally)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* With one channel the second message waits for the first; the third, to another device, does not
  * overtake at the sender: it waits for its turn, oldest first among those that may go. */
-START_TEST(one_channel_serialises_messages)
+TEST(one_channel_serialises_messages)
 {
     struct fr_topo *topo = fixture_star(3, BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -319,9 +309,8 @@ START_TEST(one_channel_serialises_messages)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(a_message_to_oneself_is_free)
+TEST(a_message_to_oneself_is_free)
 {
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -336,12 +325,11 @@ START_TEST(a_message_to_oneself_is_free)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- accounts ---- */
 
 /* Device 0 computes 2 s while 3e9 bytes leave it for 3 s: 1 s of communication is exposed. */
-START_TEST(communication_behind_compute_is_hidden)
+TEST(communication_behind_compute_is_hidden)
 {
     struct fr_topo *topo = fixture_pair(BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -360,12 +348,11 @@ START_TEST(communication_behind_compute_is_hidden)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Compute of 2 s beside a copy of 1 s, slowed by 2 while the copy moves: half a second's work is
  * done in the first second, 1.5 s remain: 2.5 s. The copy, slowed by 4 from its start, takes 4
  * s. */
-START_TEST(work_side_by_side_is_slowed)
+TEST(work_side_by_side_is_slowed)
 {
     struct fr_topo *topo = fixture_pair(BW, 0);
     struct fr_interference slow = {.factor = {{1, 2, 1}, {1, 1, 1}, {1, 1, 1}}, .source = "test"};
@@ -395,7 +382,6 @@ START_TEST(work_side_by_side_is_slowed)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -411,7 +397,7 @@ static uint32_t buffer(struct fr_plan *p, uint32_t alloc, uint64_t bytes, uint32
 
 /* a writes 100 (read by b), b writes 10 in place of nothing, c writes into a's storage (alias) and
  * d reads that: so a's 100 live until d. Persistent 1000. Peak at d: 1000 + 100 + 7. */
-START_TEST(buffers_live_until_their_last_reader)
+TEST(buffers_live_until_their_last_reader)
 {
     struct fr_topo *topo = fixture_pair(BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -444,11 +430,10 @@ START_TEST(buffers_live_until_their_last_reader)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* A collective's buffer: at dispatch it is there while the rank waits for the others, at start not.
  * A second buffer of 10 lives in the first second only. */
-START_TEST(allocation_is_at_dispatch_or_at_start)
+TEST(allocation_is_at_dispatch_or_at_start)
 {
     struct fr_topo *topo = fixture_star(2, BW, 0);
 
@@ -474,7 +459,6 @@ START_TEST(allocation_is_at_dispatch_or_at_start)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- size ---- */
 
@@ -525,36 +509,19 @@ static double contended(double bw_Bps, double bytes)
     return t;
 }
 
-START_TEST(a_long_contended_graph_runs_to_its_end)
+TEST(a_long_contended_graph_runs_to_its_end)
 {
     double t = contended(12.5e9, 131072);
 
     /* powers of two keep every bit */
     ck_assert_double_eq(contended(12.5e9 / 8, 131072 / 8), t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("engine");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_chain_on_one_device_takes_the_sum);
-    tcase_add_test(c, independent_ops_on_two_devices_take_the_longer);
-    tcase_add_test(c, a_plan_without_tasks_takes_no_time);
-    tcase_add_test(c, the_ready_queue_follows_the_order_asked_for);
-    tcase_add_test(c, equal_tasks_run_by_priority_then_number);
-    tcase_add_test(c, small_ops_are_bound_by_the_host);
-    tcase_add_test(c, the_host_runs_ahead_of_long_ops);
-    tcase_add_test(c, markers_take_no_time_and_no_stream);
-    tcase_add_test(c, a_message_takes_latency_plus_bytes_over_bandwidth);
-    tcase_add_test(c, two_flows_share_a_link_equally);
-    tcase_add_test(c, one_channel_serialises_messages);
-    tcase_add_test(c, a_message_to_oneself_is_free);
-    tcase_add_test(c, communication_behind_compute_is_hidden);
-    tcase_add_test(c, work_side_by_side_is_slowed);
-    tcase_add_test(c, buffers_live_until_their_last_reader);
-    tcase_add_test(c, allocation_is_at_dispatch_or_at_start);
-    tcase_add_test(c, a_long_contended_graph_runs_to_its_end);
+    add_tests(c);
     return run_case(c, "sim/engine");
 }

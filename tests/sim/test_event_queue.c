@@ -67,25 +67,22 @@ static void play(uint64_t seed, uint32_t n)
     fr__heap_fini(&t.rest);
 }
 
-START_TEST(a_few_come_in_order)
+TEST(a_few_come_in_order)
 {
     for (uint64_t seed = 1; seed <= 20; seed++)
         play(seed, 1 + (uint32_t)(seed % FR__FEW));
 }
-END_TEST
 
-START_TEST(many_come_in_order_and_so_do_the_few_that_are_left)
+TEST(many_come_in_order_and_so_do_the_few_that_are_left)
 {
     for (uint64_t seed = 1; seed <= 20; seed++)
         play(seed, 20 + 9 * (uint32_t)seed);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("turns");
 
-    tcase_add_test(tc, a_few_come_in_order);
-    tcase_add_test(tc, many_come_in_order_and_so_do_the_few_that_are_left);
+    add_tests(tc);
     return run_case(tc, "sim/event_queue");
 }

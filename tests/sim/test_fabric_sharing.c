@@ -11,7 +11,7 @@
  * Job A sends 12.5 GB from machine 0 to 2, job B 37.5 GB from machine 1 to 3. Both together have
  * 12.5 GB/s each, so A ends after 1 s; B has 25 GB left and the whole link, and ends after 2 s.
  * Latencies are some microseconds. */
-START_TEST(two_jobs_share_a_spine_until_the_shorter_one_ends)
+TEST(two_jobs_share_a_spine_until_the_shorter_one_ends)
 {
     struct fr_topo *t = topo_case_load("4x hgx-h100 via leaf-spine:400Gbps,machines=2,over=32:1");
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -36,11 +36,10 @@ START_TEST(two_jobs_share_a_spine_until_the_shorter_one_ends)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* On rails the same two jobs meet nowhere, with a spine or without: 50 GB/s each, but no more than
  * the 48 GB/s of their PCIe slots. */
-START_TEST(two_jobs_along_rails_do_not_meet)
+LOOP_TEST(two_jobs_along_rails_do_not_meet, 0, 3)
 {
     static const char *const specs[] = {"4x hgx-h100 via rails:8x400Gbps",
                                         "4x hgx-h100 via rails:8x400Gbps,spine=32:1",
@@ -61,13 +60,11 @@ START_TEST(two_jobs_along_rails_do_not_meet)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("fabric_sharing");
 
-    tcase_add_test(tc, two_jobs_share_a_spine_until_the_shorter_one_ends);
-    tcase_add_loop_test(tc, two_jobs_along_rails_do_not_meet, 0, 3);
+    add_tests(tc);
     return run_case(tc, "sim/fabric_sharing");
 }

@@ -57,7 +57,7 @@ static double run_all(struct fr_plan *p, enum fr_network network)
 
 /* Each round of the two begins at the same time: a latency, then both chunks at half the rate. 3
  * rounds of two latencies and 2 * 1e8 bytes. Without sharing links they do not see each other. */
-START_TEST(two_formulas_on_the_same_links_take_both_ones_bytes)
+LOOP_TEST(two_formulas_on_the_same_links_take_both_ones_bytes, 0, 2)
 {
     struct fr_topo *topo = fixture_star(GPUS, BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -71,11 +71,10 @@ START_TEST(two_formulas_on_the_same_links_take_both_ones_bytes)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* A transfer over one of the ring's four hops: 1e8 bytes of each at half the rate for 0.2 s, which
  * is the first round; the other two are alone. */
-START_TEST(a_message_and_a_formula_share_a_link)
+TEST(a_message_and_a_formula_share_a_link)
 {
     struct fr_topo *topo = fixture_star(GPUS, BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -100,11 +99,10 @@ START_TEST(a_message_and_a_formula_share_a_link)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* A fitted time of 3 s, 1 s of it for bytes that fill the links all that time: 2 s of latency, then
  * both ones' bytes take 2 s. */
-START_TEST(two_fitted_collectives_take_both_ones_bytes)
+TEST(two_fitted_collectives_take_both_ones_bytes)
 {
     struct fr_topo *topo = fixture_star(GPUS, BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -123,11 +121,10 @@ START_TEST(two_fitted_collectives_take_both_ones_bytes)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Eight groups that use the same links slow down the bytes, not the latencies: 6 rounds of two
  * latencies and 8 times 1e8 bytes. (The whole time was multiplied.) */
-START_TEST(a_crowd_slows_down_bytes_and_not_latencies)
+TEST(a_crowd_slows_down_bytes_and_not_latencies)
 {
     struct fr_topo *topo = fixture_star(GPUS, BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -140,11 +137,10 @@ START_TEST(a_crowd_slows_down_bytes_and_not_latencies)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* A folded plan: the group of GPUs 0 to 3 stands for itself and that of 4 to 7, and both for two
  * collectives at the same time. The links of the second group are counted, too. */
-START_TEST(a_folded_collective_counts_the_links_of_all_its_groups)
+TEST(a_folded_collective_counts_the_links_of_all_its_groups)
 {
     static const uint32_t DEVICES[GPUS] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct fr_topo *topo = fixture_star(GPUS, BW, LAT);
@@ -170,11 +166,10 @@ START_TEST(a_folded_collective_counts_the_links_of_all_its_groups)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* A message of a folded plan from a stage of GPUs 0 to 3 to one of GPUs 4 to 7 stands for four, each
  * over the sender's link and the receiver's. All go side by side. */
-START_TEST(a_folded_message_counts_the_links_of_all_ranks)
+TEST(a_folded_message_counts_the_links_of_all_ranks)
 {
     static const uint32_t DEVICES[GPUS] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct fr_topo *topo = fixture_star(GPUS, BW, LAT);
@@ -209,17 +204,11 @@ START_TEST(a_folded_message_counts_the_links_of_all_ranks)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("flows");
 
-    tcase_add_loop_test(c, two_formulas_on_the_same_links_take_both_ones_bytes, 0, 2);
-    tcase_add_test(c, a_message_and_a_formula_share_a_link);
-    tcase_add_test(c, two_fitted_collectives_take_both_ones_bytes);
-    tcase_add_test(c, a_crowd_slows_down_bytes_and_not_latencies);
-    tcase_add_test(c, a_folded_collective_counts_the_links_of_all_its_groups);
-    tcase_add_test(c, a_folded_message_counts_the_links_of_all_ranks);
+    add_tests(c);
     return run_case(c, "sim/flows");
 }

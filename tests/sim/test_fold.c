@@ -85,7 +85,7 @@ static struct fr_run_options options(enum fr_network network, unsigned rings)
     return o;
 }
 
-START_TEST(rings_over_equal_machines_are_simulated_as_one_machine)
+LOOP_TEST(rings_over_equal_machines_are_simulated_as_one_machine, 0, FR_N_NETWORKS)
 {
     struct fr_topo *t = topo_case_load("16x hgx-h100");
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -97,9 +97,8 @@ START_TEST(rings_over_equal_machines_are_simulated_as_one_machine)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(a_ring_over_one_switch_is_simulated_as_one_rank)
+TEST(a_ring_over_one_switch_is_simulated_as_one_rank)
 {
     struct fr_topo *t = fixture_star(128, 1e10, 1e-6);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -111,10 +110,9 @@ START_TEST(a_ring_over_one_switch_is_simulated_as_one_rank)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* After one message has used a ring's links the machines are no longer in step. */
-START_TEST(a_message_beside_a_ring_unfolds_it)
+TEST(a_message_beside_a_ring_unfolds_it)
 {
     struct fr_topo *t = topo_case_load("16x hgx-h100");
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -130,7 +128,6 @@ START_TEST(a_message_beside_a_ring_unfolds_it)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* A ring over these devices in this order. */
 static void add_ring(struct fr_plan *p, const uint32_t devices[], uint32_t n, double bytes)
@@ -152,7 +149,7 @@ static void add_ring(struct fr_plan *p, const uint32_t devices[], uint32_t n, do
 }
 
 /* Each hop leads to the next leaf, two of each leaf cross its one link up at the same time. */
-START_TEST(hops_that_share_a_link_do_not_stand_for_each_other)
+TEST(hops_that_share_a_link_do_not_stand_for_each_other)
 {
     struct fr_topo *t = fixture_fat_tree(32, 2, 1, 1e10, 1e-6);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -166,11 +163,10 @@ START_TEST(hops_that_share_a_link_do_not_stand_for_each_other)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Two ranks that are half the ring apart share no link, but some share one with another rank and
  * others do not. */
-START_TEST(hops_beside_which_others_go_do_not_stand_for_hops_alone)
+TEST(hops_beside_which_others_go_do_not_stand_for_hops_alone)
 {
     struct fr_topo *t = fixture_fat_tree(96, 2, 1, 1e10, 1e-6);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -186,10 +182,9 @@ START_TEST(hops_beside_which_others_go_do_not_stand_for_hops_alone)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* All hops cross four equal links, which they share at random. */
-START_TEST(rings_in_any_order_take_the_same_time_folded)
+LOOP_TEST(rings_in_any_order_take_the_same_time_folded, 0, 6)
 {
     struct fr_topo *t = fixture_fat_tree(64, 1, 3, 1e10, 1e-6);
     const struct fr_run_options o = options(FR_NETWORK_FLOW, 1);
@@ -216,10 +211,9 @@ START_TEST(rings_in_any_order_take_the_same_time_folded)
     fr_topo_free(t);
     fr_topo_free(narrow);
 }
-END_TEST
 
 /* Leaves follow each other, each with a rank of any number. */
-START_TEST(rings_from_leaf_to_leaf_take_the_same_time_folded)
+LOOP_TEST(rings_from_leaf_to_leaf_take_the_same_time_folded, 0, 6)
 {
     struct fr_topo *t = fixture_fat_tree(8, 16, 4, 1e10, 1e-6);
     const struct fr_run_options o = options(FR_NETWORK_FLOW, 1);
@@ -246,10 +240,9 @@ START_TEST(rings_from_leaf_to_leaf_take_the_same_time_folded)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Collectives one after the other, and messages at any time between any two. */
-START_TEST(any_rings_beside_any_messages_take_the_same_time_folded)
+LOOP_TEST(any_rings_beside_any_messages_take_the_same_time_folded, 0, N_CASES)
 {
     static const enum fr_collective_kind kinds[] = {FR_ALL_REDUCE, FR_ALL_GATHER, FR_REDUCE_SCATTER,
                                                     FR_ALL_TO_ALL, FR_BROADCAST};
@@ -281,21 +274,12 @@ START_TEST(any_rings_beside_any_messages_take_the_same_time_folded)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("fold");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, rings_over_equal_machines_are_simulated_as_one_machine, 0,
-                        FR_N_NETWORKS);
-    tcase_add_test(tc, a_ring_over_one_switch_is_simulated_as_one_rank);
-    tcase_add_test(tc, a_message_beside_a_ring_unfolds_it);
-    tcase_add_test(tc, hops_that_share_a_link_do_not_stand_for_each_other);
-    tcase_add_test(tc, hops_beside_which_others_go_do_not_stand_for_hops_alone);
-    tcase_add_loop_test(tc, rings_in_any_order_take_the_same_time_folded, 0, 6);
-    tcase_add_loop_test(tc, rings_from_leaf_to_leaf_take_the_same_time_folded, 0, 6);
-    tcase_add_loop_test(tc, any_rings_beside_any_messages_take_the_same_time_folded, 0, N_CASES);
+    add_tests(tc);
     return run_case(tc, "sim/fold");
 }

@@ -43,7 +43,7 @@ static struct entry read(struct fr__event e)
     return (struct entry){fr__event_time(e), fr__event_id(e), fr__event_what(e)};
 }
 
-START_TEST(events_come_out_sorted_whatever_their_number)
+TEST(events_come_out_sorted_whatever_their_number)
 {
     struct entry entries[MOST];
     struct fr__rng rng;
@@ -68,10 +68,9 @@ START_TEST(events_come_out_sorted_whatever_their_number)
         fr__heap_fini(&h);
     }
 }
-END_TEST
 
 /* A queue in use: pops, pushes and both at once in turn, against the least of a plain list. */
-START_TEST(the_first_event_is_the_least_at_any_time)
+TEST(the_first_event_is_the_least_at_any_time)
 {
     struct fr__heap h = {NULL, 0, 0};
     struct entry list[64];
@@ -100,13 +99,11 @@ START_TEST(the_first_event_is_the_least_at_any_time)
     }
     fr__heap_fini(&h);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("heap");
 
-    tcase_add_test(c, events_come_out_sorted_whatever_their_number);
-    tcase_add_test(c, the_first_event_is_the_least_at_any_time);
+    add_tests(c);
     return run_case(c, "sim/heap");
 }

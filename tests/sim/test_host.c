@@ -74,7 +74,7 @@ static double run_host(const struct fr_host *h, unsigned n_micros, double *host_
     return s;
 }
 
-START_TEST(without_a_host_launches_take_what_costs_say)
+TEST(without_a_host_launches_take_what_costs_say)
 {
     double host_s;
 
@@ -82,9 +82,8 @@ START_TEST(without_a_host_launches_take_what_costs_say)
     ck_assert_double_eq_tol(host_s, 9, 1e-9);
     ck_assert_double_eq_tol(run_host(&(struct fr_host){.slowness = 1}, 1, NULL), 26.5, 1e-9);
 }
-END_TEST
 
-START_TEST(a_slow_host_holds_its_gpu_up)
+TEST(a_slow_host_holds_its_gpu_up)
 {
     /* launches of 5 s: the last of 9 at 45 s, and 0.5 s more */
     const struct fr_host h = {.op_s = {5, 5, 5}, .slowness = 1}, slower = {.slowness = 5};
@@ -92,27 +91,24 @@ START_TEST(a_slow_host_holds_its_gpu_up)
     ck_assert_double_eq_tol(run_host(&h, 1, NULL), 45.5, 1e-9);
     ck_assert_double_eq_tol(run_host(&slower, 1, NULL), 45.5, 1e-9);
 }
-END_TEST
 
-START_TEST(ops_inside_a_call_are_launched_as_costs_say)
+TEST(ops_inside_a_call_are_launched_as_costs_say)
 {
     const bool is_inside[] = {true};
     const struct fr_host h = {.op_s = {5, 5, 5}, .slowness = 1, .is_inside = is_inside};
 
     ck_assert_double_eq_tol(run_host(&h, 1, NULL), 26.5, 1e-9);
 }
-END_TEST
 
-START_TEST(parts_of_a_step_may_take_the_host_different_times)
+TEST(parts_of_a_step_may_take_the_host_different_times)
 {
     /* forward 1 + 12; backward hidden; updates launched at 6 + 10, + 20, + 30 */
     const struct fr_host h = {.op_s = {1, 1, 10}, .slowness = 1};
 
     ck_assert_double_eq_tol(run_host(&h, 1, NULL), 36.5, 1e-9);
 }
-END_TEST
 
-START_TEST(after_a_wait_the_first_launch_is_exposed)
+TEST(after_a_wait_the_first_launch_is_exposed)
 {
     /* 1 + 12, then 1 more before the backward pass */
     const struct fr_host loss = {.slowness = 1, .syncs = FR_HOST_SYNC_LOSS};
@@ -124,9 +120,8 @@ START_TEST(after_a_wait_the_first_launch_is_exposed)
     ck_assert_double_eq_tol(run_host(&norm, 1, NULL), 28.5, 1e-9);
     ck_assert_double_eq_tol(run_host(&both, 1, NULL), 29.5, 1e-9);
 }
-END_TEST
 
-START_TEST(launches_of_updates_run_beside_what_is_done_to_gradients_before_them)
+TEST(launches_of_updates_run_beside_what_is_done_to_gradients_before_them)
 {
     /* forward 1 + 4, a wait, a launch, 10 s over all gradients; updates launched at 6 + 10, + 20 */
     const struct fr_host h = {.op_s = {1, 1, 10}, .slowness = 1, .syncs = FR_HOST_SYNC_NORM};
@@ -148,9 +143,8 @@ START_TEST(launches_of_updates_run_beside_what_is_done_to_gradients_before_them)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(a_host_may_wait_after_each_micro_batch)
+TEST(a_host_may_wait_after_each_micro_batch)
 {
     const struct fr_host free_running = {.slowness = 1};
     const struct fr_host micro = {.slowness = 1, .syncs = FR_HOST_SYNC_MICRO};
@@ -158,9 +152,8 @@ START_TEST(a_host_may_wait_after_each_micro_batch)
     ck_assert_double_eq_tol(run_host(&free_running, 3, NULL), 1 + 3 * 24 + 1.5, 1e-9);
     ck_assert_double_eq_tol(run_host(&micro, 3, NULL), 3 * 25 + 1.5, 1e-9);
 }
-END_TEST
 
-START_TEST(a_host_that_is_ahead_hides_the_beginning)
+TEST(a_host_that_is_ahead_hides_the_beginning)
 {
     const double ahead_s[] = {4, 0}, far_s[] = {100, 0};
     const struct fr_host step = {.slowness = 1, .step_s = 3};
@@ -173,9 +166,8 @@ START_TEST(a_host_that_is_ahead_hides_the_beginning)
     ck_assert_double_eq_tol(host_s, 8, 1e-9);
     ck_assert_double_eq_tol(run_host(&far, 1, NULL), 25.5, 1e-9);
 }
-END_TEST
 
-START_TEST(iterations_wait_for_each_other_only_where_asked)
+TEST(iterations_wait_for_each_other_only_where_asked)
 {
     struct fr_topo *t = fixture_pair(1e9, 0);
     struct fr_plan *one = step(t, 1), *p;
@@ -199,9 +191,8 @@ START_TEST(iterations_wait_for_each_other_only_where_asked)
     fr_plan_free(one);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(after_a_wait_later_launches_are_made_of_launch_time)
+TEST(after_a_wait_later_launches_are_made_of_launch_time)
 {
     const struct fr_host h = {.slowness = 1, .syncs = FR_HOST_SYNC_NORM};
     struct fr_topo *t = fixture_pair(1e9, 0);
@@ -218,21 +209,11 @@ START_TEST(after_a_wait_later_launches_are_made_of_launch_time)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("host");
 
-    tcase_add_test(c, without_a_host_launches_take_what_costs_say);
-    tcase_add_test(c, a_slow_host_holds_its_gpu_up);
-    tcase_add_test(c, ops_inside_a_call_are_launched_as_costs_say);
-    tcase_add_test(c, parts_of_a_step_may_take_the_host_different_times);
-    tcase_add_test(c, after_a_wait_the_first_launch_is_exposed);
-    tcase_add_test(c, launches_of_updates_run_beside_what_is_done_to_gradients_before_them);
-    tcase_add_test(c, a_host_may_wait_after_each_micro_batch);
-    tcase_add_test(c, a_host_that_is_ahead_hides_the_beginning);
-    tcase_add_test(c, iterations_wait_for_each_other_only_where_asked);
-    tcase_add_test(c, after_a_wait_later_launches_are_made_of_launch_time);
+    add_tests(c);
     return run_case(c, "sim/host");
 }

@@ -289,7 +289,7 @@ static uint64_t play(uint64_t seed)
     return checked;
 }
 
-START_TEST(random_jobs_get_the_rates_of_filling_from_scratch)
+TEST(random_jobs_get_the_rates_of_filling_from_scratch)
 {
     uint64_t checked = 0;
 
@@ -297,7 +297,6 @@ START_TEST(random_jobs_get_the_rates_of_filling_from_scratch)
         checked += play(seed);
     ck_assert_uint_gt(checked, 1000000);
 }
-END_TEST
 
 /* A network kept busy: flows start in bursts as others end; now and then one is taken out, which
  * may have started in the same instant. */
@@ -328,12 +327,11 @@ static void play_long(uint64_t seed)
     fr__maxmin_free(m);
 }
 
-START_TEST(a_busy_network_stays_max_min_fair)
+TEST(a_busy_network_stays_max_min_fair)
 {
     for (uint64_t seed = 1; seed <= 300; seed++)
         play_long(seed);
 }
-END_TEST
 
 /* Few resources and hundreds of flows, so that each resource has long lists; flows come and go in
  * crowds or one by one, and equal capacities make many rates alike. */
@@ -366,15 +364,14 @@ static void play_crowd(uint64_t seed)
     fr__maxmin_free(m);
 }
 
-START_TEST(crowds_on_few_resources_get_the_rates_of_filling_from_scratch)
+TEST(crowds_on_few_resources_get_the_rates_of_filling_from_scratch)
 {
     for (uint64_t seed = 1; seed <= 120; seed++)
         play_crowd(seed);
 }
-END_TEST
 
 /* The solver remembers earlier solves; a new one given the same flows has the same ends. */
-START_TEST(the_same_job_twice_ends_at_the_same_times_to_the_bit)
+TEST(the_same_job_twice_ends_at_the_same_times_to_the_bit)
 {
     double ends[2][200];
 
@@ -395,16 +392,12 @@ START_TEST(the_same_job_twice_ends_at_the_same_times_to_the_bit)
     }
     ck_assert_mem_eq(ends[0], ends[1], sizeof(ends[0]));
 }
-END_TEST
 
 int main(void)
 {
     TCase *random = tcase_create("random");
 
-    tcase_add_test(random, random_jobs_get_the_rates_of_filling_from_scratch);
-    tcase_add_test(random, a_busy_network_stays_max_min_fair);
-    tcase_add_test(random, crowds_on_few_resources_get_the_rates_of_filling_from_scratch);
-    tcase_add_test(random, the_same_job_twice_ends_at_the_same_times_to_the_bit);
+    add_tests(random);
     tcase_set_timeout(random, 300);
     return run_case(random, "sim_maxmin_random");
 }

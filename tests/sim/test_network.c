@@ -60,7 +60,7 @@ static struct fr_topo *cluster(uint32_t n, bool has_switch, const struct wire wi
 
 /* From 0 to 1 a link of 4e9 B/s is followed by one of 1e9, back the narrow one comes first: 1e9
  * bytes take 1 s both ways, and no schedule is faster. */
-START_TEST(the_narrowest_link_of_a_route_counts_wherever_it_is)
+TEST(the_narrowest_link_of_a_route_counts_wherever_it_is)
 {
     const struct wire wires[] = {{0, 2, 4e9, 0}, {2, 1, 1e9, 0}, {1, 2, 1e9, 0}, {2, 0, 4e9, 0}};
     struct fr_topo *topo = cluster(2, true, wires, 4);
@@ -81,11 +81,10 @@ START_TEST(the_narrowest_link_of_a_route_counts_wherever_it_is)
         }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Two senders, one receiver with one channel: the second message waits, 1 s each. Side by side on
  * the receiver's link both would end at 2 s. */
-START_TEST(a_receiver_takes_no_more_messages_than_it_has_channels)
+TEST(a_receiver_takes_no_more_messages_than_it_has_channels)
 {
     struct fr_topo *topo = fixture_star(3, 1e9, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -104,12 +103,11 @@ START_TEST(a_receiver_takes_no_more_messages_than_it_has_channels)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Each host launches one op, at 3 s and 5 s of its time, before it comes to the message and to the
  * member of a collective: these start when the later host has got there, at 5 s, whichever end
  * that is. */
-START_TEST(partners_start_when_the_later_host_has_launched_them)
+TEST(partners_start_when_the_later_host_has_launched_them)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
 
@@ -135,7 +133,6 @@ START_TEST(partners_start_when_the_later_host_has_launched_them)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* Each of n devices sends 1e6 bytes to each of the next k: k at once on each link of 1e9 B/s, k ms
  * after two latencies of 1 ms. Then the same again: some routes are kept, others walked anew. */
@@ -173,19 +170,18 @@ static void check_pairs(uint32_t n, uint32_t k)
 
 /* 9900 pairs, more than the engine keeps the routes of; of few devices, which have a table of
  * pairs, and of many. */
-START_TEST(messages_between_very_many_pairs_find_their_way)
+TEST(messages_between_very_many_pairs_find_their_way)
 {
     check_pairs(100, 99);
     check_pairs(300, 33);
 }
-END_TEST
 
 /* ---- rings ---- */
 
 /* Three GPUs, each linked with each: two rings, 0-1-2 without latency and 0-2-1 with 1 s a link,
  * each with half the bytes (all links are equally wide). 12e8 bytes: chunks of 12e8 / 2 / 3 = 2e8,
  * 4 rounds; the first ring takes 4 x 0.2 s, the second, with which members end, 4 x 1.2 s. */
-START_TEST(a_member_ends_with_its_last_ring)
+TEST(a_member_ends_with_its_last_ring)
 {
     const struct wire wires[] = {{0, 1, 1e9, 0}, {1, 2, 1e9, 0}, {2, 0, 1e9, 0},
                                  {1, 0, 1e9, 1}, {2, 1, 1e9, 1}, {0, 2, 1e9, 1}};
@@ -210,13 +206,12 @@ START_TEST(a_member_ends_with_its_last_ring)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* An all-gather of three chunks of 1e9 bytes on a ring whose hop 0-1 takes 1 s and the others 0.1
  * s. Rank 0 sends from 0 to 2 s without a pause. Rank 1 has the first chunk at 1 s and hands it on
  * until 1.1 s, which is the last that rank 2 receives; it has sent all by then and goes on, with 5
  * s of compute. No schedule can be shorter than 2 rounds at the fastest hop and those: 5.2 s. */
-START_TEST(a_rank_ends_when_it_has_sent_and_received_all)
+TEST(a_rank_ends_when_it_has_sent_and_received_all)
 {
     const struct wire wires[] = {{0, 1, 1e9, 0},  {1, 2, 1e10, 0}, {2, 0, 1e10, 0},
                                  {1, 0, 1e10, 0}, {2, 1, 1e10, 0}, {0, 2, 1e10, 0}};
@@ -244,13 +239,12 @@ START_TEST(a_rank_ends_when_it_has_sent_and_received_all)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- side by side ---- */
 
 /* All-reduce of 1e9 bytes on two ranks, 2 x 0.5 s, three times slower beside compute: 3 s in closed
  * form as soon as one of the two devices computes, whichever. */
-START_TEST(the_busiest_member_slows_a_closed_form)
+TEST(the_busiest_member_slows_a_closed_form)
 {
     const struct fr_interference slow = {.factor = {{1, 1, 1}, {1, 1, 1}, {3, 1, 1}},
                                          .source = "test"};
@@ -275,12 +269,11 @@ START_TEST(the_busiest_member_slows_a_closed_form)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* One kind of work does not slow itself when it is alone: factors of a class beside itself are for
  * two of the class. Compute 1 s, then a message of 1 s, then an all-reduce of 1 s: 3 s. Two tasks
  * side by side on two streams do: 2 s each. */
-START_TEST(work_is_not_slowed_by_itself)
+TEST(work_is_not_slowed_by_itself)
 {
     const struct fr_interference slow = {.factor = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}},
                                          .source = "test"};
@@ -319,7 +312,6 @@ START_TEST(work_is_not_slowed_by_itself)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* ---- messages as measured ---- */
 
@@ -363,7 +355,7 @@ static const struct measured {
 #undef ALONE
 };
 
-START_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link)
+LOOP_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link, 0, sizeof(measured) / sizeof(measured[0]))
 {
     const struct measured *m = &measured[_i];
 
@@ -394,11 +386,10 @@ START_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* Two of 1 GB at once, 5 ms and half the bandwidth: what each lacks of the link's bandwidth, 1 s,
  * passes first; then they share the link, 2 s for both. Analytic messages do not interact. */
-START_TEST(measured_messages_share_their_link)
+TEST(measured_messages_share_their_link)
 {
     const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};
 
@@ -421,13 +412,12 @@ START_TEST(measured_messages_share_their_link)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* Two messages of 0.5 GB, one after the other; the first by number is for an op of 1 s, the other
  * for one of 2 s. As the link says they take half a second each, both ops hide the other's message,
  * and the plan's order stays: 1 at 0.5, 3 at the end. As measured they take 3 s: tac puts the long
  * op first, so that it ends while the second message goes: 3 + 3 + 1 = 7, and not 8. */
-START_TEST(tac_knows_what_messages_were_measured_to_take)
+TEST(tac_knows_what_messages_were_measured_to_take)
 {
     const struct fr_message_fit fit = {0, 1e9 / 6, 0, 1};
 
@@ -455,10 +445,9 @@ START_TEST(tac_knows_what_messages_were_measured_to_take)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* 5 ms are the latency's; all of the 2 s are the bandwidth's, also before the link is shared. */
-START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
+TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
 {
     const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};
 
@@ -490,12 +479,11 @@ START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* The link that a route's fitted message is slow for is its narrowest, whichever way it goes:
  * NVLink at half the network's bandwidth, in front of it or behind it. All of the 5 ms and the 2
  * s are NVLink's. */
-START_TEST(parts_of_a_measured_message_are_of_its_narrowest_link)
+TEST(parts_of_a_measured_message_are_of_its_narrowest_link)
 {
     const struct fr_device_type type = {
         .name = "gpu", .is_gpu = true, .mem_bytes = 1000, .mem_Bps = 1, .source = "made up"};
@@ -533,11 +521,10 @@ START_TEST(parts_of_a_measured_message_are_of_its_narrowest_link)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 /* One host launches until 5 s, the other until 3 s; then 1e9 bytes go from the first GPU to the
  * second. The 5 s are launches of the later host's type of GPU, whichever end it is. */
-START_TEST(a_message_waits_for_launches_on_the_later_host)
+TEST(a_message_waits_for_launches_on_the_later_host)
 {
     struct fr_device_type types[] = {
         {.name = "a", .is_gpu = true, .mem_bytes = 1000, .mem_Bps = 1, .source = "made up"},
@@ -573,26 +560,11 @@ START_TEST(a_message_waits_for_launches_on_the_later_host)
     }
     fr_topo_free(topo);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("network");
 
-    tcase_add_test(c, the_narrowest_link_of_a_route_counts_wherever_it_is);
-    tcase_add_test(c, a_receiver_takes_no_more_messages_than_it_has_channels);
-    tcase_add_test(c, partners_start_when_the_later_host_has_launched_them);
-    tcase_add_test(c, messages_between_very_many_pairs_find_their_way);
-    tcase_add_test(c, a_member_ends_with_its_last_ring);
-    tcase_add_test(c, a_rank_ends_when_it_has_sent_and_received_all);
-    tcase_add_test(c, the_busiest_member_slows_a_closed_form);
-    tcase_add_test(c, work_is_not_slowed_by_itself);
-    tcase_add_loop_test(c, a_message_takes_what_was_measured_but_no_less_than_its_link, 0,
-                        sizeof(measured) / sizeof(measured[0]));
-    tcase_add_test(c, measured_messages_share_their_link);
-    tcase_add_test(c, tac_knows_what_messages_were_measured_to_take);
-    tcase_add_test(c, parts_of_a_measured_message_are_its_latency_and_its_bytes);
-    tcase_add_test(c, parts_of_a_measured_message_are_of_its_narrowest_link);
-    tcase_add_test(c, a_message_waits_for_launches_on_the_later_host);
+    add_tests(c);
     return run_case(c, "sim/network");
 }

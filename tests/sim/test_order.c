@@ -137,7 +137,7 @@ static void two_receives(void)
     op(1, AFTER(op1, recv2));
 }
 
-START_TEST(tic_cannot_tell_two_receives_of_one_op_apart_but_tac_can)
+TEST(tic_cannot_tell_two_receives_of_one_op_apart_but_tac_can)
 {
     two_receives();
     /* op2 is the only op that needs more than one: Mp is 2 for both */
@@ -145,11 +145,10 @@ START_TEST(tic_cannot_tell_two_receives_of_one_op_apart_but_tac_can)
     /* min(P2, M1) = min(0, 1) < min(P1, M2) = min(1, 1) */
     expect_numbers(FR_ORDER_TAC, (const uint32_t[]){1, 0}, 2);
 }
-END_TEST
 
 /* recv1 0-1, recv2 1-2, op1 1-2, op2 2-3; the other way recv1 1-2, op1 2-3, op2 3-4. Serial time U
  * = 4, busiest resource L = 2 (either): E = (4 - 3) / 2 and (4 - 4) / 2, S = 2 / 2. */
-START_TEST(the_better_of_two_orders_takes_3_seconds_and_the_other_4)
+TEST(the_better_of_two_orders_takes_3_seconds_and_the_other_4)
 {
     struct fr_run *r;
 
@@ -168,12 +167,11 @@ START_TEST(the_better_of_two_orders_takes_3_seconds_and_the_other_4)
     ck_assert_near(fr_run_efficiency(r), 0);
     fr_run_free(r);
 }
-END_TEST
 
 /* M = 4, 1 and P = 2, 3. recv0 first: M0 + max(P0, M1) + P1 = 4 + 2 + 3 = 9; recv1 first: M1 +
  * max(P1, M0) + P0 = 1 + 4 + 2 = 7; the op that needs both adds 1. So min(P1, M0) = 3 is not less
  * than min(P0, M1) = 1, and recv1 goes first. */
-START_TEST(tac_weighs_times_of_receives_against_what_they_let_run)
+TEST(tac_weighs_times_of_receives_against_what_they_let_run)
 {
     uint32_t r0 = message(4), r1 = message(1), a = op(2, AFTER(r0)), b = op(3, AFTER(r1));
 
@@ -182,11 +180,10 @@ START_TEST(tac_weighs_times_of_receives_against_what_they_let_run)
     ck_assert_near(makespan(FR_ORDER_PRIORITY, 1), 10);
     ck_assert_near(makespan(FR_ORDER_TAC, 1), 8);
 }
-END_TEST
 
 /* M = 2, 3 and P = 3.5, 4: min(P1, M0) = 2 is less than min(P0, M1) = 3, so recv0 goes first, which
  * takes 2 + 3.5 + 4. With messages alone at half the speed recv1 would: 4 is not less than 3.5. */
-START_TEST(tac_slows_ops_as_it_slows_messages)
+TEST(tac_slows_ops_as_it_slows_messages)
 {
     uint32_t r0 = message(2), r1 = message(3);
     double slowness[256];
@@ -213,14 +210,13 @@ START_TEST(tac_slows_ops_as_it_slows_messages)
     fr_run_free(r);
     fr_plan_free(slow);
 }
-END_TEST
 
 /* No op needs one receive alone: P = 0, so Mp decides. X needs {0, 2}: 5 + 1 = 6; Y needs {1, 2}: 2
  * + 1 = 3; Z needs all and 3. So Mp = 6, 3, 3 and 6 + 2 + 1 ... = 11 for recv 3: first recv 1, as
  * equal ones go by number. Now Y needs recv 2 alone, P = 4, which puts it before recv 0 (min(0, 1)
  * < min(4, 5)) and recv 3. Then recv 0 has P = 1 by X, recv 3 has none: recv 0, recv 3. tic: Mp = 2
  * for recv 0, 1 and 2, 4 for recv 3. */
-START_TEST(equal_receives_go_by_what_is_needed_together_with_them)
+TEST(equal_receives_go_by_what_is_needed_together_with_them)
 {
     uint32_t r[4];
 
@@ -232,7 +228,6 @@ START_TEST(equal_receives_go_by_what_is_needed_together_with_them)
     expect_numbers(FR_ORDER_TAC, (const uint32_t[]){2, 0, 1, 3}, 4);
     expect_numbers(FR_ORDER_TIC, (const uint32_t[]){0, 0, 0, 3}, 4);
 }
-END_TEST
 
 /* ---- against the plain way ---- */
 
@@ -269,7 +264,7 @@ static void draw(struct fr__rng *rng, struct fixture_tictac *k)
     }
 }
 
-START_TEST(tic_and_tac_equal_the_plain_way_on_random_partitions)
+TEST(tic_and_tac_equal_the_plain_way_on_random_partitions)
 {
     struct fixture_tictac *k = malloc(sizeof(*k));
     struct fr__rng rng;
@@ -293,13 +288,12 @@ START_TEST(tic_and_tac_equal_the_plain_way_on_random_partitions)
     }
     free(k);
 }
-END_TEST
 
 /* ---- how it is kept ---- */
 
 /* recv1 goes first, but is there only at 2 s; recv2 is held back until then, not until recv1 has
  * come: they share the link from 2 to 4 s. In the order `priority` recv2 goes at once. */
-START_TEST(a_transfer_waits_until_those_before_it_are_handed_over)
+TEST(a_transfer_waits_until_those_before_it_are_handed_over)
 {
     uint32_t late = fixture_compute(plan, 0, fixture_cost(plan, 2), 0);
     uint32_t recv2 = message(1), recv1 = fixture_message(plan, 0, 1, 1, late);
@@ -318,11 +312,10 @@ START_TEST(a_transfer_waits_until_those_before_it_are_handed_over)
     ck_assert_near(r->start_s[recv2], 0);
     fr_run_free(r);
 }
-END_TEST
 
 /* An op needs r0 and r1, which tic gives the same number, and a later one r2 too. r1 is there at 3
  * s: r0 does not wait for it, r2 does, though it could go at once. */
-START_TEST(transfers_of_one_number_do_not_wait_for_each_other)
+TEST(transfers_of_one_number_do_not_wait_for_each_other)
 {
     uint32_t late = fixture_compute(plan, 0, fixture_cost(plan, 3), 0);
     uint32_t r2 = message(1), r0 = message(1), r1 = fixture_message(plan, 0, 1, 1, late);
@@ -337,11 +330,10 @@ START_TEST(transfers_of_one_number_do_not_wait_for_each_other)
     ck_assert_near(r->start_s[r2], 3);
     fr_run_free(r);
 }
-END_TEST
 
 /* Where the plan sends one after the other, it still does with any number of channels: the example
  * takes 3 s without a limit, where two transfers side by side would end at 2 s, and it 4 s. */
-START_TEST(one_after_the_other_stays_so_in_the_new_order)
+TEST(one_after_the_other_stays_so_in_the_new_order)
 {
     uint32_t recv2 = message(1), recv1 = message(1), op1 = op(1, AFTER(recv1));
     uint32_t send2 = recv2 - 1, send1 = recv1 - 1;
@@ -358,9 +350,8 @@ START_TEST(one_after_the_other_stays_so_in_the_new_order)
     ck_assert_near(r->makespan_s, 3);
     fr_run_free(r);
 }
-END_TEST
 
-START_TEST(gradients_of_parameters_keep_the_plans_order)
+TEST(gradients_of_parameters_keep_the_plans_order)
 {
     struct fr_plan *out = NULL;
     const struct fr_run_options o = {.order = FR_ORDER_TAC};
@@ -375,9 +366,8 @@ START_TEST(gradients_of_parameters_keep_the_plans_order)
     ck_assert_uint_eq(fr_plan_view(out)->n_tasks, fr_plan_view(plan)->n_tasks);
     fr_plan_free(out);
 }
-END_TEST
 
-START_TEST(tac_without_times_is_refused)
+TEST(tac_without_times_is_refused)
 {
     struct fr_plan *out = NULL;
     struct fr_error err = {.text = ""};
@@ -388,11 +378,10 @@ START_TEST(tac_without_times_is_refused)
     ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_TAC, 0, NULL, NULL, &out, &n, &err), FR_EUSAGE);
     ck_assert_ptr_null(out);
 }
-END_TEST
 
 /* b's message goes back what a's brought, so it can never go before it, however urgent: to hold a
  * back for it would be a dead lock. tac would put it first (its op alone takes long). */
-START_TEST(what_depends_on_a_transfer_is_never_put_before_it)
+TEST(what_depends_on_a_transfer_is_never_put_before_it)
 {
     uint32_t a = message(1), there = op(1, AFTER(a));
     uint32_t back = fixture_message(plan, 1, 0, 1, there);
@@ -406,11 +395,10 @@ START_TEST(what_depends_on_a_transfer_is_never_put_before_it)
     ck_assert_near(makespan(FR_ORDER_TAC, 1), 14);
     ck_assert_near(makespan(FR_ORDER_TIC, 1), 14);
 }
-END_TEST
 
 /* Two iterations of the example: each has its own counters. The second begins when each device's
  * first is over: receives wait for their own device too, so it is the first one 3 s later. */
-START_TEST(every_iteration_counts_anew)
+TEST(every_iteration_counts_anew)
 {
     struct fr_plan *once, *twice = NULL;
     struct fr_run_options o;
@@ -430,7 +418,6 @@ START_TEST(every_iteration_counts_anew)
     fr_plan_free(twice);
     fr_plan_free(once);
 }
-END_TEST
 
 /* ---- what orders do to the time ---- */
 
@@ -440,7 +427,7 @@ END_TEST
  * more. */
 enum { ROW = 8, SEEDS = 40 };
 
-START_TEST(random_orders_spread_and_enforced_ones_do_not)
+TEST(random_orders_spread_and_enforced_ones_do_not)
 {
     uint32_t recvs[ROW], last = FR_NONE;
     double sum_s = 0, squares = 0, mean_s;
@@ -469,11 +456,10 @@ START_TEST(random_orders_spread_and_enforced_ones_do_not)
     ck_assert_double_gt(squares / SEEDS - mean_s * mean_s, 1); /* a second or more either way */
     ck_assert_double_gt(mean_s, ROW + 2);
 }
-END_TEST
 
 /* "Late input": on device 1, a goes before b by priority and waits 3 s for a message; b could run.
  * With priorities b runs 0-2, a 3-4; under `control` and `strict` b waits for a: 3-4, then 4-6. */
-START_TEST(control_waits_where_priorities_let_others_run)
+TEST(control_waits_where_priorities_let_others_run)
 {
     uint32_t a = op(1, AFTER(message(3)));
 
@@ -484,11 +470,10 @@ START_TEST(control_waits_where_priorities_let_others_run)
     ck_assert_near(makespan(FR_ORDER_CONTROL, 0), 6);
     ck_assert_near(makespan(FR_ORDER_STRICT, 0), 6);
 }
-END_TEST
 
 /* "Two streams": what strict keeps on each stream by itself, control keeps on the device. The
  * second stream's task, 1 by priority, need not wait under strict. */
-START_TEST(control_chains_a_device_where_strict_keeps_each_stream)
+TEST(control_chains_a_device_where_strict_keeps_each_stream)
 {
     uint32_t other;
 
@@ -499,13 +484,12 @@ START_TEST(control_chains_a_device_where_strict_keeps_each_stream)
     ck_assert_near(makespan(FR_ORDER_STRICT, 0), 1);
     ck_assert_near(makespan(FR_ORDER_CONTROL, 0), 2);
 }
-END_TEST
 
 /* "Long filler" (an anomaly of list scheduling; R. Graham, SIAM J. Appl. Math. 17(2), 1969): on
  * device 0 long (10 s) is ready at once, short (1 s, goes before it) at 1 s; device 1 works 10 s
  * after short. Not to idle costs 9 s: priority runs long 0-10, short 10-11, the rest 11-21; strict
  * short 1-2, the rest 2-12, long 2-12. */
-START_TEST(a_device_that_never_idles_may_end_later)
+TEST(a_device_that_never_idles_may_end_later)
 {
     uint32_t ready = fixture_compute(plan, 1, second, 0);
     uint32_t brief = fixture_compute(plan, 0, second, 0);
@@ -519,9 +503,8 @@ START_TEST(a_device_that_never_idles_may_end_later)
     ck_assert_near(makespan(FR_ORDER_STRICT, 0), 12);
     ck_assert_near(makespan(FR_ORDER_CONTROL, 0), 12);
 }
-END_TEST
 
-START_TEST(control_against_a_dependency_is_a_circle)
+TEST(control_against_a_dependency_is_a_circle)
 {
     uint32_t a = fixture_compute(plan, 0, second, 1), b = fixture_compute(plan, 0, second, 0);
     struct fr_plan *out = NULL;
@@ -534,9 +517,8 @@ START_TEST(control_against_a_dependency_is_a_circle)
                      FR_ERANGE);
     ck_assert_msg(strstr(err.text, "a cycle of tasks") != NULL, "%s", err.text);
 }
-END_TEST
 
-START_TEST(an_empty_plan_and_one_task_can_be_ordered)
+TEST(an_empty_plan_and_one_task_can_be_ordered)
 {
     for (int n = 0; n < 2; n++) {
         if (n == 1) {
@@ -549,7 +531,6 @@ START_TEST(an_empty_plan_and_one_task_can_be_ordered)
             ck_assert_near(makespan((enum fr_order)order, 1), n);
     }
 }
-END_TEST
 
 int main(void)
 {
@@ -557,24 +538,6 @@ int main(void)
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, tic_cannot_tell_two_receives_of_one_op_apart_but_tac_can);
-    tcase_add_test(c, the_better_of_two_orders_takes_3_seconds_and_the_other_4);
-    tcase_add_test(c, tac_weighs_times_of_receives_against_what_they_let_run);
-    tcase_add_test(c, tac_slows_ops_as_it_slows_messages);
-    tcase_add_test(c, equal_receives_go_by_what_is_needed_together_with_them);
-    tcase_add_test(c, tic_and_tac_equal_the_plain_way_on_random_partitions);
-    tcase_add_test(c, a_transfer_waits_until_those_before_it_are_handed_over);
-    tcase_add_test(c, transfers_of_one_number_do_not_wait_for_each_other);
-    tcase_add_test(c, one_after_the_other_stays_so_in_the_new_order);
-    tcase_add_test(c, gradients_of_parameters_keep_the_plans_order);
-    tcase_add_test(c, tac_without_times_is_refused);
-    tcase_add_test(c, what_depends_on_a_transfer_is_never_put_before_it);
-    tcase_add_test(c, every_iteration_counts_anew);
-    tcase_add_test(c, random_orders_spread_and_enforced_ones_do_not);
-    tcase_add_test(c, control_waits_where_priorities_let_others_run);
-    tcase_add_test(c, control_chains_a_device_where_strict_keeps_each_stream);
-    tcase_add_test(c, a_device_that_never_idles_may_end_later);
-    tcase_add_test(c, control_against_a_dependency_is_a_circle);
-    tcase_add_test(c, an_empty_plan_and_one_task_can_be_ordered);
+    add_tests(c);
     return run_case(c, "sim/order");
 }

@@ -126,7 +126,7 @@ static struct fr_run_options any_options(struct random_plan *j, struct fr_interf
     return o;
 }
 
-START_TEST(any_plan_passes_every_check_and_repeats_to_the_bit)
+TEST(any_plan_passes_every_check_and_repeats_to_the_bit)
 {
     struct random_count n = {0, 0};
 
@@ -157,9 +157,8 @@ START_TEST(any_plan_passes_every_check_and_repeats_to_the_bit)
     }
     random_say("any_plan_passes_every_check_and_repeats_to_the_bit", &n);
 }
-END_TEST
 
-START_TEST(every_ready_order_finishes_and_keeps_the_bound)
+TEST(every_ready_order_finishes_and_keeps_the_bound)
 {
     struct random_count n = {0, 0};
 
@@ -184,14 +183,13 @@ START_TEST(every_ready_order_finishes_and_keeps_the_bound)
     }
     random_say("every_ready_order_finishes_and_keeps_the_bound", &n);
 }
-END_TEST
 
 /* The orders that are passes: whatever receives, streams and messages back and forth a plan has, it
  * runs to its end, under any limit of channels; with one, U and L of TicTac (sim/analysis/totals.c)
  * hold the time between them but for launches, of which there are none. Messages on streams of
  * their own may wait for each other in a circle in any order but the plan's, so they have none
  * here. */
-START_TEST(every_order_that_is_a_pass_finishes)
+TEST(every_order_that_is_a_pass_finishes)
 {
     struct random_count n = {0, 0};
 
@@ -223,11 +221,10 @@ START_TEST(every_order_that_is_a_pass_finishes)
     }
     random_say("every_order_that_is_a_pass_finishes", &n);
 }
-END_TEST
 
 /* Several iterations of any plan finish under every ready order; fr_simulate checks by itself that
  * the parts of the last one sum to its time and that no bound is above its time. */
-START_TEST(iterations_of_any_plan_finish_and_add_up)
+TEST(iterations_of_any_plan_finish_and_add_up)
 {
     struct random_count n = {0, 0};
 
@@ -253,7 +250,6 @@ START_TEST(iterations_of_any_plan_finish_and_add_up)
     }
     random_say("iterations_of_any_plan_finish_and_add_up", &n);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -336,7 +332,7 @@ static void peak_is_right(const struct random_plan *j, const struct fr_run *r, u
 
 /* Buffers come at the start of a task, so that the times say all. Tasks of no duration are left
  * out: they would take several turns at one instant. */
-START_TEST(peaks_are_those_of_the_starts_and_ends)
+TEST(peaks_are_those_of_the_starts_and_ends)
 {
     struct random_shape shape = random_plain;
     struct random_count n = {0, 0};
@@ -357,17 +353,12 @@ START_TEST(peaks_are_those_of_the_starts_and_ends)
     }
     random_say("peaks_are_those_of_the_starts_and_ends", &n);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("random");
 
     tcase_set_timeout(c, 120);
-    tcase_add_test(c, any_plan_passes_every_check_and_repeats_to_the_bit);
-    tcase_add_test(c, every_ready_order_finishes_and_keeps_the_bound);
-    tcase_add_test(c, every_order_that_is_a_pass_finishes);
-    tcase_add_test(c, iterations_of_any_plan_finish_and_add_up);
-    tcase_add_test(c, peaks_are_those_of_the_starts_and_ends);
+    add_tests(c);
     return run_case(c, "sim/random");
 }

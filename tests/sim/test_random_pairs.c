@@ -35,7 +35,7 @@ static void compare(uint64_t seed, const struct random_shape *as_is,
 }
 
 /* Powers of two leave all digits as they are. */
-START_TEST(twice_the_bandwidth_for_twice_the_bytes_changes_nothing)
+TEST(twice_the_bandwidth_for_twice_the_bytes_changes_nothing)
 {
     struct random_shape as_is = random_plain, changed;
     struct random_count n = {0, 0};
@@ -50,9 +50,8 @@ START_TEST(twice_the_bandwidth_for_twice_the_bytes_changes_nothing)
     }
     random_say("twice_the_bandwidth_for_twice_the_bytes_changes_nothing", &n);
 }
-END_TEST
 
-START_TEST(all_times_and_bytes_doubled_double_every_time)
+TEST(all_times_and_bytes_doubled_double_every_time)
 {
     struct random_shape as_is = random_plain, changed;
     struct random_count n = {0, 0};
@@ -68,11 +67,10 @@ START_TEST(all_times_and_bytes_doubled_double_every_time)
     }
     random_say("all_times_and_bytes_doubled_double_every_time", &n);
 }
-END_TEST
 
 /* Rounding may differ, and in `fifo` and `priority` decide which of two tasks runs first, so the
  * order is strict. Rings go in rank order: the search for rings may prefer low numbers. */
-START_TEST(other_numbers_for_the_devices_change_nothing_on_a_star)
+TEST(other_numbers_for_the_devices_change_nothing_on_a_star)
 {
     struct random_shape as_is = random_plain, changed;
     struct fr_run_options o = random_options();
@@ -87,13 +85,12 @@ START_TEST(other_numbers_for_the_devices_change_nothing_on_a_star)
         compare(seed, &as_is, &changed, &o, 0, &n);
     random_say("other_numbers_for_the_devices_change_nothing_on_a_star", &n);
 }
-END_TEST
 
 /* ---- two ways to one answer ---- */
 
 /* On a star or a pair, with one message at a time in and out of each device, no link carries
  * two. */
-START_TEST(flow_equals_analytic_where_no_link_is_shared)
+TEST(flow_equals_analytic_where_no_link_is_shared)
 {
     struct random_shape shape = random_plain;
     struct random_count n = {0, 0};
@@ -115,7 +112,6 @@ START_TEST(flow_equals_analytic_where_no_link_is_shared)
     }
     random_say("flow_equals_analytic_where_no_link_is_shared", &n);
 }
-END_TEST
 
 /* One collective after the other over the first devices of a cluster, of any size. A ring in rank
  * order enters and leaves each host and each leaf of the tree once: it shares no link. Nor does an
@@ -147,7 +143,7 @@ static void draw_collectives_in_turn(struct random_plan *j)
     fixture_finish(j->plan);
 }
 
-START_TEST(closed_forms_equal_the_steps_where_no_link_is_shared)
+TEST(closed_forms_equal_the_steps_where_no_link_is_shared)
 {
     struct random_count n = {0, 0};
 
@@ -178,14 +174,13 @@ START_TEST(closed_forms_equal_the_steps_where_no_link_is_shared)
     }
     random_say("closed_forms_equal_the_steps_where_no_link_is_shared", &n);
 }
-END_TEST
 
 /* ---- objects used again, runs that stop ---- */
 
 /* An object that is used again, after runs of all kinds and after some that were stopped or that
  * failed, gives what a new one does, to the bit; and from the second run on it searches for
  * nothing. */
-START_TEST(an_object_used_again_gives_the_same_runs)
+TEST(an_object_used_again_gives_the_same_runs)
 {
     static const unsigned stop_at[] = {0, 3, 1};
     struct random_count n = {0, 0};
@@ -233,10 +228,9 @@ START_TEST(an_object_used_again_gives_the_same_runs)
     }
     random_say("an_object_used_again_gives_the_same_runs", &n);
 }
-END_TEST
 
 /* A run that is stopped has gone as far as the whole one, and bounds it from below. */
-START_TEST(a_stopped_run_is_the_beginning_of_the_whole_one)
+TEST(a_stopped_run_is_the_beginning_of_the_whole_one)
 {
     struct random_count n = {0, 0};
 
@@ -269,19 +263,12 @@ START_TEST(a_stopped_run_is_the_beginning_of_the_whole_one)
     }
     random_say("a_stopped_run_is_the_beginning_of_the_whole_one", &n);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("random_pairs");
 
     tcase_set_timeout(c, 120);
-    tcase_add_test(c, twice_the_bandwidth_for_twice_the_bytes_changes_nothing);
-    tcase_add_test(c, all_times_and_bytes_doubled_double_every_time);
-    tcase_add_test(c, other_numbers_for_the_devices_change_nothing_on_a_star);
-    tcase_add_test(c, flow_equals_analytic_where_no_link_is_shared);
-    tcase_add_test(c, closed_forms_equal_the_steps_where_no_link_is_shared);
-    tcase_add_test(c, an_object_used_again_gives_the_same_runs);
-    tcase_add_test(c, a_stopped_run_is_the_beginning_of_the_whole_one);
+    add_tests(c);
     return run_case(c, "sim/random_pairs");
 }

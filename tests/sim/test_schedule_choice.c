@@ -115,7 +115,7 @@ static double formula(const struct asked *a, uint32_t n, double links, uint32_t 
 }
 
 /* Rounds in which each rank sends one message and gets one: nothing shares a link of a star. */
-START_TEST(steps_take_their_formula_where_no_link_is_shared)
+TEST(steps_take_their_formula_where_no_link_is_shared)
 {
     static const char *const NAMES[] = {"halving-doubling",   "rabenseifner", "bruck",   "pairwise",
                                         "neighbour-exchange", "pat",          "binomial"};
@@ -143,10 +143,9 @@ START_TEST(steps_take_their_formula_where_no_link_is_shared)
         fr_topo_free(star);
     }
 }
-END_TEST
 
 /* Of 17 MiB a lane has 17 chunks of 512 KiB. One tree and its broadcast share no link of a mesh. */
-START_TEST(pipelines_take_their_formula_where_no_link_is_shared)
+TEST(pipelines_take_their_formula_where_no_link_is_shared)
 {
     const enum fr_collective_kind kinds[] = {FR_ALL_REDUCE, FR_BROADCAST, FR_REDUCE};
 
@@ -166,10 +165,9 @@ START_TEST(pipelines_take_their_formula_where_no_link_is_shared)
         fr_topo_free(topo);
     }
 }
-END_TEST
 
 /* Each rank sends and gets n - 1 messages at once through its one port: a + (n-1)/n S b. */
-START_TEST(direct_messages_share_the_port)
+TEST(direct_messages_share_the_port)
 {
     for (uint32_t n = 2; n <= 17; n++) {
         struct fr_topo *star = fixture_star(n, BW, LAT);
@@ -183,10 +181,9 @@ START_TEST(direct_messages_share_the_port)
         fr_topo_free(star);
     }
 }
-END_TEST
 
 /* The trees' time grows as the logarithm of the ranks, the ring's as their number. */
-START_TEST(small_sums_by_trees_take_the_logarithm)
+TEST(small_sums_by_trees_take_the_logarithm)
 {
     for (uint32_t n = 4; n <= 64; n *= 4) {
         struct fr_topo *star = mesh(n, false);
@@ -199,10 +196,9 @@ START_TEST(small_sums_by_trees_take_the_logarithm)
         fr_topo_free(star);
     }
 }
-END_TEST
 
 /* Of a 16 MiB all-reduce each of 8 GPUs sends S (1 + 1/8) through the NVSwitch; a ring 1.75 S. */
-START_TEST(an_nvswitch_sums_faster_than_a_ring)
+TEST(an_nvswitch_sums_faster_than_a_ring)
 {
     struct fr_error err = {.text = ""};
     struct asked a = {.kind = FR_ALL_REDUCE, .network = FR_NETWORK_FLOW, .bytes = 256 << 20};
@@ -223,9 +219,8 @@ START_TEST(an_nvswitch_sums_faster_than_a_ring)
     ck_assert_double_gt(seconds(cluster, 32, &a), (256 << 20) / 50e9);
     fr_topo_free(cluster);
 }
-END_TEST
 
-START_TEST(every_algorithm_runs_on_a_cluster_and_counts_its_bytes)
+TEST(every_algorithm_runs_on_a_cluster_and_counts_its_bytes)
 {
     struct fr_error err = {.text = ""};
     struct fr_topo *t = NULL;
@@ -252,10 +247,9 @@ START_TEST(every_algorithm_runs_on_a_cluster_and_counts_its_bytes)
             }
     fr_topo_free(t);
 }
-END_TEST
 
 /* LL: 6.6 us to start, twice the bytes, hops of at least .6 us over NVLink (NCCL's tuning.cc). */
-START_TEST(a_protocol_has_its_latency_and_its_bytes)
+TEST(a_protocol_has_its_latency_and_its_bytes)
 {
     struct fr_topo *t = mesh(2, true);
     struct asked a = {.algorithm = "ring",
@@ -269,11 +263,10 @@ START_TEST(a_protocol_has_its_latency_and_its_bytes)
     ck_near(seconds(t, 2, &a), 14e-6 + LAT + 16. / 15 * 1e6 / BW);
     fr_topo_free(t);
 }
-END_TEST
 
 /* GPU 4 of a DGX-1 has NVLinks to GPU 0 alone among the first five. Its ring goes through 0, both
  * ways at two links each, 24 GB/s a link: 8 / 5 of the bytes in each direction's half. */
-START_TEST(rings_go_through_a_gpu_as_nccls_do)
+TEST(rings_go_through_a_gpu_as_nccls_do)
 {
     static const char *const PROTOCOLS[] = {NULL, "Simple"};
     struct fr_topo *dgx;
@@ -294,11 +287,10 @@ START_TEST(rings_go_through_a_gpu_as_nccls_do)
     }
     fr_topo_free(dgx);
 }
-END_TEST
 
 /* One NVSwitch joins the trays of a rack: an all-reduce is summed in it, S (1 + 1/16) each way, and
  * no tree goes from tray to tray. */
-START_TEST(a_rack_is_one_machine_to_nvls)
+TEST(a_rack_is_one_machine_to_nvls)
 {
     struct asked a = {
         .algorithm = "nvls", .kind = FR_ALL_REDUCE, .network = FR_NETWORK_FLOW, .bytes = 1e9};
@@ -315,7 +307,6 @@ START_TEST(a_rack_is_one_machine_to_nvls)
     ck_assert_double_le(s, a.bytes * (1 + 1.0 / 16) / least_Bps * 1.1);
     fr_topo_free(rack);
 }
-END_TEST
 
 /* Two machines of four GPUs, a link for each pair, those between the machines 20 times as late. */
 static struct fr_topo *near_and_far(void)
@@ -345,7 +336,7 @@ static struct fr_topo *near_and_far(void)
  * sends every other of its 14 one (20 a + g) later, and one near hop is before the first or behind
  * the last: 7 (20 a + g) + (a + g). By LL there may be eight, and no hop waits: a block's 14 hops
  * have at most 4 far ones. */
-START_TEST(a_slow_hop_of_a_ring_is_waited_for_as_often_as_buffers_are_full)
+TEST(a_slow_hop_of_a_ring_is_waited_for_as_often_as_buffers_are_full)
 {
     struct fr_topo *topo = near_and_far();
     double g = .1 * LAT, base_us[] = {8.4, 6.6}, bytes = 8 * g * BW;
@@ -368,9 +359,8 @@ START_TEST(a_slow_hop_of_a_ring_is_waited_for_as_often_as_buffers_are_full)
         }
     fr_topo_free(topo);
 }
-END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+TEST(what_cannot_be_is_refused)
 {
     static const struct {
         const char *algorithm, *protocol, *message;
@@ -401,23 +391,12 @@ START_TEST(what_cannot_be_is_refused)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("way");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, steps_take_their_formula_where_no_link_is_shared);
-    tcase_add_test(c, pipelines_take_their_formula_where_no_link_is_shared);
-    tcase_add_test(c, direct_messages_share_the_port);
-    tcase_add_test(c, small_sums_by_trees_take_the_logarithm);
-    tcase_add_test(c, an_nvswitch_sums_faster_than_a_ring);
-    tcase_add_test(c, every_algorithm_runs_on_a_cluster_and_counts_its_bytes);
-    tcase_add_test(c, a_protocol_has_its_latency_and_its_bytes);
-    tcase_add_test(c, rings_go_through_a_gpu_as_nccls_do);
-    tcase_add_test(c, a_rack_is_one_machine_to_nvls);
-    tcase_add_test(c, a_slow_hop_of_a_ring_is_waited_for_as_often_as_buffers_are_full);
-    tcase_add_test(c, what_cannot_be_is_refused);
+    add_tests(c);
     return run_case(c, "sim/schedule_choice");
 }

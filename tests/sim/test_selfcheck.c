@@ -62,15 +62,14 @@ static void finds(const char *text)
     ck_assert_msg(strstr(err.text, text) != NULL, "'%s' does not hold '%s'", err.text, text);
 }
 
-START_TEST(a_sound_run_passes)
+TEST(a_sound_run_passes)
 {
     ck_assert_double_eq_tol(run->makespan_s, 4, 1e-9);
     ck_assert_int_eq(fr__self_check(plan, &copy, expected, NULL), FR_OK);
 }
-END_TEST
 
 /* The first link carried as much as it can in the makespan; a little more is found. */
-START_TEST(a_link_that_carried_more_than_it_can_is_found)
+TEST(a_link_that_carried_more_than_it_can_is_found)
 {
     double Bps[16], could_bytes;
     struct fr_error err = {.text = ""};
@@ -86,81 +85,70 @@ START_TEST(a_link_that_carried_more_than_it_can_is_found)
     ck_assert_msg(strstr(err.text, "self-check 'links': link ") && strstr(err.text, "150 %"),
                   "'%s'", err.text);
 }
-END_TEST
 
-START_TEST(a_task_that_starts_before_its_predecessor_ends_is_found)
+TEST(a_task_that_starts_before_its_predecessor_ends_is_found)
 {
     start_s[3] = 2.5;
     finds("self-check 'order': 'task 3' starts at 2.5 s, before 'recv task 2' ends at 3 s");
 }
-END_TEST
 
-START_TEST(a_task_that_ends_before_it_starts_is_found)
+TEST(a_task_that_ends_before_it_starts_is_found)
 {
     end_s[3] = 2;
     finds("self-check 'order': 'task 3' runs from 3 s to 2 s");
 }
-END_TEST
 
-START_TEST(a_task_that_never_ran_is_found)
+TEST(a_task_that_never_ran_is_found)
 {
     start_s[0] = -1;
     finds("self-check 'order': 'task 0' runs from -1 s");
 }
-END_TEST
 
-START_TEST(lost_idle_time_is_found)
+TEST(lost_idle_time_is_found)
 {
     devices[1].idle_s -= 0.5;
     finds("self-check 'account': h1 was busy or idle for 3.5 s of 4 s");
 }
-END_TEST
 
-START_TEST(compute_time_that_no_task_took_is_found)
+TEST(compute_time_that_no_task_took_is_found)
 {
     devices[0].compute_s += 0.25;
     devices[0].idle_s -= 0.25;
     finds("self-check 'account': h0 computed for 2.25 s, its tasks take 2 s");
 }
-END_TEST
 
-START_TEST(an_iteration_that_is_not_accounted_for_is_found)
+TEST(an_iteration_that_is_not_accounted_for_is_found)
 {
     devices[1].iteration.idle_s -= 0.5;
     finds("self-check 'account': h1 was busy or idle for 3.5 s of an iteration of 4 s");
 }
-END_TEST
 
-START_TEST(lost_bytes_are_found)
+TEST(lost_bytes_are_found)
 {
     link_bytes[0] -= 1000;
     finds("self-check 'bytes': link h0>h1 carried 999999000 bytes instead of 1000000000");
 }
-END_TEST
 
-START_TEST(a_buffer_left_behind_is_found)
+TEST(a_buffer_left_behind_is_found)
 {
     devices[0].end_bytes = 8;
     finds("self-check 'memory': h0 ends with 8 bytes (peak 1000000000), its persistent buffers are "
           "0");
 }
-END_TEST
 
-START_TEST(a_run_shorter_than_the_bound_is_found)
+TEST(a_run_shorter_than_the_bound_is_found)
 {
     copy.makespan_bound_s = 4.001;
     finds("self-check 'bound': the run took 4 s, below the lower bound 4.001 s");
 }
-END_TEST
 
-START_TEST(an_iteration_shorter_than_its_bound_is_found)
+TEST(an_iteration_shorter_than_its_bound_is_found)
 {
     copy.lower_bound_s = 4.001;
     finds("self-check 'bound': an iteration took 4 s, below its lower bound 4.001 s");
 }
-END_TEST
 
-START_TEST(parts_that_do_not_sum_to_the_iteration_are_found)
+TEST(parts_that_do_not_sum_to_the_iteration_are_found)
 {
     double parts_s[64] = {3, 1.5};
 
@@ -169,25 +157,12 @@ START_TEST(parts_that_do_not_sum_to_the_iteration_are_found)
     parts_s[1] = 1;
     ck_assert_int_eq(fr__self_check(plan, &copy, expected, NULL), FR_OK);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("selfcheck");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, a_sound_run_passes);
-    tcase_add_test(c, a_link_that_carried_more_than_it_can_is_found);
-    tcase_add_test(c, a_task_that_starts_before_its_predecessor_ends_is_found);
-    tcase_add_test(c, a_task_that_ends_before_it_starts_is_found);
-    tcase_add_test(c, a_task_that_never_ran_is_found);
-    tcase_add_test(c, lost_idle_time_is_found);
-    tcase_add_test(c, an_iteration_that_is_not_accounted_for_is_found);
-    tcase_add_test(c, an_iteration_shorter_than_its_bound_is_found);
-    tcase_add_test(c, compute_time_that_no_task_took_is_found);
-    tcase_add_test(c, lost_bytes_are_found);
-    tcase_add_test(c, a_buffer_left_behind_is_found);
-    tcase_add_test(c, a_run_shorter_than_the_bound_is_found);
-    tcase_add_test(c, parts_that_do_not_sum_to_the_iteration_are_found);
+    add_tests(c);
     return run_case(c, "sim/selfcheck");
 }

@@ -60,7 +60,7 @@ static void ck_slopes(struct fr_plan *p, const struct fr_run_options *o, double 
     free(slowness);
 }
 
-START_TEST(an_op_counts_for_what_bounds_it)
+TEST(an_op_counts_for_what_bounds_it)
 {
     struct fr_topo *t = fixture_pair(1e9, 0);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -84,9 +84,8 @@ START_TEST(an_op_counts_for_what_bounds_it)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(a_roofline_has_two_finite_sides)
+TEST(a_roofline_has_two_finite_sides)
 {
     struct fr_topo *t = fixture_pair(1e9, 0);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -100,10 +99,9 @@ START_TEST(a_roofline_has_two_finite_sides)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* With memory four times as fast, a roofline of 2 s and 3 s turns: max(2, 3/4). */
-START_TEST(a_faster_resource_leaves_the_other_side_of_the_roofline)
+TEST(a_faster_resource_leaves_the_other_side_of_the_roofline)
 {
     struct fr_topo *t = fixture_pair(1e9, 0);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -129,10 +127,9 @@ START_TEST(a_faster_resource_leaves_the_other_side_of_the_roofline)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Five launches of 10 s, the ops take 1 s: the last starts at 50 s, whatever ran before. */
-START_TEST(a_host_bound_device_is_made_of_launches)
+TEST(a_host_bound_device_is_made_of_launches)
 {
     struct fr_topo *t = fixture_pair(1e9, 0);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -152,10 +149,9 @@ START_TEST(a_host_bound_device_is_made_of_launches)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* h0 to h1 over the hub: 2 links of 3 s latency and 1e9 B/s each; 5e9 bytes. */
-START_TEST(a_message_is_latencies_and_bytes)
+TEST(a_message_is_latencies_and_bytes)
 {
     struct fr_topo *t = fixture_star(2, 1e9, 3);
 
@@ -179,13 +175,12 @@ START_TEST(a_message_is_latencies_and_bytes)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 /* Messages A (h0 to h2, from 0) and B (h1 to h2, from c = 1 s on), 4e9 bytes each, share the last
  * link of C = 1e9 B/s. A ends when C c + C/2 (t - c) = 4e9: t_A = 8 - c = 7 s. B ends when the link
  * has moved everything: 8 s, however long c is. So c counts nothing for B, and less than nothing
  * for A: the later B comes, the sooner A ends. */
-START_TEST(a_shared_link_delays_by_what_it_moves_not_by_when_it_was_asked)
+TEST(a_shared_link_delays_by_what_it_moves_not_by_when_it_was_asked)
 {
     for (int last = 0; last < 2; last++) {
         struct fr_topo *t = fixture_star(3, 1e9, 0);
@@ -209,10 +204,9 @@ START_TEST(a_shared_link_delays_by_what_it_moves_not_by_when_it_was_asked)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 /* One channel: B waits until A has gone, so both count. */
-START_TEST(a_message_that_waits_for_a_channel_starts_with_the_end_of_another)
+TEST(a_message_that_waits_for_a_channel_starts_with_the_end_of_another)
 {
     struct fr_topo *t = fixture_star(3, 1e9, 0.5);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -233,11 +227,10 @@ START_TEST(a_message_that_waits_for_a_channel_starts_with_the_end_of_another)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* All-reduce of 8e9 bytes among 4 after 1 s of compute: 6 rounds of 2 links' latency (0.25 s each)
  * and 2e9 bytes. */
-START_TEST(a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed)
+TEST(a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed)
 {
     struct fr_topo *t = fixture_star(4, 1e9, 0.25);
 
@@ -263,10 +256,9 @@ START_TEST(a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 /* 3 s after 1 s of compute, of which 2 grow with the bytes. */
-START_TEST(a_collective_with_a_cost_is_the_bandwidth_of_its_bytes_and_latency_else)
+TEST(a_collective_with_a_cost_is_the_bandwidth_of_its_bytes_and_latency_else)
 {
     struct fr_topo *t = fixture_star(4, 1e9, 0.25);
     struct fr_plan *p = fr_plan_new(t, NULL);
@@ -287,10 +279,9 @@ START_TEST(a_collective_with_a_cost_is_the_bandwidth_of_its_bytes_and_latency_el
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* The interval of the last iteration, not the time since the start. */
-START_TEST(several_iterations_give_the_parts_of_one)
+TEST(several_iterations_give_the_parts_of_one)
 {
     struct fr_topo *t = fixture_pair(1e9, 0);
     struct fr_plan *p = fr_plan_new(t, NULL), *many = NULL;
@@ -310,7 +301,6 @@ START_TEST(several_iterations_give_the_parts_of_one)
     fr_plan_free(p);
     fr_topo_free(t);
 }
-END_TEST
 
 /* xorshift64 (Marsaglia, 2003): any stream of numbers does */
 static uint32_t draw(uint64_t *x, uint32_t n)
@@ -410,7 +400,7 @@ static void ck_random_plan(const struct fr_topo *t, uint64_t *x)
     fr_plan_free(p);
 }
 
-START_TEST(random_plans_on_a_fat_tree_have_parts_that_are_slopes)
+LOOP_TEST(random_plans_on_a_fat_tree_have_parts_that_are_slopes, 0, 20)
 {
     uint64_t x = (uint64_t)(_i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     struct fr_topo *t = fixture_fat_tree(2, 4, 2, 1e9, 1e-3);
@@ -418,10 +408,9 @@ START_TEST(random_plans_on_a_fat_tree_have_parts_that_are_slopes)
     ck_random_plan(t, &x);
     fr_topo_free(t);
 }
-END_TEST
 
 /* A flow may get what others, held back on links of another kind, leave over. */
-START_TEST(random_plans_on_links_of_two_kinds_have_parts_that_are_slopes)
+LOOP_TEST(random_plans_on_links_of_two_kinds_have_parts_that_are_slopes, 0, 40)
 {
     uint64_t x = (uint64_t)(_i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     struct fr_topo *t = two_kinds(&x);
@@ -429,12 +418,11 @@ START_TEST(random_plans_on_links_of_two_kinds_have_parts_that_are_slopes)
     ck_random_plan(t, &x);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Two resources of 10 and 6: a flow over the first alone, then one over both, which halves the
  * first one's rate; when that has gone, the second is bounded by the narrower resource. */
 /* Of a thousand plans some are steep: there the sum still holds, and no part is out of bounds. */
-START_TEST(steep_slopes_are_given_up_and_counted)
+TEST(steep_slopes_are_given_up_and_counted)
 {
     unsigned n_rough = 0;
 
@@ -460,9 +448,8 @@ START_TEST(steep_slopes_are_given_up_and_counted)
     ck_assert_uint_gt(n_rough, 0);
     ck_assert_uint_lt(n_rough, 100);
 }
-END_TEST
 
-START_TEST(the_solver_lists_the_flows_whose_rates_change)
+TEST(the_solver_lists_the_flows_whose_rates_change)
 {
     static const double capacity_Bps[] = {10, 6};
     static const uint32_t both[] = {0, 1};
@@ -496,9 +483,8 @@ START_TEST(the_solver_lists_the_flows_whose_rates_change)
     ck_assert_uint_eq(n, 0);
     fr__maxmin_free(m);
 }
-END_TEST
 
-START_TEST(resources_have_numbers_and_names)
+TEST(resources_have_numbers_and_names)
 {
     struct fr_topo *t = fixture_pair(1e9, 0);
     char name[80];
@@ -514,26 +500,11 @@ START_TEST(resources_have_numbers_and_names)
     ck_assert_int_eq(fr_resource_at(t, MEASURED).device_what, FR_DEVICE_MEASURED);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("sensitivity");
 
-    tcase_add_test(c, an_op_counts_for_what_bounds_it);
-    tcase_add_test(c, a_roofline_has_two_finite_sides);
-    tcase_add_test(c, a_faster_resource_leaves_the_other_side_of_the_roofline);
-    tcase_add_test(c, a_host_bound_device_is_made_of_launches);
-    tcase_add_test(c, a_message_is_latencies_and_bytes);
-    tcase_add_test(c, a_shared_link_delays_by_what_it_moves_not_by_when_it_was_asked);
-    tcase_add_test(c, a_message_that_waits_for_a_channel_starts_with_the_end_of_another);
-    tcase_add_test(c, a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed);
-    tcase_add_test(c, a_collective_with_a_cost_is_the_bandwidth_of_its_bytes_and_latency_else);
-    tcase_add_test(c, several_iterations_give_the_parts_of_one);
-    tcase_add_loop_test(c, random_plans_on_a_fat_tree_have_parts_that_are_slopes, 0, 20);
-    tcase_add_loop_test(c, random_plans_on_links_of_two_kinds_have_parts_that_are_slopes, 0, 40);
-    tcase_add_test(c, steep_slopes_are_given_up_and_counted);
-    tcase_add_test(c, the_solver_lists_the_flows_whose_rates_change);
-    tcase_add_test(c, resources_have_numbers_and_names);
+    add_tests(c);
     return run_case(c, "sim/sensitivity");
 }

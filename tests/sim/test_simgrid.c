@@ -170,15 +170,14 @@ static void ring(const char *platform_name, uint32_t n, double makespan_s)
     free(members);
 }
 
-START_TEST(small_task_graphs_end_when_simgrids_do)
+TEST(small_task_graphs_end_when_simgrids_do)
 {
     replay_dag(folder[0], "dag_n200_g8", "star8", 0, 0, 2e-9);
     replay_dag(folder[0], "dag_n200_g64", "ft64", 0, 0, 2e-9);
 }
-END_TEST
 
 /* truth.csv: exact for the stars, stable at 1e-9 for n1000_g64, 1e-4 relative for n10000_g64 */
-START_TEST(large_task_graphs_end_when_simgrids_do)
+TEST(large_task_graphs_end_when_simgrids_do)
 {
     char dir[512];
 
@@ -188,9 +187,8 @@ START_TEST(large_task_graphs_end_when_simgrids_do)
     replay_dag(dir, "dag_n1000_g64", "ft64", 0.012407701, 1e-7, 2e-9);
     replay_dag(dir, "dag_n10000_g64", "ft64", 0.120491579, 1e-4, 0);
 }
-END_TEST
 
-START_TEST(flows_end_when_simgrids_do)
+TEST(flows_end_when_simgrids_do)
 {
     char dir[512];
 
@@ -198,10 +196,9 @@ START_TEST(flows_end_when_simgrids_do)
     replay_flows(dir, "flows_f100", "ft256", 0.010746465, 0.004593989, 2e-9);
     replay_flows(dir, "flows_f1000", "ft256", 0.046109064, 0.017008973, 2e-9);
 }
-END_TEST
 
 /* truth.csv, ring of 100 MB: 2 (P-1) (floor(1e8/P)/12.5e9 + 2e-6) */
-START_TEST(rings_end_when_simgrids_do)
+TEST(rings_end_when_simgrids_do)
 {
     ring("star8", 8, 0.014028000);
     ring("star16", 16, 0.015060000);
@@ -212,7 +209,6 @@ START_TEST(rings_end_when_simgrids_do)
     ring("star512", 512, 0.018012709);
     ring("ft512", 512, 0.015968709);
 }
-END_TEST
 
 int main(void)
 {
@@ -222,9 +218,6 @@ int main(void)
     snprintf(folder[0], sizeof(folder[0]), "%s/tests/golden/simgrid", srcdir ? srcdir : ".");
     snprintf(folder[1], sizeof(folder[1]), "%s/../shared/data/simgrid", srcdir ? srcdir : ".");
     tcase_set_timeout(c, 300);
-    tcase_add_test(c, small_task_graphs_end_when_simgrids_do);
-    tcase_add_test(c, large_task_graphs_end_when_simgrids_do);
-    tcase_add_test(c, flows_end_when_simgrids_do);
-    tcase_add_test(c, rings_end_when_simgrids_do);
+    add_tests(c);
     return run_case(c, "sim/simgrid");
 }

@@ -60,7 +60,7 @@ static struct fr_plan *busy_plan(double bytes)
 
 /* ---- used again ---- */
 
-START_TEST(a_second_plan_on_the_same_devices_searches_for_nothing)
+LOOP_TEST(a_second_plan_on_the_same_devices_searches_for_nothing, 0, FR_N_NETWORKS)
 {
     struct fr_plan *one = busy_plan(1e6), *other = busy_plan(3e6);
     struct fr_run_options o;
@@ -90,11 +90,10 @@ START_TEST(a_second_plan_on_the_same_devices_searches_for_nothing)
     fr_plan_free(one);
     fr_plan_free(other);
 }
-END_TEST
 
 /* Stopped with messages under way and others that wait for channels; then in a dead lock, since the
  * strict order wants the second task first. */
-START_TEST(a_run_that_stopped_or_failed_leaves_nothing_behind)
+LOOP_TEST(a_run_that_stopped_or_failed_leaves_nothing_behind, 0, FR_N_NETWORKS)
 {
     struct fr_plan *good = busy_plan(1e6), *bad = fr_plan_new(topo, NULL);
     struct fr_run_options o;
@@ -126,9 +125,8 @@ START_TEST(a_run_that_stopped_or_failed_leaves_nothing_behind)
     fr_plan_free(good);
     fr_plan_free(bad);
 }
-END_TEST
 
-START_TEST(a_plan_on_another_topology_is_refused)
+TEST(a_plan_on_another_topology_is_refused)
 {
     struct fr_topo *pair = fixture_pair(1, 0);
     struct fr_plan *p = fr_plan_new(pair, NULL);
@@ -143,7 +141,6 @@ START_TEST(a_plan_on_another_topology_is_refused)
     fr_plan_free(p);
     fr_topo_free(pair);
 }
-END_TEST
 
 /* ---- what is wanted ---- */
 
@@ -180,7 +177,7 @@ static const char *part_is(unsigned want, const struct fr_run *r, const struct f
 
 /* Each part alone, all but it, and nothing at all: the times of the run stay, the part is there or
  * not. (Once the bound went with the self-check.) */
-START_TEST(each_part_of_a_result_is_asked_for_alone)
+LOOP_TEST(each_part_of_a_result_is_asked_for_alone, 0, FR_N_NETWORKS)
 {
     struct fr_plan *p = busy_plan(1e6);
     unsigned every = FR_WANT_USUAL | FR_WANT_TOTALS | FR_WANT_PARTS | FR_WANT_HOLDERS;
@@ -211,7 +208,6 @@ START_TEST(each_part_of_a_result_is_asked_for_alone)
     fr_run_free(all);
     fr_plan_free(p);
 }
-END_TEST
 
 /* ---- stopped ---- */
 
@@ -233,7 +229,7 @@ static struct fr_plan *three_iterations(void)
     return p;
 }
 
-START_TEST(a_run_stops_when_time_passes_stop_s_and_says_so)
+TEST(a_run_stops_when_time_passes_stop_s_and_says_so)
 {
     /* stop, then: is it stopped, the time that it reached, the bound of the last interval (4 s) */
     static const struct {
@@ -259,10 +255,9 @@ START_TEST(a_run_stops_when_time_passes_stop_s_and_says_so)
     }
     fr_plan_free(p);
 }
-END_TEST
 
 /* At 1.5 s task 0 is over, task 1 runs until 3 s and task 2 waits. */
-START_TEST(a_stopped_run_says_what_has_happened_so_far)
+TEST(a_stopped_run_says_what_has_happened_so_far)
 {
     struct fr_plan *p = three_iterations();
     struct fr_run_options o;
@@ -281,13 +276,12 @@ START_TEST(a_stopped_run_says_what_has_happened_so_far)
     fr_run_free(r);
     fr_plan_free(p);
 }
-END_TEST
 
 /* ---- network models ---- */
 
 /* What a model says a message takes alone is what one takes in a run: 2 to 3 are on one NVLink, 0
  * to 7 go another way. */
-START_TEST(a_message_alone_takes_what_its_model_says)
+LOOP_TEST(a_message_alone_takes_what_its_model_says, 0, FR_N_NETWORKS)
 {
     const struct fr__network_model *model = fr__network_model((enum fr_network)_i);
     struct fr__routes routes;
@@ -311,9 +305,8 @@ START_TEST(a_message_alone_takes_what_its_model_says)
     }
     fr__routes_fini(&routes);
 }
-END_TEST
 
-START_TEST(every_model_has_a_name_and_what_its_kind_needs)
+LOOP_TEST(every_model_has_a_name_and_what_its_kind_needs, 0, FR_N_NETWORKS)
 {
     const struct fr__network_model *m = fr__network_model((enum fr_network)_i);
 
@@ -324,21 +317,12 @@ START_TEST(every_model_has_a_name_and_what_its_kind_needs)
     ck_assert(!m->make == !m->destroy && !m->next == !m->advance && !m->rate == !m->rate_changes);
     ck_assert_ptr_null(fr__network_model(FR_N_NETWORKS));
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("simulation");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_loop_test(c, a_second_plan_on_the_same_devices_searches_for_nothing, 0,
-                        FR_N_NETWORKS);
-    tcase_add_loop_test(c, a_run_that_stopped_or_failed_leaves_nothing_behind, 0, FR_N_NETWORKS);
-    tcase_add_test(c, a_plan_on_another_topology_is_refused);
-    tcase_add_loop_test(c, each_part_of_a_result_is_asked_for_alone, 0, FR_N_NETWORKS);
-    tcase_add_test(c, a_run_stops_when_time_passes_stop_s_and_says_so);
-    tcase_add_test(c, a_stopped_run_says_what_has_happened_so_far);
-    tcase_add_loop_test(c, a_message_alone_takes_what_its_model_says, 0, FR_N_NETWORKS);
-    tcase_add_loop_test(c, every_model_has_a_name_and_what_its_kind_needs, 0, FR_N_NETWORKS);
+    add_tests(c);
     return run_case(c, "sim/simulation");
 }

@@ -21,7 +21,7 @@ enum { N_SPREADS = sizeof(spreads) / sizeof(spreads[0]) };
 
 /* The mean of n draws has the standard error cv / sqrt(n); five of these. The variance of heavy
  * tails cannot be seen in so few draws and is tested by its formula below. */
-START_TEST(factors_keep_the_mean_and_have_the_spread_asked_for)
+LOOP_TEST(factors_keep_the_mean_and_have_the_spread_asked_for, 0, N_SPREADS)
 {
     double cv = spreads[_i].cv, sum = 0, squares = 0;
     struct fr__spread s;
@@ -40,7 +40,6 @@ START_TEST(factors_keep_the_mean_and_have_the_spread_asked_for)
     if (cv <= 1)
         ck_assert_double_eq_tol(sqrt(squares / DRAWS), cv, 0.03 * cv);
 }
-END_TEST
 
 /* E exp(t z) of a sum of twelve uniform numbers less six is (sinh(t/2) / (t/2))^12. */
 static double moment(double t)
@@ -48,7 +47,7 @@ static double moment(double t)
     return pow(sinh(t / 2) / (t / 2), 12);
 }
 
-START_TEST(a_lognormal_has_its_two_moments_by_their_formula)
+TEST(a_lognormal_has_its_two_moments_by_their_formula)
 {
     static const double cvs[] = {0.01, 0.3, 1, 3, 10};
 
@@ -63,9 +62,8 @@ START_TEST(a_lognormal_has_its_two_moments_by_their_formula)
         ck_assert_double_eq_tol(sqrt(second / first / first - 1), cvs[i], 1e-6 * cvs[i]);
     }
 }
-END_TEST
 
-START_TEST(a_number_alone_is_normal_as_long_as_times_stay_above_0)
+TEST(a_number_alone_is_normal_as_long_as_times_stay_above_0)
 {
     struct fr__spread s;
 
@@ -74,9 +72,8 @@ START_TEST(a_number_alone_is_normal_as_long_as_times_stay_above_0)
     fr__spread_init(&s, FR_SPREAD_BY_SIZE, 0.31);
     ck_assert_int_eq(s.shape, FR_SPREAD_LOGNORMAL);
 }
-END_TEST
 
-START_TEST(spreads_that_no_factor_above_0_has_are_refused)
+TEST(spreads_that_no_factor_above_0_has_are_refused)
 {
     struct fr_error err;
 
@@ -89,15 +86,11 @@ START_TEST(spreads_that_no_factor_above_0_has_are_refused)
     ck_assert(fr_spread_check(FR_SPREAD_GAMMA, -1, "x", &err) == FR_ERANGE);
     ck_assert(fr_spread_check(FR_SPREAD_GAMMA, (double)NAN, "x", &err) == FR_ERANGE);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("spread");
 
-    tcase_add_loop_test(tc, factors_keep_the_mean_and_have_the_spread_asked_for, 0, N_SPREADS);
-    tcase_add_test(tc, a_lognormal_has_its_two_moments_by_their_formula);
-    tcase_add_test(tc, a_number_alone_is_normal_as_long_as_times_stay_above_0);
-    tcase_add_test(tc, spreads_that_no_factor_above_0_has_are_refused);
+    add_tests(tc);
     return run_case(tc, "sim/spread");
 }

@@ -69,7 +69,7 @@ static void must_be_the_steps(const struct fr__schedule *s)
     free(other.bytes);
 }
 
-START_TEST(traffic_is_what_all_steps_send)
+TEST(traffic_is_what_all_steps_send)
 {
     static const uint32_t SIZES[] = {1, 2, 3, 5, 6, 8, 12, 16, 17, 24, 64};
 
@@ -90,7 +90,6 @@ START_TEST(traffic_is_what_all_steps_send)
                         must_be_the_steps(&s);
                 }
 }
-END_TEST
 
 /* ---- times and links ---- */
 
@@ -263,7 +262,7 @@ static void must_be_all(struct walk *w, uint32_t n, uint32_t per_node, const cha
 }
 
 /* Of whole machines, and of two GPUs of each, other ones of the last. */
-START_TEST(one_machine_for_all_gives_what_all_give)
+LOOP_TEST(one_machine_for_all_gives_what_all_give, 0, N_FABRICS)
 {
     static const char *const NAMES[] = {
         "pairwise", "shift", "hierarchical-pairwise", "pat", "bruck", "direct", "bucket"};
@@ -284,10 +283,9 @@ START_TEST(one_machine_for_all_gives_what_all_give)
         end(&w);
     }
 }
-END_TEST
 
 /* The shifts that an all-to-all takes where nothing is chosen: rank i to i + r in round r. */
-START_TEST(shifts_of_one_machine_give_those_of_all)
+LOOP_TEST(shifts_of_one_machine_give_those_of_all, 0, N_FABRICS)
 {
     for (uint32_t machines = 2; machines <= 6; machines += machines > 3 ? 2 : 1) {
         struct walk w = begin(_i, machines);
@@ -311,15 +309,12 @@ START_TEST(shifts_of_one_machine_give_those_of_all)
         end(&w);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("even");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, traffic_is_what_all_steps_send);
-    tcase_add_loop_test(c, one_machine_for_all_gives_what_all_give, 0, N_FABRICS);
-    tcase_add_loop_test(c, shifts_of_one_machine_give_those_of_all, 0, N_FABRICS);
+    add_tests(c);
     return run_case(c, "sim/symmetry");
 }

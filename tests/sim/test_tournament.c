@@ -14,7 +14,7 @@ static uint32_t below(uint64_t *state, uint32_t n) /* xorshift, as in test_sim_m
     return (uint32_t)((*state >> 16) % n);
 }
 
-START_TEST(a_tree_of_nothing_holds_infinity)
+TEST(a_tree_of_nothing_holds_infinity)
 {
     struct fr__tournament t;
     uint32_t none;
@@ -24,9 +24,8 @@ START_TEST(a_tree_of_nothing_holds_infinity)
     ck_assert_uint_eq(fr__tournament_list(&t, 1e300, &none), 0);
     fr__tournament_fini(&t);
 }
-END_TEST
 
-START_TEST(numbers_are_listed_in_the_order_of_their_indices)
+TEST(numbers_are_listed_in_the_order_of_their_indices)
 {
     static const uint32_t AT[] = {0, 7, 8, 63, 64, 511, 512, 599};
     struct fr__tournament t;
@@ -44,10 +43,9 @@ START_TEST(numbers_are_listed_in_the_order_of_their_indices)
     ck_assert_uint_eq(fr__tournament_list(&t, 2, list), 0);
     fr__tournament_fini(&t);
 }
-END_TEST
 
 /* Sizes around the powers of eight; few different numbers, so that many are alike. */
-START_TEST(random_changes_leave_the_least_of_all)
+TEST(random_changes_leave_the_least_of_all)
 {
     static const uint32_t SIZES[] = {1, 2, 7, 8, 9, 63, 64, 65, 200, 511, 512, 513};
     uint64_t state = 88172645463325252u;
@@ -81,14 +79,11 @@ START_TEST(random_changes_leave_the_least_of_all)
         fr__tournament_fini(&t);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("tournament");
 
-    tcase_add_test(tc, a_tree_of_nothing_holds_infinity);
-    tcase_add_test(tc, numbers_are_listed_in_the_order_of_their_indices);
-    tcase_add_test(tc, random_changes_leave_the_least_of_all);
+    add_tests(tc);
     return run_case(tc, "sim_tournament");
 }

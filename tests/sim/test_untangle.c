@@ -49,7 +49,7 @@ static void two_collectives(struct fr_plan *p, uint32_t n, uint32_t x[], uint32_
 }
 
 /* Each device issues the two collectives in the opposite order on one stream. */
-START_TEST(a_dead_lock_names_the_circle)
+TEST(a_dead_lock_names_the_circle)
 {
     struct fr_topo *topo = fixture_star(2, BW, 0);
     struct fr_plan *p = fr_plan_new(topo, NULL);
@@ -72,13 +72,12 @@ START_TEST(a_dead_lock_names_the_circle)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 /* The same where ready tasks go by priority: device 0 holds its stream for x, device 1 for y. When
  * the other member of each is ready, one goes past the other, and both run one after the other.
  * A run with jitter notices at once, a usual one at a standstill.
  */
-START_TEST(ranks_that_take_up_collectives_in_different_orders_run_both)
+LOOP_TEST(ranks_that_take_up_collectives_in_different_orders_run_both, 0, 2)
 {
     double jitter = _i * 1e-12;
     struct fr_topo *topo = fixture_star(2, BW, 0);
@@ -105,13 +104,11 @@ START_TEST(ranks_that_take_up_collectives_in_different_orders_run_both)
     fr_plan_free(p);
     fr_topo_free(topo);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("untangle");
 
-    tcase_add_test(c, a_dead_lock_names_the_circle);
-    tcase_add_loop_test(c, ranks_that_take_up_collectives_in_different_orders_run_both, 0, 2);
+    add_tests(c);
     return run_case(c, "sim/untangle");
 }

@@ -74,14 +74,13 @@ static void check_chain(const char *options, uint32_t n, bool overlap)
     fr_topo_free(t);
 }
 
-START_TEST(a_chain_takes_n_times_one_and_its_exchange_once)
+TEST(a_chain_takes_n_times_one_and_its_exchange_once)
 {
     for (int i = 0; i < N_COUNTS; i++) {
         check_chain("overlap=1", counts[i], true);
         check_chain("overlap=0", counts[i], false);
     }
 }
-END_TEST
 
 /* Seconds of the compute tasks of micro-batches, of the others, and bytes that cross links. */
 struct work {
@@ -135,7 +134,7 @@ static void check_model(const char *model, enum fr_dtype dtype, const char *stra
     fr_topo_free(t);
 }
 
-START_TEST(models_compute_n_micro_batches_and_one_update)
+TEST(models_compute_n_micro_batches_and_one_update)
 {
     static const char *const strategies[] = {"single:",
                                              "dp:",
@@ -153,7 +152,6 @@ START_TEST(models_compute_n_micro_batches_and_one_update)
         check_model("gpt:layers=2,hidden=64,heads=4,seq=16,vocab=500", FR_FP32, strategies[i]);
     }
 }
-END_TEST
 
 /* ---- order ---- */
 
@@ -165,7 +163,7 @@ struct span {
 /* On each device a micro-batch begins when the one before is done, and each has all ops of the
  * body. The first and the last are placed with care, those between are copies, on all ranks but
  * the first copies of copies. */
-START_TEST(micro_batches_follow_each_other_on_every_device)
+TEST(micro_batches_follow_each_other_on_every_device)
 {
     enum { N = 5, GPUS = 3 };
     static const char *const specs[] = {"dp:accumulate=5", "dp:sync=ps-sharded,accumulate=5"};
@@ -209,10 +207,9 @@ START_TEST(micro_batches_follow_each_other_on_every_device)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Nothing of a gradient leaves a device before the last micro-batch's backward pass has begun. */
-START_TEST(gradients_travel_during_the_last_micro_batch_only)
+TEST(gradients_travel_during_the_last_micro_batch_only)
 {
     static const char *const specs[] = {"dp:accumulate=3", "dp:sync=ps-cpu,accumulate=3",
                                         "dp:sync=ps-gpu0,accumulate=3",
@@ -237,14 +234,13 @@ START_TEST(gradients_travel_during_the_last_micro_batch_only)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- memory ---- */
 
 /* The chain of the_peak_is_where_the_graph_says, an output of 100 bytes a sample, 64 samples: most
  * activations at once are five outputs (four saved and a gradient). In one go that is with l3's and
  * l2's weight gradients (800); from the second micro-batch on all of them are there (1200). */
-START_TEST(activations_are_those_of_one_micro_batch)
+TEST(activations_are_those_of_one_micro_batch)
 {
     static const uint64_t params[] = {400, 0, 300, 500};
     const struct chain_case chain = {4, 8, params, ones, twos, 800};
@@ -274,11 +270,10 @@ START_TEST(activations_are_those_of_one_micro_batch)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- robustness ---- */
 
-START_TEST(no_order_of_ready_tasks_makes_accumulation_hang)
+TEST(no_order_of_ready_tasks_makes_accumulation_hang)
 {
     static const char *const specs[] = {"single:accumulate=6",
                                         "dp:accumulate=3",
@@ -317,9 +312,8 @@ START_TEST(no_order_of_ready_tasks_makes_accumulation_hang)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(refuses_micro_batches_that_are_not_whole_and_alike)
+TEST(refuses_micro_batches_that_are_not_whole_and_alike)
 {
     static const struct {
         uint32_t n_devices, batch;
@@ -352,19 +346,12 @@ START_TEST(refuses_micro_batches_that_are_not_whole_and_alike)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("accumulate");
 
     tcase_set_timeout(c, 120);
-    tcase_add_test(c, a_chain_takes_n_times_one_and_its_exchange_once);
-    tcase_add_test(c, models_compute_n_micro_batches_and_one_update);
-    tcase_add_test(c, micro_batches_follow_each_other_on_every_device);
-    tcase_add_test(c, gradients_travel_during_the_last_micro_batch_only);
-    tcase_add_test(c, activations_are_those_of_one_micro_batch);
-    tcase_add_test(c, no_order_of_ready_tasks_makes_accumulation_hang);
-    tcase_add_test(c, refuses_micro_batches_that_are_not_whole_and_alike);
+    add_tests(c);
     return run_case(c, "strategies/accumulate");
 }

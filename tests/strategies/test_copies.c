@@ -70,7 +70,7 @@ static double pass_s(void)
     return s;
 }
 
-START_TEST(passes_lengthen_a_step_by_their_number)
+TEST(passes_lengthen_a_step_by_their_number)
 {
     double p = pass_s();
 
@@ -81,10 +81,9 @@ START_TEST(passes_lengthen_a_step_by_their_number)
     ck_assert_double_eq_tol(time_of("dp:passes=2", 1, 4, NULL),
                             time_of("single:passes=2", 1, 4, NULL), 1e-12);
 }
-END_TEST
 
 /* Each of n micro-batches but the first adds. */
-START_TEST(micro_batches_are_added_one_time_less_than_there_are)
+TEST(micro_batches_are_added_one_time_less_than_there_are)
 {
     double p = pass_s();
     char plain[64], adds[64];
@@ -100,30 +99,27 @@ START_TEST(micro_batches_are_added_one_time_less_than_there_are)
                                 time_of(plain, 2, 4 * n, NULL) + 3 * p * (n - 1), 1e-9);
     }
 }
-END_TEST
 
 /* In, sum, out, and then the next bucket: nothing of it overlaps. */
-START_TEST(copies_on_the_stream_of_collectives_take_turns_with_them)
+TEST(copies_on_the_stream_of_collectives_take_turns_with_them)
 {
     ck_assert_double_eq_tol(dp("overlap=0,copies-in=2,copies-out=4,copies-on=comm"),
                             dp("overlap=0") + 6 * pass_s(), 1e-9);
 }
-END_TEST
 
 /* After the backward pass: the first bucket's copy in and the last one's copy back show, the others
  * run beside the sums, which take longer. */
-START_TEST(copies_on_the_compute_stream_run_beside_other_buckets)
+TEST(copies_on_the_compute_stream_run_beside_other_buckets)
 {
     double p = pass_s();
 
     ck_assert_double_eq_tol(dp("overlap=0,copies-in=2,copies-out=4"),
                             dp("overlap=0") + 2 * p / N_LAYERS + 4 * p / N_LAYERS, 1e-9);
 }
-END_TEST
 
 /* During the backward pass all copies in hold it up, and of the copies back only the last bucket's
  * shows, since its sum of 1 s hides the others. */
-START_TEST(copies_into_buckets_hold_up_the_backward_pass)
+TEST(copies_into_buckets_hold_up_the_backward_pass)
 {
     double p = pass_s();
 
@@ -131,11 +127,10 @@ START_TEST(copies_into_buckets_hold_up_the_backward_pass)
     ck_assert_double_eq_tol(dp("copies-in=2,copies-out=2"), dp("") + 2 * p + 2 * p / N_LAYERS,
                             1e-9);
 }
-END_TEST
 
 /* Sums of 4 s, and where gradients are made in 16 bits copies too, take half; under a precision of
  * 32 bits nothing changes. */
-START_TEST(gradients_may_travel_in_the_16_bits_of_products)
+TEST(gradients_may_travel_in_the_16_bits_of_products)
 {
     static const char kept[] = "dp:bucket=1B,overlap=0,copies-in=2,copies-out=4,copies-on=comm";
     char computed[128];
@@ -149,9 +144,8 @@ START_TEST(gradients_may_travel_in_the_16_bits_of_products)
     ck_assert_double_eq_tol(time_in(computed, 2, 4, NULL, FR_AMP),
                             time_in(kept, 2, 4, NULL, FR_AMP) - 4. / 2, 1e-3);
 }
-END_TEST
 
-START_TEST(the_first_bucket_may_be_smaller)
+TEST(the_first_bucket_may_be_smaller)
 {
     size_t n;
 
@@ -160,7 +154,6 @@ START_TEST(the_first_bucket_may_be_smaller)
     time_of("dp:bucket=2GB,first=1B", 2, 4, &n);
     ck_assert_uint_eq(n, 3); /* 1, 2 and 1 layers */
 }
-END_TEST
 
 static void refuses(const char *spec, const char *text)
 {
@@ -177,7 +170,7 @@ static void refuses(const char *spec, const char *text)
     fr_topo_free(t);
 }
 
-START_TEST(servers_have_no_buckets_to_copy_into)
+TEST(servers_have_no_buckets_to_copy_into)
 {
     refuses("dp:sync=ps-cpu,copies-in=2", "belongs to sync=ring");
     refuses("dp:sync=ps-gpu0,passes=1", "belongs to sync=ring");
@@ -185,19 +178,11 @@ START_TEST(servers_have_no_buckets_to_copy_into)
     refuses("dp:copies-in=65", "more than 64 passes");
     refuses("dp:adds=65", "more than 64 passes");
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("copies");
 
-    tcase_add_test(c, gradients_may_travel_in_the_16_bits_of_products);
-    tcase_add_test(c, passes_lengthen_a_step_by_their_number);
-    tcase_add_test(c, micro_batches_are_added_one_time_less_than_there_are);
-    tcase_add_test(c, copies_on_the_stream_of_collectives_take_turns_with_them);
-    tcase_add_test(c, copies_on_the_compute_stream_run_beside_other_buckets);
-    tcase_add_test(c, copies_into_buckets_hold_up_the_backward_pass);
-    tcase_add_test(c, the_first_bucket_may_be_smaller);
-    tcase_add_test(c, servers_have_no_buckets_to_copy_into);
+    add_tests(c);
     return run_case(c, "strategies/copies");
 }

@@ -86,7 +86,7 @@ static void release(struct chain *x)
 }
 
 /* GPipe has a closed form; the replay of the others counts what the engine counts. */
-START_TEST(no_cut_by_hand_is_faster_in_the_engine)
+LOOP_TEST(no_cut_by_hand_is_faster_in_the_engine, 0, 4)
 {
     static const char *const names[] = {"gpipe", "1f1b", "zb-h1", "eager-1f1b"};
     uint64_t r = 3;
@@ -103,7 +103,6 @@ START_TEST(no_cut_by_hand_is_faster_in_the_engine)
         release(&x);
     }
 }
-END_TEST
 
 static void refuse(const char *spec, const char *message)
 {
@@ -121,7 +120,7 @@ static void refuse(const char *spec, const char *message)
     release(&x);
 }
 
-START_TEST(cuts_that_cannot_be_are_refused_by_name)
+TEST(cuts_that_cannot_be_are_refused_by_name)
 {
     refuse("pp:cuts=l1;l9",
            "option 'cuts': 'chain' has no layer or forward op 'l9'; nearest is 'l0'");
@@ -131,10 +130,9 @@ START_TEST(cuts_that_cannot_be_are_refused_by_name)
     refuse("pp:stages=3,cuts=l2", "option 'cuts' names 1 place, but 3 stages need 2");
     refuse("pp:cuts=l1;", "option 'cuts' has a name that is empty or of over 255 letters");
 }
-END_TEST
 
 /* '?' is any letter, '*' any text; the first in the order of the graph counts. */
-START_TEST(patterns_name_the_first_that_they_match)
+TEST(patterns_name_the_first_that_they_match)
 {
     uint64_t r = 9;
     struct chain x = draw(&r);
@@ -143,14 +141,11 @@ START_TEST(patterns_name_the_first_that_they_match)
                         simulate(&x, "pp:micro=2,cuts=*2;?4*"));
     release(&x);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("cuts");
 
-    tcase_add_loop_test(c, no_cut_by_hand_is_faster_in_the_engine, 0, 4);
-    tcase_add_test(c, cuts_that_cannot_be_are_refused_by_name);
-    tcase_add_test(c, patterns_name_the_first_that_they_match);
+    add_tests(c);
     return run_case(c, "strategies/cuts");
 }

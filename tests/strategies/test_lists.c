@@ -130,7 +130,7 @@ static enum fr_status run_list(struct fr__timetable *t, const struct fr_problem 
 /* ---- tests ---- */
 
 /* Figure 3 of the paper: HEFT 80, CPOP 86. */
-START_TEST(heft_and_cpop_plan_the_example_as_published)
+TEST(heft_and_cpop_plan_the_example_as_published)
 {
     struct dpos_case c;
 
@@ -139,10 +139,9 @@ START_TEST(heft_and_cpop_plan_the_example_as_published)
     ck_assert_double_eq_tol(makespan_of(&c, fr__cpop_run), 86, 1e-9);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Table 3 of the paper: upward and downward ranks of the ten tasks. */
-START_TEST(the_ranks_of_cpop_are_those_published)
+TEST(the_ranks_of_cpop_are_those_published)
 {
     static const double up_s[10] = {108,       77,        80,        80,        69,
                                     190.0 / 3, 128.0 / 3, 107.0 / 3, 133.0 / 3, 44.0 / 3};
@@ -165,11 +164,10 @@ START_TEST(the_ranks_of_cpop_are_those_published)
     fr__timetable_fini(&t);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Graham's figures: 12 on three machines; 15 on four; 13 where every task is shorter by one; 16
  * where T4 need not be done before T5 and T6. */
-START_TEST(more_of_everything_can_take_longer)
+TEST(more_of_everything_can_take_longer)
 {
     static const struct {
         size_t n_devices;
@@ -185,12 +183,11 @@ START_TEST(more_of_everything_can_take_longer)
         dpos_case_fini(&c);
     }
 }
-END_TEST
 
 /* By hand. Two like devices; tasks a 2, b 2, c 3, d 1; a > c 1, a > d 4, b > d 1. Ranks: d 1, c 3,
  * b 2+1+1=4, a 2+max(1+3, 4+1)=7. Latest starts: a 0, b 3, c 4, d 6. MCP: a on 0 at 0; b starts
  * first on 1 at 0; c on 0 at 2 (on 1: 3); d on 0 at 5 (1: a's bytes at 6), end 6. */
-START_TEST(mcp_plans_four_tasks_as_worked_by_hand)
+TEST(mcp_plans_four_tasks_as_worked_by_hand)
 {
     static const double cost_s[4] = {2, 2, 3, 1}, start_s[4] = {0, 0, 2, 5};
     struct dpos_case c;
@@ -212,7 +209,6 @@ START_TEST(mcp_plans_four_tasks_as_worked_by_hand)
     fr__timetable_fini(&t);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* All schedules that place ready operations one after the other, each behind what its device
  * has. */
@@ -274,7 +270,7 @@ static void search(const struct dpos_case *c, double start_s, uint64_t max_nodes
 }
 
 /* 200 graphs of up to 6 tasks on 2 or 3 devices, alike and not. */
-START_TEST(the_exact_search_finds_what_trying_all_finds)
+TEST(the_exact_search_finds_what_trying_all_finds)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct dpos_case c;
@@ -291,10 +287,9 @@ START_TEST(the_exact_search_finds_what_trying_all_finds)
         dpos_case_fini(&c);
     }
 }
-END_TEST
 
 /* A search that is cut off says less, and nothing wrong. */
-START_TEST(a_search_that_is_stopped_proves_a_bound)
+TEST(a_search_that_is_stopped_proves_a_bound)
 {
     struct dpos_case c;
     struct fr__exact_answer whole, part;
@@ -313,11 +308,10 @@ START_TEST(a_search_that_is_stopped_proves_a_bound)
     }
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Graham 1969, theorem 1, for every rule that keeps no device idle: without communication and on n
  * like devices, at most 2 - 1/n times the optimum. ETF is one of them there. */
-START_TEST(greedy_schedules_keep_grahams_bound)
+TEST(greedy_schedules_keep_grahams_bound)
 {
     static const fr__list_run_fn runs[] = {run_list, fr__critical_path_run, fr__etf_run};
 
@@ -334,10 +328,9 @@ START_TEST(greedy_schedules_keep_grahams_bound)
         dpos_case_fini(&c);
     }
 }
-END_TEST
 
 /* Larger graphs: every scheduler makes a schedule that can be run. */
-START_TEST(every_schedule_is_sound)
+TEST(every_schedule_is_sound)
 {
     static const fr__list_run_fn runs[] = {fr__heft_run, fr__cpop_run, fr__mcp_run,
                                            fr__etf_run,  run_list,     fr__critical_path_run};
@@ -351,19 +344,11 @@ START_TEST(every_schedule_is_sound)
             dpos_case_fini(&c);
         }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("lists");
 
-    tcase_add_test(tc, heft_and_cpop_plan_the_example_as_published);
-    tcase_add_test(tc, the_ranks_of_cpop_are_those_published);
-    tcase_add_test(tc, more_of_everything_can_take_longer);
-    tcase_add_test(tc, mcp_plans_four_tasks_as_worked_by_hand);
-    tcase_add_test(tc, the_exact_search_finds_what_trying_all_finds);
-    tcase_add_test(tc, a_search_that_is_stopped_proves_a_bound);
-    tcase_add_test(tc, greedy_schedules_keep_grahams_bound);
-    tcase_add_test(tc, every_schedule_is_sound);
+    add_tests(tc);
     return run_case(tc, "strategies/lists");
 }

@@ -108,7 +108,7 @@ static void compare(const struct row rows[], size_t n)
 }
 
 /* The peak is in the backward pass. 8 bytes are the loss and a scalar of it. */
-START_TEST(peaks_of_convolutional_nets_equal_pytorchs)
+TEST(peaks_of_convolutional_nets_equal_pytorchs)
 {
     static const struct row rows[] = {
         {"alexnet", 0, 16, FR_MOMENTUM, false, 545404104, 0, 1e-6},
@@ -122,12 +122,11 @@ START_TEST(peaks_of_convolutional_nets_equal_pytorchs)
 
     compare(rows, sizeof(rows) / sizeof(rows[0]));
 }
-END_TEST
 
 /* With Adam the peak of nets heavy with parameters is in the step itself: two temporaries of the
  * largest parameter. PyTorch also keeps a step count of 4 bytes for each parameter. All are
  * laws. */
-START_TEST(peaks_of_adams_step_equal_pytorchs)
+TEST(peaks_of_adams_step_equal_pytorchs)
 {
     static const struct row rows[] = {
         {"alexnet", 0, 4, FR_ADAM, false, 1035201068 + 4 * 606120.0, 0, 1e-5},
@@ -138,10 +137,9 @@ START_TEST(peaks_of_adams_step_equal_pytorchs)
 
     compare(rows, sizeof(rows) / sizeof(rows[0]));
 }
-END_TEST
 
 /* Gradients set to zero are there from the start, and each new one beside its kept one. Laws. */
-START_TEST(peaks_with_gradients_kept_equal_pytorchs)
+TEST(peaks_with_gradients_kept_equal_pytorchs)
 {
     static const struct row rows[] = {
         {"alexnet", 0, 4, FR_MOMENTUM, true, 639818056 + 4 * 3732904.0, 0, 3e-4},
@@ -153,11 +151,10 @@ START_TEST(peaks_with_gradients_kept_equal_pytorchs)
 
     compare(rows, sizeof(rows) / sizeof(rows[0]));
 }
-END_TEST
 
 /* The peak is at the loss: all that was saved, the logits, which the loop holds, and the
  * gradients of the log-probabilities and of the logits. */
-START_TEST(peaks_of_transformers_equal_pytorchs)
+TEST(peaks_of_transformers_equal_pytorchs)
 {
     const struct row rows[] = {
         {"transformer-base", 64, 32, FR_MOMENTUM, false, 2992013480, TRANSFORMER_MASKS, 1e-6},
@@ -167,7 +164,6 @@ START_TEST(peaks_of_transformers_equal_pytorchs)
 
     compare(rows, sizeof(rows) / sizeof(rows[0]));
 }
-END_TEST
 
 /* ---- tests/oracles/torch/memory.csv ---- */
 
@@ -259,7 +255,7 @@ static enum fr_status compare_row(void *user, const struct fr__cell c[], struct 
 /* PyTorch 1.13 itself is the second program: see tests/oracles/torch/README.md. Saved bytes are
  * the same to the byte; peaks lack the loss and its gradient, 8 bytes, and in few places a
  * little more (doc/memory.md). */
-START_TEST(steps_hold_what_they_hold_in_pytorch)
+TEST(steps_hold_what_they_hold_in_pytorch)
 {
     static const struct fr__csv_column columns[] = {[MODEL] = {"model", true},
                                                     [SEQ_LEN] = {"seq_len", true},
@@ -286,16 +282,11 @@ START_TEST(steps_hold_what_they_hold_in_pytorch)
     ck_assert_uint_eq(e.n_rows, 235);
     ck_assert_uint_eq(e.n_models, 15);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, peaks_of_convolutional_nets_equal_pytorchs);
-    tcase_add_test(c, peaks_of_adams_step_equal_pytorchs);
-    tcase_add_test(c, peaks_with_gradients_kept_equal_pytorchs);
-    tcase_add_test(c, peaks_of_transformers_equal_pytorchs);
-    tcase_add_test(c, steps_hold_what_they_hold_in_pytorch);
+    add_tests(c);
     return run_case(c, "strategies/memory");
 }

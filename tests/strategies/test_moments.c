@@ -42,7 +42,7 @@ static const struct fr__moments *find(struct fr__arena *arena, const char *name,
 static const uint32_t EACH[] = {0, 1};
 
 /* Rank r of two holds 2 - r micro-batches by 1F1B, and by GPipe all. */
-START_TEST(whole_backward_passes_leave_nothing)
+TEST(whole_backward_passes_leave_nothing)
 {
     struct fr__arena *arena = fr__arena_new();
     const struct fr__moments *m = find(arena, "1f1b", 4, EACH);
@@ -54,13 +54,12 @@ START_TEST(whole_backward_passes_leave_nothing)
     holds(&m[1], 1, (const uint32_t[][2]){{4, 0}});
     fr__arena_free(arena);
 }
-END_TEST
 
 /* Three micro-batches on two ranks by ZB-H1:
  *
  *   rank 0   F0 F1 I0 W0 F2 I1 W1 I2 W2     2 whole; 1 and half of one
  *   rank 1   F0 I0 F1 I1 W0 F2 I2 W1 W2     1 whole and half of one; half of two, after I1 */
-START_TEST(a_micro_batch_that_waits_for_its_weight_gradients_is_half)
+TEST(a_micro_batch_that_waits_for_its_weight_gradients_is_half)
 {
     struct fr__arena *arena = fr__arena_new();
     const struct fr__moments *m = find(arena, "zb-h1", 3, EACH);
@@ -69,11 +68,10 @@ START_TEST(a_micro_batch_that_waits_for_its_weight_gradients_is_half)
     holds(&m[1], 2, (const uint32_t[][2]){{1, 1}, {0, 2}});
     fr__arena_free(arena);
 }
-END_TEST
 
 /* Two stages of a rank, of 1 and 10 bytes a micro-batch. With three micro-batches in the first it
  * holds 3 bytes, with one in each 11, though that are two. Beside them 2 bytes all the time. */
-START_TEST(most_is_held_where_most_bytes_are_not_most_micro_batches)
+TEST(most_is_held_where_most_bytes_are_not_most_micro_batches)
 {
     static const uint32_t stages[] = {0, 1}, counts[] = {3, 0, 0, 0, 1, 1, 0, 0},
                           first[] = {0, 1, 2};
@@ -93,12 +91,11 @@ START_TEST(most_is_held_where_most_bytes_are_not_most_micro_batches)
 
     ck_assert_double_eq(fr__cut_rank_bytes(&c, 0, first), 13);
 }
-END_TEST
 
 /* One micro-batch on two ranks: forward 1 s each, backward 2 s each, free links. Rank 1 is over at
  * 4 s, rank 0 at 6 s, and a sum takes 3 s more: 9 s. In three parts the first is there at
  * 6 - 2 (2 / 3) s, so all would be over at 7 2/3 s, and the last part takes from 6 s to 7 s: 7 2/3 s. */
-START_TEST(sums_of_gradients_follow_the_last_pass)
+TEST(sums_of_gradients_follow_the_last_pass)
 {
     const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 1};
     struct fr__timed_stage stages[2] = {
@@ -124,15 +121,11 @@ START_TEST(sums_of_gradients_follow_the_last_pass)
     fr__timed_free(t);
     fr_schedule_free(s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("moments");
 
-    tcase_add_test(t, whole_backward_passes_leave_nothing);
-    tcase_add_test(t, a_micro_batch_that_waits_for_its_weight_gradients_is_half);
-    tcase_add_test(t, most_is_held_where_most_bytes_are_not_most_micro_batches);
-    tcase_add_test(t, sums_of_gradients_follow_the_last_pass);
+    add_tests(t);
     return run_case(t, "moments");
 }

@@ -25,7 +25,7 @@ static void expect_usage(const char *spec, const char *part)
     ck_assert_msg(strstr(error.text, part) != NULL, "'%s' does not say '%s'", error.text, part);
 }
 
-START_TEST(defaults_are_filled_in)
+TEST(defaults_are_filled_in)
 {
     expect_ok("dp");
     ck_assert_str_eq(strategy->name, "dp");
@@ -35,9 +35,8 @@ START_TEST(defaults_are_filled_in)
     for (int i = 0; i < 3; i++)
         ck_assert(!values.is_set[i]);
 }
-END_TEST
 
-START_TEST(given_values_replace_the_defaults)
+TEST(given_values_replace_the_defaults)
 {
     expect_ok("dp:overlap=0,sync=ps-sharded,bucket=512B");
     ck_assert_uint_eq(values.value[0], 3);
@@ -49,25 +48,22 @@ START_TEST(given_values_replace_the_defaults)
     ck_assert_uint_eq(values.value[1], 2);
     ck_assert_str_eq(fr_option_text(&values, 2), "gpipe");
 }
-END_TEST
 
-START_TEST(a_misspelt_strategy_names_the_nearest)
+TEST(a_misspelt_strategy_names_the_nearest)
 {
     expect_usage("dq", "unknown strategy 'dq', did you mean 'dp'?");
     expect_usage("", "no strategy given");
     expect_usage(":micro=1", "no strategy given");
 }
-END_TEST
 
-START_TEST(a_misspelt_option_or_choice_names_the_nearest)
+TEST(a_misspelt_option_or_choice_names_the_nearest)
 {
     expect_usage("dp:bukcet=1MiB", "has no option 'bukcet', did you mean 'bucket'?");
     expect_usage("dp:sync=rong", "did you mean 'ring'?");
     expect_usage("mp:micro=1", "strategy 'mp' has no option 'micro'");
 }
-END_TEST
 
-START_TEST(values_of_the_wrong_type_are_refused)
+TEST(values_of_the_wrong_type_are_refused)
 {
     expect_usage("dp:bucket=25", "bucket");
     expect_usage("dp:bucket=25MB/s", "bucket");
@@ -76,9 +72,8 @@ START_TEST(values_of_the_wrong_type_are_refused)
     expect_usage("pp:micro=1.5", "micro");
     expect_usage("pp:stages=99999999999999999999", "stages");
 }
-END_TEST
 
-START_TEST(doubled_and_empty_options_are_refused)
+TEST(doubled_and_empty_options_are_refused)
 {
     expect_usage("dp:overlap=0,overlap=0", "given twice");
     expect_usage("dp:overlap", "'overlap' of 'dp' has no value");
@@ -87,9 +82,8 @@ START_TEST(doubled_and_empty_options_are_refused)
     expect_usage("dp:overlap=1,", "has no name");
     expect_usage("dp:=1", "has no name");
 }
-END_TEST
 
-START_TEST(overlong_words_are_refused)
+TEST(overlong_words_are_refused)
 {
     char spec[400] = "dp:";
 
@@ -98,10 +92,9 @@ START_TEST(overlong_words_are_refused)
     expect_usage(spec, "name of");
     expect_usage(spec + 3, "name of");
 }
-END_TEST
 
 /* Every row of the list can be asked for by its own name and describes itself. */
-START_TEST(every_strategy_is_listed_with_readable_options)
+TEST(every_strategy_is_listed_with_readable_options)
 {
     size_t n = 0;
 
@@ -120,28 +113,18 @@ START_TEST(every_strategy_is_listed_with_readable_options)
     }
     ck_assert_uint_ge(n, 4);
 }
-END_TEST
 
-START_TEST(optimizers_have_names_that_parse_back)
+TEST(optimizers_have_names_that_parse_back)
 {
     for (int o = 0; o < FR_N_OPTIMIZERS; o++)
         ck_assert_int_eq(fr_optimizer_parse(fr_optimizer_name((enum fr_optimizer)o)), o);
     ck_assert_int_eq(fr_optimizer_parse("lamb"), FR_N_OPTIMIZERS);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("options");
 
-    tcase_add_test(c, defaults_are_filled_in);
-    tcase_add_test(c, given_values_replace_the_defaults);
-    tcase_add_test(c, a_misspelt_strategy_names_the_nearest);
-    tcase_add_test(c, a_misspelt_option_or_choice_names_the_nearest);
-    tcase_add_test(c, values_of_the_wrong_type_are_refused);
-    tcase_add_test(c, doubled_and_empty_options_are_refused);
-    tcase_add_test(c, overlong_words_are_refused);
-    tcase_add_test(c, every_strategy_is_listed_with_readable_options);
-    tcase_add_test(c, optimizers_have_names_that_parse_back);
+    add_tests(c);
     return run_case(c, "strategies/options");
 }

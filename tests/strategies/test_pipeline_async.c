@@ -67,16 +67,15 @@ static const char *const specs[] = {
 enum { N_SPECS = sizeof(specs) / sizeof(specs[0]) };
 
 /* No stage waits in steady state: m (f + b). With a flush it is (m + p - 1)(f + b). */
-START_TEST(equal_stages_never_wait)
+LOOP_TEST(equal_stages_never_wait, 0, N_SPECS)
 {
     for (uint32_t n_stages = 1; n_stages <= 5; n_stages++)
         for (uint32_t n_micros = n_stages; n_micros <= 9; n_micros += 4)
             check_interval(ones, twos, n_stages, n_micros, specs[_i], 3.0 * n_micros);
 }
-END_TEST
 
 /* PipeDream, SOSP 2019, section 3.1: the slowest stage sets the pace. */
-START_TEST(the_slowest_stage_sets_the_pace)
+LOOP_TEST(the_slowest_stage_sets_the_pace, 0, N_SPECS)
 {
     static const double forward_s[][4] = {{1, 3, 2, 1}, {5, 1, 1, 1}, {1, 1, 1, 4}};
     static const double backward_s[][4] = {{2, 6, 4, 2}, {2, 2, 4, 2}, {2, 2, 2, 4}};
@@ -85,7 +84,6 @@ START_TEST(the_slowest_stage_sets_the_pace)
     for (int k = 0; k < 3; k++)
         check_interval(forward_s[k], backward_s[k], 4, 8, specs[_i], 8 * slowest_s[k]);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -131,7 +129,7 @@ static uint32_t versions(const char *spec, uint32_t n_stages, uint32_t s)
 
 /* PipeDream: stage s of p keeps p - s versions; with vertical sync, p. 2BW: two, but the last stage
  * has no pass under way when it updates and needs but one. PipeMare: one. */
-START_TEST(versions_of_weights_are_held_exactly)
+LOOP_TEST(versions_of_weights_are_held_exactly, 0, N_SPECS)
 {
     for (uint32_t n_stages = 1; n_stages <= 4; n_stages++) {
         const struct chain_case chain = {n_stages, 2, params, ones, twos, 100};
@@ -149,11 +147,10 @@ START_TEST(versions_of_weights_are_held_exactly)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 /* ---- what it cannot do ---- */
 
-START_TEST(several_pipelines_are_refused)
+TEST(several_pipelines_are_refused)
 {
     const struct chain_case chain = {4, 2, params, ones, twos, 100};
     struct fr_topo *t = case_topo(4, FREE_BPS, GIB);
@@ -168,16 +165,12 @@ START_TEST(several_pipelines_are_refused)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("pipeline_async");
 
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, equal_stages_never_wait, 0, N_SPECS);
-    tcase_add_loop_test(t, the_slowest_stage_sets_the_pace, 0, N_SPECS);
-    tcase_add_loop_test(t, versions_of_weights_are_held_exactly, 0, N_SPECS);
-    tcase_add_test(t, several_pipelines_are_refused);
+    add_tests(t);
     return run_case(t, "pipeline_async");
 }

@@ -171,7 +171,7 @@ END_TEST
 
 /* Weight gradients of zb-h1 fill gaps in any order over stages, so a cast of weights that a cut
  * parted from its layer would wait for the other stage's. */
-START_TEST(no_cut_parts_a_cast_of_weights_from_its_layer)
+TEST(no_cut_parts_a_cast_of_weights_from_its_layer)
 {
     struct fr_workload_options o = {.dtype = FR_AMP, .batch = 12};
     struct fr_graph *g;
@@ -198,7 +198,6 @@ START_TEST(no_cut_parts_a_cast_of_weights_from_its_layer)
     }
     fr_graph_free(g);
 }
-END_TEST
 
 #define CUTS "micro=1,cuts=conv2_1;conv3_1;conv4_1;fc6.bias;fc6.relu;fc7.relu;fc8"
 
@@ -207,7 +206,7 @@ END_TEST
  * gradients may bring a tensor that another block of its device reads, or find it there: only
  * micro-batches in which the same block comes first can be repeated. fr_plan_finish, in case_plan,
  * finds a buffer that is freed in the wrong place. */
-START_TEST(micro_batches_whose_weight_gradients_come_at_other_times_are_not_copies)
+LOOP_TEST(micro_batches_whose_weight_gradients_come_at_other_times_are_not_copies, 0, 4)
 {
     static const char *const specs[] = {"pp:schedule=zb-v," CUTS, "pp:schedule=zb-v-auto," CUTS,
                                         "pp:schedule=dualpipe-v," CUTS, "pp:schedule=v-half," CUTS};
@@ -231,7 +230,6 @@ START_TEST(micro_batches_whose_weight_gradients_come_at_other_times_are_not_copi
     fr_topo_free(t);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
@@ -242,8 +240,6 @@ int main(void)
         n_kinds++;
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, the_engine_takes_the_time_of_the_replay, 0, n_kinds);
-    tcase_add_test(t, no_cut_parts_a_cast_of_weights_from_its_layer);
-    tcase_add_loop_test(t, micro_batches_whose_weight_gradients_come_at_other_times_are_not_copies,
-                        0, 4);
+    add_tests(t);
     return run_case(t, "pipeline_runs");
 }

@@ -27,7 +27,7 @@ static const char *device_of(struct fr__placement *p, const char *op)
     return row ? row->device : "none";
 }
 
-START_TEST(a_name_goes_before_patterns_and_the_last_pattern_decides)
+TEST(a_name_goes_before_patterns_and_the_last_pattern_decides)
 {
     struct fr__placement *p = load("op,device\nconv1,d\n*,a\nconv*,b\nconv[23],c\n");
 
@@ -37,9 +37,8 @@ START_TEST(a_name_goes_before_patterns_and_the_last_pattern_decides)
     ck_assert_str_eq(device_of(p, "fc"), "a");
     fr__placement_free(p);
 }
-END_TEST
 
-START_TEST(an_op_without_a_row_has_none_and_rows_know_whether_they_were_used)
+TEST(an_op_without_a_row_has_none_and_rows_know_whether_they_were_used)
 {
     struct fr__placement *p = load("op,device,order,start_s\nx,a,3,\ny,b,,0.5\n");
     const struct fr__placement_row *x = fr__placement_find(p, "x");
@@ -51,9 +50,8 @@ START_TEST(an_op_without_a_row_has_none_and_rows_know_whether_they_were_used)
     ck_assert_ptr_null(fr__placement_row(p, 2));
     fr__placement_free(p);
 }
-END_TEST
 
-START_TEST(wrong_rows_are_refused_with_line_and_column)
+TEST(wrong_rows_are_refused_with_line_and_column)
 {
     static const struct {
         const char *text, *says;
@@ -82,7 +80,6 @@ START_TEST(wrong_rows_are_refused_with_line_and_column)
             ck_assert_uint_eq(err.col, cases[i].col);
     }
 }
-END_TEST
 
 /* ---- plug-ins ---- */
 
@@ -96,7 +93,7 @@ static enum fr_status plan_nothing(const struct fr_problem *in, const struct fr_
     return FR_OK;
 }
 
-START_TEST(plug_ins_for_other_headers_are_refused_with_what_differs)
+TEST(plug_ins_for_other_headers_are_refused_with_what_differs)
 {
     static const struct fr_option no_options[] = {{.name = NULL}};
     const struct fr_strategy s = {
@@ -114,9 +111,8 @@ START_TEST(plug_ins_for_other_headers_are_refused_with_what_differs)
     ck_assert(fr__plugin_check(&bad, "mine.so", &err) == FR_EUSAGE);
     ck_assert(strstr(err.text, "struct fr_problem") != NULL);
 }
-END_TEST
 
-START_TEST(strategies_of_plug_ins_must_be_whole)
+TEST(strategies_of_plug_ins_must_be_whole)
 {
     static const struct fr_option no_default[] = {{.name = "x", .help = "y"}, {.name = NULL}};
     static const struct fr_option no_options[] = {{.name = NULL}};
@@ -136,9 +132,8 @@ START_TEST(strategies_of_plug_ins_must_be_whole)
         ck_assert_str_eq(err.file, "mine.so");
     }
 }
-END_TEST
 
-START_TEST(a_path_means_a_plug_in_and_is_never_looked_for_among_libraries)
+TEST(a_path_means_a_plug_in_and_is_never_looked_for_among_libraries)
 {
     char path[FR__PLUGIN_PATH];
 
@@ -149,9 +144,8 @@ START_TEST(a_path_means_a_plug_in_and_is_never_looked_for_among_libraries)
     ck_assert_str_eq(path, "/a/b.so");
     ck_assert(!fr__plugin_path("pp:cuts=a/b", path, sizeof(path)));
 }
-END_TEST
 
-START_TEST(a_missing_shared_object_is_named)
+TEST(a_missing_shared_object_is_named)
 {
     struct fr_option_values values;
     const struct fr_strategy *s;
@@ -162,18 +156,11 @@ START_TEST(a_missing_shared_object_is_named)
     ck_assert(fr_strategy_parse("placement", &s, &values, &err) == FR_EUSAGE);
     ck_assert(strstr(err.text, "placement:file=") != NULL);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("placement");
 
-    tcase_add_test(tc, a_name_goes_before_patterns_and_the_last_pattern_decides);
-    tcase_add_test(tc, an_op_without_a_row_has_none_and_rows_know_whether_they_were_used);
-    tcase_add_test(tc, wrong_rows_are_refused_with_line_and_column);
-    tcase_add_test(tc, plug_ins_for_other_headers_are_refused_with_what_differs);
-    tcase_add_test(tc, strategies_of_plug_ins_must_be_whole);
-    tcase_add_test(tc, a_path_means_a_plug_in_and_is_never_looked_for_among_libraries);
-    tcase_add_test(tc, a_missing_shared_object_is_named);
+    add_tests(tc);
     return run_case(tc, "strategies/placement");
 }

@@ -57,7 +57,7 @@ static void check_plan(const struct case_problem *c, const char *spec)
     fr_plan_free(p);
 }
 
-START_TEST(every_strategy_makes_sound_plans_of_a_chain)
+TEST(every_strategy_makes_sound_plans_of_a_chain)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -71,10 +71,9 @@ START_TEST(every_strategy_makes_sound_plans_of_a_chain)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Branches, views, in-place ops, tied weights, batch norm, steps: what the zoo has. */
-START_TEST(every_strategy_makes_sound_plans_of_models)
+TEST(every_strategy_makes_sound_plans_of_models)
 {
     static const char *const models[] = {"lenet",
                                          "alexnet",
@@ -98,10 +97,9 @@ START_TEST(every_strategy_makes_sound_plans_of_models)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 /* Sweeps do not check plans of trusted strategies: the tests above do. */
-START_TEST(every_trusted_strategy_is_among_those_tested)
+TEST(every_trusted_strategy_is_among_those_tested)
 {
     for (size_t i = 0; fr_strategy_at(i); i++) {
         const struct fr_strategy *s = fr_strategy_at(i);
@@ -112,7 +110,6 @@ START_TEST(every_trusted_strategy_is_among_those_tested)
         ck_assert_msg(is_tested || !s->is_trusted, "%s", s->name);
     }
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -130,7 +127,7 @@ static uint64_t bytes_of(const struct fr_plan *p, enum fr_buffer_kind kind, uint
 
 /* 1200 bytes of parameters; Adam keeps two states, momentum one, SGD none; gradients as large as
  * the parameters. Activations: four outputs and four data gradients of 800 bytes at batch 8. */
-START_TEST(a_single_device_holds_parameters_gradients_states_and_activations)
+TEST(a_single_device_holds_parameters_gradients_states_and_activations)
 {
     static const uint64_t states[FR_N_OPTIMIZERS] = {
         [FR_SGD] = 0, [FR_MOMENTUM] = 1, [FR_ADAM] = 2};
@@ -151,12 +148,11 @@ START_TEST(a_single_device_holds_parameters_gradients_states_and_activations)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Half-precision parameters: an fp32 master copy and fp32 states (Micikevicius et al., ICLR 2018),
  * and the fp32 copy of the gradients that Megatron-LM makes for the step (20 bytes of a parameter
  * with Adam: 2 + 2 + 16). */
-START_TEST(half_precision_parameters_keep_an_fp32_master_copy)
+TEST(half_precision_parameters_keep_an_fp32_master_copy)
 {
     static const struct fr_workload_options opt = {.batch = 2, .dtype = FR_FP16};
     struct fr_topo *t = case_topo(1, 1e9, GIB);
@@ -179,10 +175,9 @@ START_TEST(half_precision_parameters_keep_an_fp32_master_copy)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* However many micro-batches, a stage has one gradient for its parameters. */
-START_TEST(micro_batches_share_one_gradient)
+TEST(micro_batches_share_one_gradient)
 {
     struct fr_topo *t = case_topo(2, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -197,7 +192,6 @@ START_TEST(micro_batches_share_one_gradient)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- what moves ---- */
 
@@ -219,7 +213,7 @@ static double moved(const struct fr_plan *p, uint32_t src, uint32_t dst)
 
 /* n workers, a model of M bytes: each worker sends M and receives M, the server nM each way. A
  * server that works too saves its own share: (n - 1) M. */
-START_TEST(parameter_servers_move_the_model_once_each_way_per_worker)
+TEST(parameter_servers_move_the_model_once_each_way_per_worker)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -244,11 +238,10 @@ START_TEST(parameter_servers_move_the_model_once_each_way_per_worker)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Largest first to the least loaded: 500 to GPU 0, 400 to GPU 1, and 300 to GPU 1 again, since
  * 400 is less than 500. Each pushes what the other holds, and pulls it back. */
-START_TEST(shards_go_to_the_least_loaded_device)
+TEST(shards_go_to_the_least_loaded_device)
 {
     struct fr_topo *t = case_topo(2, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -263,11 +256,10 @@ START_TEST(shards_go_to_the_least_loaded_device)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Gradients are ready in the order 500, 300, 400 (last layer first). At least 600 a bucket: 800 and
  * what is left, 400. Every rank takes part in each, and keeps their storage. */
-START_TEST(ring_all_reduces_carry_every_gradient_in_backward_order)
+TEST(ring_all_reduces_carry_every_gradient_in_backward_order)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -287,10 +279,9 @@ START_TEST(ring_all_reduces_carry_every_gradient_in_backward_order)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* 13 samples on 4 devices: 4 3 3 3. An output of 800 bytes at batch 8 is 100 a sample. */
-START_TEST(uneven_batches_give_the_first_devices_one_sample_more)
+TEST(uneven_batches_give_the_first_devices_one_sample_more)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -303,11 +294,10 @@ START_TEST(uneven_batches_give_the_first_devices_one_sample_more)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Each layer on its own device, 3 samples a micro-batch of 8 samples: 3, 3, 2. Every micro-batch's
  * output crosses each of the three cuts once, and its gradient once back: 2 * 800 a cut. */
-START_TEST(a_pipeline_moves_each_activation_and_gradient_once_a_cut)
+TEST(a_pipeline_moves_each_activation_and_gradient_once_a_cut)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -327,11 +317,10 @@ START_TEST(a_pipeline_moves_each_activation_and_gradient_once_a_cut)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Two pipelines of two stages: the replicas of a stage sit side by side and reduce its
  * gradients. */
-START_TEST(replicated_stages_reduce_their_gradients)
+TEST(replicated_stages_reduce_their_gradients)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -350,11 +339,10 @@ START_TEST(replicated_stages_reduce_their_gradients)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* gpt's output layer uses the embedding of stage 0: the last stage keeps a copy, its gradient comes
  * back once an iteration, not once a micro-batch, and the new table goes out once. */
-START_TEST(tied_weights_cross_the_pipeline_once_an_iteration)
+TEST(tied_weights_cross_the_pipeline_once_an_iteration)
 {
     static const struct fr_workload_options opt = {.batch = 8, .dtype = FR_N_DTYPES};
     const double table_bytes = 1000.0 * 64 * 4;
@@ -386,11 +374,10 @@ START_TEST(tied_weights_cross_the_pipeline_once_an_iteration)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Parameters of a layer that is unrolled in time stand on one device: stages are layers, not
  * steps. */
-START_TEST(a_layer_unrolled_in_time_is_not_cut)
+TEST(a_layer_unrolled_in_time_is_not_cut)
 {
     static const struct fr_workload_options opt = {.batch = 8, .seq_len = 6, .dtype = FR_N_DTYPES};
     static const char *const cuts[] = {"mp", "pp:micro=2"};
@@ -424,7 +411,6 @@ START_TEST(a_layer_unrolled_in_time_is_not_cut)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- decisions and refusals ---- */
 
@@ -441,7 +427,7 @@ static void keep_line(void *user, const char *line)
 }
 
 /* Layers take 1 + 2 s each at batch 8; on two devices the best cut is in the middle, 6 s each. */
-START_TEST(the_decision_log_says_what_was_decided)
+TEST(the_decision_log_says_what_was_decided)
 {
     struct fr_topo *t = case_topo(2, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -467,7 +453,6 @@ START_TEST(the_decision_log_says_what_was_decided)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 static void expect_refused(const struct case_problem *c, const char *spec, const char *part)
 {
@@ -477,7 +462,7 @@ static void expect_refused(const struct case_problem *c, const char *spec, const
     ck_assert_msg(strstr(err.text, part) != NULL, "'%s' does not say '%s'", err.text, part);
 }
 
-START_TEST(problems_that_make_no_sense_are_refused)
+TEST(problems_that_make_no_sense_are_refused)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
@@ -509,28 +494,12 @@ START_TEST(problems_that_make_no_sense_are_refused)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("plans");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, every_strategy_makes_sound_plans_of_a_chain);
-    tcase_add_test(c, every_strategy_makes_sound_plans_of_models);
-    tcase_add_test(c, every_trusted_strategy_is_among_those_tested);
-    tcase_add_test(c, a_single_device_holds_parameters_gradients_states_and_activations);
-    tcase_add_test(c, half_precision_parameters_keep_an_fp32_master_copy);
-    tcase_add_test(c, micro_batches_share_one_gradient);
-    tcase_add_test(c, parameter_servers_move_the_model_once_each_way_per_worker);
-    tcase_add_test(c, shards_go_to_the_least_loaded_device);
-    tcase_add_test(c, ring_all_reduces_carry_every_gradient_in_backward_order);
-    tcase_add_test(c, uneven_batches_give_the_first_devices_one_sample_more);
-    tcase_add_test(c, a_pipeline_moves_each_activation_and_gradient_once_a_cut);
-    tcase_add_test(c, replicated_stages_reduce_their_gradients);
-    tcase_add_test(c, tied_weights_cross_the_pipeline_once_an_iteration);
-    tcase_add_test(c, a_layer_unrolled_in_time_is_not_cut);
-    tcase_add_test(c, the_decision_log_says_what_was_decided);
-    tcase_add_test(c, problems_that_make_no_sense_are_refused);
+    add_tests(c);
     return run_case(c, "strategies/plans");
 }

@@ -111,7 +111,7 @@ static struct outcome run_recomputed(const struct fr_graph *g, enum fr__recomput
  * are multiples of s b h, so differences of models with other numbers of layers tell them. */
 #define MODEL(layers) "gpt:hidden=1024,heads=16,seq=1024,vocab=1000,layers=" layers
 
-START_TEST(recomputation_adds_the_time_of_what_runs_again)
+TEST(recomputation_adds_the_time_of_what_runs_again)
 {
     struct fr_graph *g = load(MODEL("4"));
     struct outcome plain = run(g);
@@ -127,12 +127,11 @@ START_TEST(recomputation_adds_the_time_of_what_runs_again)
     }
     fr_graph_free(g);
 }
-END_TEST
 
 /* The peak grows by what a layer keeps: 34 + 5 a s/h bytes a token and unit of width, 34 where the
  * attention core runs again, 2 where all does. The fp32 statistics of two norms, 16 bytes a token,
  * come on top where they are kept. */
-START_TEST(the_peak_grows_by_what_a_layer_keeps)
+TEST(the_peak_grows_by_what_a_layer_keeps)
 {
     struct fr_graph *four = load(MODEL("4")), *six = load(MODEL("6"));
     double tokens = BATCH * 1024.0, h = 1024, a = 16, s = 1024, unit = tokens * h;
@@ -148,12 +147,11 @@ START_TEST(the_peak_grows_by_what_a_layer_keeps)
     fr_graph_free(four);
     fr_graph_free(six);
 }
-END_TEST
 
 /* No copy runs early: when the backward pass begins, the last group is there whole, each layer with
  * its input, and of the others the input of a group. Six groups of one layer: W + 5 inputs; two
  * groups of three: 3 W + 1 input. An input is 2 bytes a token and unit of width. */
-START_TEST(one_group_at_a_time_is_there_whole)
+TEST(one_group_at_a_time_is_there_whole)
 {
     struct fr_graph *g = load(MODEL("6"));
     double tokens = BATCH * 1024.0, h = 1024, unit = tokens * h;
@@ -164,15 +162,12 @@ START_TEST(one_group_at_a_time_is_there_whole)
     ck_assert_double_eq_tol(three - one, 2 * whole - 4 * 2 * unit, 0.05 * whole);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("recompute_runs");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, recomputation_adds_the_time_of_what_runs_again);
-    tcase_add_test(tc, the_peak_grows_by_what_a_layer_keeps);
-    tcase_add_test(tc, one_group_at_a_time_is_there_whole);
+    add_tests(tc);
     return run_case(tc, "recompute_runs");
 }

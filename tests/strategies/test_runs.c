@@ -61,13 +61,12 @@ static void check_closed_form(uint32_t n_stages, uint32_t n_micros)
     fr_topo_free(t);
 }
 
-START_TEST(equal_stages_take_the_closed_form_of_gpipe_and_1f1b)
+TEST(equal_stages_take_the_closed_form_of_gpipe_and_1f1b)
 {
     for (uint32_t n_stages = 1; n_stages <= 5; n_stages++)
         for (uint32_t n_micros = 1; n_micros <= 8; n_micros += n_micros == 3 ? 5 : 1)
             check_closed_form(n_stages, n_micros);
 }
-END_TEST
 
 /* Most forward outputs that live at once on the device, over the run. */
 static unsigned most_live_outputs(const struct fr_plan *p, const struct fr_run *r, uint32_t device)
@@ -101,7 +100,7 @@ static unsigned most_live_outputs(const struct fr_plan *p, const struct fr_run *
 }
 
 /* One layer a stage: gpipe holds all M outputs, 1f1b at most min(M, K - s) on stage s. */
-START_TEST(one_forward_one_backward_holds_fewer_activations)
+TEST(one_forward_one_backward_holds_fewer_activations)
 {
     static const uint64_t params[MAX_LAYERS] = {40, 40, 40, 40};
     const struct chain_case chain = {4, 2, params, ones, twos, 100};
@@ -129,12 +128,11 @@ START_TEST(one_forward_one_backward_holds_fewer_activations)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Six layers of 1 + 2 s in three parts: only a weight gradient can run beside another part's
  * work, so the forwards (6 s), the data gradients (6 s) and the first layer's weight gradient (1
  * s) follow each other at least, and everything at most. */
-START_TEST(model_parallelism_is_hardly_faster_than_one_device)
+TEST(model_parallelism_is_hardly_faster_than_one_device)
 {
     static const uint64_t params[MAX_LAYERS] = {40, 40, 40, 40, 40, 40};
     const struct chain_case chain = {6, 2, params, ones, twos, 100};
@@ -147,11 +145,10 @@ START_TEST(model_parallelism_is_hardly_faster_than_one_device)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- data parallelism ---- */
 
-START_TEST(data_parallelism_on_one_device_is_the_single_device_plan)
+TEST(data_parallelism_on_one_device_is_the_single_device_plan)
 {
     static const uint64_t params[MAX_LAYERS] = {400, 0, 300, 500};
     static const char *const syncs[] = {"dp", "dp:sync=ps-cpu", "dp:sync=ps-gpu0", "dp:overlap=0"};
@@ -181,13 +178,12 @@ START_TEST(data_parallelism_on_one_device_is_the_single_device_plan)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Two devices, four layers of 1 + 2 s and 1e9 bytes of parameters, links of 1e9 B/s: the ring's
  * all-reduce moves 2 (n-1)/n S = S each way, 1 s. Gradients are ready at 6, 8, 10 and 12 s, so with
  * overlap only the last all-reduce shows: 13 s; without it all four follow the backward pass: 16
  * s. */
-START_TEST(overlap_hides_communication_but_does_not_lessen_it)
+TEST(overlap_hides_communication_but_does_not_lessen_it)
 {
     static const uint64_t params[MAX_LAYERS] = {1000000000, 1000000000, 1000000000, 1000000000};
     const struct chain_case chain = {4, 2, params, ones, twos, 100};
@@ -214,13 +210,12 @@ START_TEST(overlap_hides_communication_but_does_not_lessen_it)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Parameters 1200 all along. Outputs of 800 each; layer by layer, what is there at each start:
  * after the forward pass 3200; l3.dgrad +800; l3.wgrad +500 = 4500, then l3's output goes (3700);
  * l2.dgrad +800; l2.wgrad +300 = 4800, then l2's output and l3's gradient go (3200); l1 has no
  * parameters: 4000, then 2400; l0: +800, its gradient is read by no one, +400. So 1200 + 4800. */
-START_TEST(the_peak_is_where_the_graph_says)
+TEST(the_peak_is_where_the_graph_says)
 {
     static const uint64_t params[MAX_LAYERS] = {400, 0, 300, 500};
     const struct chain_case chain = {4, 8, params, ones, twos, 800};
@@ -242,12 +237,11 @@ START_TEST(the_peak_is_where_the_graph_says)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Peaks of a training step above its parameters, measured with PyTorch 1.13.1 and torchvision
  * 0.14.1 at batch 4 in fp32 without temporaries inside ops but the optimizer's. What is left out
  * here, the loop's hold on its input and output, is under 0.3 %. */
-START_TEST(peaks_agree_with_measured_training_steps)
+TEST(peaks_agree_with_measured_training_steps)
 {
     static const struct {
         const char *model;
@@ -288,7 +282,6 @@ START_TEST(peaks_agree_with_measured_training_steps)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- orders ---- */
 
@@ -312,7 +305,7 @@ static struct fr_plan *in_order(const struct fr_plan *p, enum fr_order order)
  * and updates. tic cannot tell the first two layers apart and keeps the plan's order, tac has it
  * of its own. In whatever other order the last layer runs no later than when all have come, then
  * three more: 17 s at most. */
-START_TEST(pulls_at_the_start_overlap_the_forward_pass)
+TEST(pulls_at_the_start_overlap_the_forward_pass)
 {
     static const uint64_t params[MAX_LAYERS] = {1000000000, 1000000000, 1000000000, 1000000000};
     static const enum fr_order orders[] = {FR_ORDER_PRIORITY, FR_ORDER_TIC, FR_ORDER_TAC};
@@ -344,13 +337,12 @@ START_TEST(pulls_at_the_start_overlap_the_forward_pass)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- all strategies ---- */
 
 /* Whatever order ready tasks are taken in and however few transfers go side by side, every plan
  * comes to its end (a plan that cannot is FR_EDEADLOCK), not before its lower bound. */
-START_TEST(no_order_of_ready_tasks_makes_a_plan_hang)
+TEST(no_order_of_ready_tasks_makes_a_plan_hang)
 {
     static const char *const specs[] = {"single",
                                         "dp",
@@ -404,7 +396,6 @@ START_TEST(no_order_of_ready_tasks_makes_a_plan_hang)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 /* When the first update starts, and when the last bucket is reduced. */
 struct step_times {
@@ -440,7 +431,7 @@ static struct step_times step_times(const char *spec)
 
 /* PyTorch's backward pass ends when all buckets have been reduced (Li et al., VLDB 2020, section
  * 3.2.3), and only then does the optimizer step. */
-START_TEST(the_step_waits_for_all_buckets_unless_told_otherwise)
+TEST(the_step_waits_for_all_buckets_unless_told_otherwise)
 {
     struct step_times all = step_times("dp:bucket=1000B"), each;
 
@@ -448,22 +439,12 @@ START_TEST(the_step_waits_for_all_buckets_unless_told_otherwise)
     ck_assert_double_ge(all.first_update_s, all.last_bucket_s);
     ck_assert_double_lt(each.first_update_s, each.last_bucket_s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("runs");
 
     tcase_set_timeout(c, 120);
-    tcase_add_test(c, equal_stages_take_the_closed_form_of_gpipe_and_1f1b);
-    tcase_add_test(c, the_step_waits_for_all_buckets_unless_told_otherwise);
-    tcase_add_test(c, one_forward_one_backward_holds_fewer_activations);
-    tcase_add_test(c, model_parallelism_is_hardly_faster_than_one_device);
-    tcase_add_test(c, data_parallelism_on_one_device_is_the_single_device_plan);
-    tcase_add_test(c, pulls_at_the_start_overlap_the_forward_pass);
-    tcase_add_test(c, overlap_hides_communication_but_does_not_lessen_it);
-    tcase_add_test(c, the_peak_is_where_the_graph_says);
-    tcase_add_test(c, peaks_agree_with_measured_training_steps);
-    tcase_add_test(c, no_order_of_ready_tasks_makes_a_plan_hang);
+    add_tests(c);
     return run_case(c, "strategies/runs");
 }

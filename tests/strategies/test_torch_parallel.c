@@ -230,7 +230,7 @@ static enum fr_status read_row(void *user, const struct fr__cell c[], struct fr_
     return FR_OK;
 }
 
-START_TEST(ranks_hold_keep_and_send_what_they_do_in_pytorch)
+TEST(ranks_hold_keep_and_send_what_they_do_in_pytorch)
 {
     static const struct fr__csv_column columns[] = {
         [MODEL] = {"model", true}, [BATCH] = {"batch", true},
@@ -248,12 +248,11 @@ START_TEST(ranks_hold_keep_and_send_what_they_do_in_pytorch)
     ck_assert_uint_eq(t.n_steps, 20);
     ck_assert_uint_gt(t.n_rows, 100);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, ranks_hold_keep_and_send_what_they_do_in_pytorch);
+    add_tests(c);
     return run_case(c, "strategies/torch_parallel");
 }

@@ -55,7 +55,7 @@ static const char *step_of(double factor, char text[40])
 
 /* NOISE of 3 % against a prior of tens of percent: the corrected time is the measured one to
  * 1 %. */
-START_TEST(the_measured_question_itself_takes_about_what_was_measured)
+TEST(the_measured_question_itself_takes_about_what_was_measured)
 {
     char text[40];
     struct fr_record *r = answer(1, step_of(1.2, text));
@@ -67,12 +67,11 @@ START_TEST(the_measured_question_itself_takes_about_what_was_measured)
     ck_assert(r->correction.compute_factor > 1.1 && r->correction.compute_factor < 1.21);
     fr_record_free(r);
 }
-END_TEST
 
 /* LeNet with 2 images waits for its host, 10 us an op, twice as long as its kernels take. Half the
  * time needs a host twice as fast, and then the kernels take as long: slopes found on one side of
  * that corner lead away on the other. */
-START_TEST(a_step_that_waits_for_its_host_is_met_from_either_side)
+TEST(a_step_that_waits_for_its_host_is_met_from_either_side)
 {
     static const double factors[] = {0.3, 0.4, 0.5, 0.6, 1.5};
 
@@ -98,9 +97,8 @@ START_TEST(a_step_that_waits_for_its_host_is_met_from_either_side)
         fr_record_free(before);
     }
 }
-END_TEST
 
-START_TEST(other_numbers_of_gpus_are_corrected_alike_and_their_range_is_narrower)
+TEST(other_numbers_of_gpus_are_corrected_alike_and_their_range_is_narrower)
 {
     char text[40];
     struct fr_record *plain = answer(4, NULL), *r = answer(4, step_of(1.2, text));
@@ -111,9 +109,8 @@ START_TEST(other_numbers_of_gpus_are_corrected_alike_and_their_range_is_narrower
     fr_record_free(plain);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_step_that_is_as_predicted_changes_little)
+TEST(a_step_that_is_as_predicted_changes_little)
 {
     char text[40];
     struct fr_record *plain = answer(4, NULL), *r = answer(4, step_of(1, text));
@@ -123,10 +120,9 @@ START_TEST(a_step_that_is_as_predicted_changes_little)
     fr_record_free(plain);
     fr_record_free(r);
 }
-END_TEST
 
 /* Four GPUs lose a tenth among themselves. Measured on four, that is known. */
-START_TEST(a_step_on_as_many_gpus_says_more_than_one_on_others)
+TEST(a_step_on_as_many_gpus_says_more_than_one_on_others)
 {
     char one[40], two[60], four[60];
     struct fr_record *plain = answer(4, NULL), *pair = answer(2, NULL), *a, *b, *c;
@@ -155,10 +151,9 @@ START_TEST(a_step_on_as_many_gpus_says_more_than_one_on_others)
     fr_record_free(b);
     fr_record_free(c);
 }
-END_TEST
 
 /* Model parallel steps are slow by their bubbles: a data parallel step does not make them fast. */
-START_TEST(a_step_by_another_strategy_is_run_by_that)
+TEST(a_step_by_another_strategy_is_run_by_that)
 {
     struct fr_record *plain, *own, *other;
     struct fr_error err;
@@ -184,9 +179,8 @@ START_TEST(a_step_by_another_strategy_is_run_by_that)
     fr_record_free(own);
     fr_record_free(other);
 }
-END_TEST
 
-START_TEST(a_step_on_several_gpus_says_nothing_of_one)
+TEST(a_step_on_several_gpus_says_nothing_of_one)
 {
     struct fr_record *r = NULL;
     struct fr_error err;
@@ -194,7 +188,6 @@ START_TEST(a_step_on_several_gpus_says_nothing_of_one)
     ck_assert(ask(&r, 1, "100ms@4", &err) == FR_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "does not say what one GPU takes"));
 }
-END_TEST
 
 static void write_file(char path[], const char *text)
 {
@@ -206,7 +199,7 @@ static void write_file(char path[], const char *text)
     fclose(f);
 }
 
-START_TEST(each_further_step_narrows_what_is_left)
+TEST(each_further_step_narrows_what_is_left)
 {
     char one[] = "/tmp/forerun-one-XXXXXX.csv", three[] = "/tmp/forerun-three-XXXXXX.csv";
     struct fr_record *a, *b;
@@ -231,10 +224,9 @@ START_TEST(each_further_step_narrows_what_is_left)
     unlink(one);
     unlink(three);
 }
-END_TEST
 
 /* One table serves questions of one to eight GPUs: each takes the rows that say most of it. */
-START_TEST(a_table_gives_each_question_its_nearest_steps)
+TEST(a_table_gives_each_question_its_nearest_steps)
 {
     char path[] = "/tmp/forerun-near-XXXXXX.csv";
     static const struct {
@@ -260,7 +252,6 @@ START_TEST(a_table_gives_each_question_its_nearest_steps)
     }
     unlink(path);
 }
-END_TEST
 
 /* The step of a batch on one GPU in amp, where host time of 20 us an op is twice what a V100's is
  * taken to be. */
@@ -287,7 +278,7 @@ static double slow_host_step(uint32_t batch)
 }
 
 /* Small batches wait for the host, large ones do not: together they say which of the two it is. */
-START_TEST(small_and_large_batches_tell_host_time_from_compute)
+TEST(small_and_large_batches_tell_host_time_from_compute)
 {
     char path[] = "/tmp/forerun-host-XXXXXX.csv", text[200];
     struct fr_question q;
@@ -316,9 +307,8 @@ START_TEST(small_and_large_batches_tell_host_time_from_compute)
     fr_record_free(r);
     unlink(path);
 }
-END_TEST
 
-START_TEST(steps_of_other_models_correct_nothing)
+TEST(steps_of_other_models_correct_nothing)
 {
     char path[] = "/tmp/forerun-other-XXXXXX.csv";
     struct fr_record *plain = answer(4, NULL), *r;
@@ -333,9 +323,8 @@ START_TEST(steps_of_other_models_correct_nothing)
     fr_record_free(r);
     unlink(path);
 }
-END_TEST
 
-START_TEST(what_is_no_time_of_a_step_is_refused_with_its_place)
+TEST(what_is_no_time_of_a_step_is_refused_with_its_place)
 {
     static const struct {
         const char *text, *why;
@@ -369,9 +358,8 @@ START_TEST(what_is_no_time_of_a_step_is_refused_with_its_place)
     }
     free(m);
 }
-END_TEST
 
-START_TEST(a_setting_that_is_no_time_and_no_table_is_refused_at_once)
+TEST(a_setting_that_is_no_time_and_no_table_is_refused_at_once)
 {
     struct fr_question q;
     struct fr_error err;
@@ -396,9 +384,8 @@ START_TEST(a_setting_that_is_no_time_and_no_table_is_refused_at_once)
     ck_assert(fr_question_set(&q, "measured", "none", &err) == FR_OK);
     ck_assert_ptr_null(q.measured);
 }
-END_TEST
 
-START_TEST(gpus_of_two_types_have_no_common_step)
+TEST(gpus_of_two_types_have_no_common_step)
 {
     struct fr_question q;
     struct fr_record *r = NULL;
@@ -413,26 +400,12 @@ START_TEST(gpus_of_two_types_have_no_common_step)
     ck_assert(fr_answer(&q, NULL, &r, &err) == FR_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "one GPU type"));
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("anchor");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, the_measured_question_itself_takes_about_what_was_measured);
-    tcase_add_test(tc, a_step_that_waits_for_its_host_is_met_from_either_side);
-    tcase_add_test(tc, a_step_on_as_many_gpus_says_more_than_one_on_others);
-    tcase_add_test(tc, a_step_by_another_strategy_is_run_by_that);
-    tcase_add_test(tc, a_step_on_several_gpus_says_nothing_of_one);
-    tcase_add_test(tc, a_table_gives_each_question_its_nearest_steps);
-    tcase_add_test(tc, small_and_large_batches_tell_host_time_from_compute);
-    tcase_add_test(tc, other_numbers_of_gpus_are_corrected_alike_and_their_range_is_narrower);
-    tcase_add_test(tc, a_step_that_is_as_predicted_changes_little);
-    tcase_add_test(tc, each_further_step_narrows_what_is_left);
-    tcase_add_test(tc, steps_of_other_models_correct_nothing);
-    tcase_add_test(tc, what_is_no_time_of_a_step_is_refused_with_its_place);
-    tcase_add_test(tc, a_setting_that_is_no_time_and_no_table_is_refused_at_once);
-    tcase_add_test(tc, gpus_of_two_types_have_no_common_step);
+    add_tests(tc);
     return run_case(tc, "anchor");
 }

@@ -73,7 +73,7 @@ static const struct machine {
     {"2x hgx-h100", "h100-nvswitch", 8, 1},  {"2x hgx-b200", "b200-infiniband", 16, 2},
 };
 
-START_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says)
+LOOP_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says, 0, sizeof(machines) / sizeof(machines[0]))
 {
     const struct machine *m = &machines[_i];
 
@@ -95,11 +95,10 @@ START_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says)
         fr_record_free(r);
     }
 }
-END_TEST
 
 /* Two GPUs of a DGX A100: 2 rounds of half the bytes over two links of 0.35 us and 273 GB/s.
  * Data sheet costs know rings only; and who asks for rings gets them. */
-START_TEST(rings_run_over_the_links_where_they_are_asked_for)
+TEST(rings_run_over_the_links_where_they_are_asked_for)
 {
     for (int i = 0; i < 4; i++) {
         struct fr_question q = exposed("dgx-a100-80g", 2);
@@ -121,9 +120,8 @@ START_TEST(rings_run_over_the_links_where_they_are_asked_for)
         fr_record_free(r);
     }
 }
-END_TEST
 
-START_TEST(a_group_beyond_one_machine_runs_as_rings)
+TEST(a_group_beyond_one_machine_runs_as_rings)
 {
     struct fr_question q = exposed("2x dgx-a100-80g", 16);
     struct fr_record *r = answer(&q);
@@ -141,11 +139,10 @@ START_TEST(a_group_beyond_one_machine_runs_as_rings)
     ck_assert_uint_eq(r->n_fitted_collectives, 0);
     fr_record_free(r);
 }
-END_TEST
 
 /* Measured on 400 Gbit/s and with all GPUs of two machines: not on 100, not with one GPU of
  * each, not with three machines. */
-START_TEST(a_fit_over_machines_is_not_taken_for_what_was_not_measured)
+TEST(a_fit_over_machines_is_not_taken_for_what_was_not_measured)
 {
     static const struct {
         const char *topology, *why;
@@ -172,10 +169,9 @@ START_TEST(a_fit_over_machines_is_not_taken_for_what_was_not_measured)
         fr_record_free(r);
     }
 }
-END_TEST
 
 /* Two stages over two makes of machine: the replicas of a stage share one machine or do not. */
-START_TEST(stages_of_a_pipeline_are_judged_one_by_one)
+TEST(stages_of_a_pipeline_are_judged_one_by_one)
 {
     struct fr_question q = exposed("1x dgx-a100-80g + 1x hgx-h100 via ib:200Gbps", 16);
     struct fr_record *r;
@@ -203,9 +199,8 @@ START_TEST(stages_of_a_pipeline_are_judged_one_by_one)
     ck_assert_uint_gt(v->n_collectives, 0);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(iterations_in_a_row_repeat_the_fitted_time)
+TEST(iterations_in_a_row_repeat_the_fitted_time)
 {
     struct fr_question q = exposed("dgx-a100-80g", 8);
     struct fr_record *r;
@@ -219,9 +214,8 @@ START_TEST(iterations_in_a_row_repeat_the_fitted_time)
         ck_assert_double_eq_tol(lasts_s(r, c), expected_s, 1e-9 * expected_s);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(the_uncertainty_counts_collectives)
+TEST(the_uncertainty_counts_collectives)
 {
     struct fr_question q = exposed("hgx-h100", 8);
     struct fr_record *r;
@@ -237,9 +231,8 @@ START_TEST(the_uncertainty_counts_collectives)
     ck_assert_double_gt(r->iteration_high_s, r->iteration_s);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(copies_between_gpus_take_what_was_measured_of_their_links)
+TEST(copies_between_gpus_take_what_was_measured_of_their_links)
 {
     struct fr_question q = exposed("dgx1-p100", 2);
     struct fr_record *measured, *as_links;
@@ -254,7 +247,6 @@ START_TEST(copies_between_gpus_take_what_was_measured_of_their_links)
     fr_record_free(measured);
     fr_record_free(as_links);
 }
-END_TEST
 
 /* ---- one collective alone ---- */
 
@@ -288,7 +280,7 @@ static const struct alone {
         {"reduce", 1, 6 + 191, 191},
 };
 
-START_TEST(a_collective_alone_takes_its_formula_and_what_was_measured)
+LOOP_TEST(a_collective_alone_takes_its_formula_and_what_was_measured, 0, sizeof(alones) / sizeof(alones[0]))
 {
     const struct alone *a = &alones[_i];
     struct fr_comm_table *t = times_of("dgx-a100-80g", a->kind, 0);
@@ -313,9 +305,8 @@ START_TEST(a_collective_alone_takes_its_formula_and_what_was_measured)
     }
     fr_comm_free(t);
 }
-END_TEST
 
-START_TEST(a_collective_alone_says_why_it_has_no_fitted_time)
+TEST(a_collective_alone_says_why_it_has_no_fitted_time)
 {
     static const struct {
         const char *topology, *why;
@@ -335,10 +326,9 @@ START_TEST(a_collective_alone_says_why_it_has_no_fitted_time)
         fr_comm_free(t);
     }
 }
-END_TEST
 
 /* 8 million messages and more are not sent one by one. */
-START_TEST(too_many_messages_are_left_to_the_formula)
+TEST(too_many_messages_are_left_to_the_formula)
 {
     struct fr_comm_table *t = times_of("600x gh200-quad", "all-reduce", 2400);
 
@@ -347,24 +337,11 @@ START_TEST(too_many_messages_are_left_to_the_formula)
     ck_assert(t->times[0].is_extrapolated);
     fr_comm_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("collectives");
 
-    tcase_add_loop_test(tc, an_exposed_all_reduce_takes_what_its_machines_system_says, 0,
-                        sizeof(machines) / sizeof(machines[0]));
-    tcase_add_test(tc, rings_run_over_the_links_where_they_are_asked_for);
-    tcase_add_test(tc, a_group_beyond_one_machine_runs_as_rings);
-    tcase_add_test(tc, a_fit_over_machines_is_not_taken_for_what_was_not_measured);
-    tcase_add_test(tc, stages_of_a_pipeline_are_judged_one_by_one);
-    tcase_add_test(tc, iterations_in_a_row_repeat_the_fitted_time);
-    tcase_add_test(tc, the_uncertainty_counts_collectives);
-    tcase_add_test(tc, copies_between_gpus_take_what_was_measured_of_their_links);
-    tcase_add_loop_test(tc, a_collective_alone_takes_its_formula_and_what_was_measured, 0,
-                        sizeof(alones) / sizeof(alones[0]));
-    tcase_add_test(tc, a_collective_alone_says_why_it_has_no_fitted_time);
-    tcase_add_test(tc, too_many_messages_are_left_to_the_formula);
+    add_tests(tc);
     return run_case(tc, "results/collectives");
 }

@@ -23,7 +23,7 @@ static struct fr_comm_table *table_of(const struct fr_comm_question *q)
     return t;
 }
 
-START_TEST(sizes_go_by_factor_by_step_or_from_a_list)
+TEST(sizes_go_by_factor_by_step_or_from_a_list)
 {
     static const uint64_t list[] = {7, 5};
     static const struct {
@@ -46,9 +46,8 @@ START_TEST(sizes_go_by_factor_by_step_or_from_a_list)
         fr_comm_free(t);
     }
 }
-END_TEST
 
-START_TEST(nvls_is_not_chosen_for_a_format_that_the_switch_cannot_add)
+TEST(nvls_is_not_chosen_for_a_format_that_the_switch_cannot_add)
 {
     struct fr_comm_question q = question("hgx-h100", "all-reduce");
     struct fr_comm_table *t;
@@ -65,11 +64,10 @@ START_TEST(nvls_is_not_chosen_for_a_format_that_the_switch_cannot_add)
     ck_assert_int_eq(fr_comm_type_named("floot", &q.type, &err), FR_EUSAGE);
     ck_assert_msg(strstr(err.text, "did you mean 'float'?") != NULL, "%s", err.text);
 }
-END_TEST
 
 /* By hand: 4 GPUs in one ring move 2 * 3 / 4 of the bytes over each GPU's way to the switch, which
  * is 1.5 MiB / 375 GB/s of the time. */
-START_TEST(the_busiest_link_is_the_one_in_use_for_most_of_the_time)
+TEST(the_busiest_link_is_the_one_in_use_for_most_of_the_time)
 {
     struct fr_comm_question q = question("hgx-h100", "all-reduce");
     struct fr_comm_table *t;
@@ -84,9 +82,8 @@ START_TEST(the_busiest_link_is_the_one_in_use_for_most_of_the_time)
                             1e-6);
     fr_comm_free(t);
 }
-END_TEST
 
-START_TEST(an_explanation_is_of_the_largest_size_with_its_links_and_rounds)
+TEST(an_explanation_is_of_the_largest_size_with_its_links_and_rounds)
 {
     struct fr_comm_question q = question("dgx1-v100", "all-reduce");
     struct fr_comm_story *s = NULL;
@@ -104,10 +101,9 @@ START_TEST(an_explanation_is_of_the_largest_size_with_its_links_and_rounds)
     ck_assert_double_eq_tol(s->links[0].used_frac, s->table->rows[0].busiest_frac, 1e-12);
     fr_comm_story_free(s);
 }
-END_TEST
 
 /* The tuner's estimate is that of the algorithm asked for, and none where NCCL has none. */
-START_TEST(nccls_estimate_is_of_the_algorithm_asked_for)
+TEST(nccls_estimate_is_of_the_algorithm_asked_for)
 {
     static const struct {
         const char *kind, *algorithm;
@@ -133,9 +129,8 @@ START_TEST(nccls_estimate_is_of_the_algorithm_asked_for)
         fr_comm_free(t);
     }
 }
-END_TEST
 
-START_TEST(a_protocol_that_nccl_does_not_have_is_said_or_refused)
+TEST(a_protocol_that_nccl_does_not_have_is_said_or_refused)
 {
     struct fr_comm_question q = question("2x p3.16xlarge", "all-reduce"); /* NICs far off */
     struct fr_comm_table *t = NULL;
@@ -154,9 +149,8 @@ START_TEST(a_protocol_that_nccl_does_not_have_is_said_or_refused)
     t = table_of(&q);
     fr_comm_free(t);
 }
-END_TEST
 
-START_TEST(sizes_that_are_none_are_refused)
+TEST(sizes_that_are_none_are_refused)
 {
     static const struct {
         uint64_t min, max, step;
@@ -180,18 +174,11 @@ START_TEST(sizes_that_are_none_are_refused)
         ck_assert(t == NULL);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("comm");
 
-    tcase_add_test(tc, sizes_go_by_factor_by_step_or_from_a_list);
-    tcase_add_test(tc, nvls_is_not_chosen_for_a_format_that_the_switch_cannot_add);
-    tcase_add_test(tc, the_busiest_link_is_the_one_in_use_for_most_of_the_time);
-    tcase_add_test(tc, an_explanation_is_of_the_largest_size_with_its_links_and_rounds);
-    tcase_add_test(tc, nccls_estimate_is_of_the_algorithm_asked_for);
-    tcase_add_test(tc, a_protocol_that_nccl_does_not_have_is_said_or_refused);
-    tcase_add_test(tc, sizes_that_are_none_are_refused);
+    add_tests(tc);
     return run_case(tc, "study/comm");
 }

@@ -51,7 +51,7 @@ static double plain_s(const char *topology)
 /* The anchor's own cluster has the same machines, so its prediction is that of the larger line, and
  * the factor is what it takes longer. How much of it carries over to fewer GPUs depends on the fitted
  * terms; it is some of it. */
-START_TEST(a_step_on_more_gpus_stands_on_more_of_the_same_machines)
+LOOP_TEST(a_step_on_more_gpus_stands_on_more_of_the_same_machines, 0, 5)
 {
     static const struct {
         const char *small, *large;
@@ -75,11 +75,10 @@ START_TEST(a_step_on_more_gpus_stands_on_more_of_the_same_machines)
     ck_assert_double_lt(factor, 1.13);
     fr_record_free(r);
 }
-END_TEST
 
 /* A step on part of a machine more: the cluster is rounded up, and the step runs on its first
  * GPUs. */
-START_TEST(a_step_on_part_of_a_further_machine_takes_the_first_gpus)
+TEST(a_step_on_part_of_a_further_machine_takes_the_first_gpus)
 {
     struct fr_record *r = answer("hgx-h100", "30ms@12:dp");
 
@@ -88,9 +87,8 @@ START_TEST(a_step_on_part_of_a_further_machine_takes_the_first_gpus)
     ck_assert_double_gt(r->correction.predicted_s, 0);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_cluster_that_cannot_grow_says_why)
+TEST(a_cluster_that_cannot_grow_says_why)
 {
     struct fr_record *r = NULL;
     struct fr_error err;
@@ -103,7 +101,6 @@ START_TEST(a_cluster_that_cannot_grow_says_why)
     ck_assert_int_eq(ask(&r, "hgx-h100", "30ms@1000000:dp", &err), FR_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "and it cannot be grown to hold them: "));
 }
-END_TEST
 
 /* ---- steps that contradict ---- */
 
@@ -150,7 +147,7 @@ static bool warns(const struct fr_record *r, const char *words)
 }
 
 /* Three steps are 5 % slower than predicted; the fourth takes a third longer than they say. */
-START_TEST(a_step_that_others_contradict_is_said_with_the_figures)
+TEST(a_step_that_others_contradict_is_said_with_the_figures)
 {
     static const char *const lines[] = {"1x hgx-h100 via ib:400Gbps", "2x hgx-h100 via ib:400Gbps",
                                         "4x hgx-h100 via ib:400Gbps", "8x hgx-h100 via ib:400Gbps"};
@@ -176,10 +173,9 @@ START_TEST(a_step_that_others_contradict_is_said_with_the_figures)
     ck_assert_double_gt(r->interval.high_s, r->iteration_s);
     fr_record_free(r);
 }
-END_TEST
 
 /* One step on as many GPUs is all that the fit takes; the one on other GPUs says it is wrong. */
-START_TEST(steps_that_the_fit_leaves_aside_contradict_it_too)
+TEST(steps_that_the_fit_leaves_aside_contradict_it_too)
 {
     double small_s = plain_s("1x hgx-h100 via ib:400Gbps"),
            s = plain_s("2x hgx-h100 via ib:400Gbps");
@@ -197,9 +193,8 @@ START_TEST(steps_that_the_fit_leaves_aside_contradict_it_too)
     ck_assert(warns(r, "1 other measured step"));
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(steps_that_agree_are_not_doubted)
+TEST(steps_that_agree_are_not_doubted)
 {
     double small_s = plain_s("1x hgx-h100 via ib:400Gbps"),
            s = plain_s("2x hgx-h100 via ib:400Gbps");
@@ -214,10 +209,9 @@ START_TEST(steps_that_agree_are_not_doubted)
     ck_assert_uint_eq(r->n_warnings, 0);
     fr_record_free(r);
 }
-END_TEST
 
 /* Alone, a step is held against published ones of its class, whose range a plain answer shows. */
-START_TEST(a_step_outside_of_its_class_is_said)
+TEST(a_step_outside_of_its_class_is_said)
 {
     struct fr_record *plain = answer("2x hgx-h100 via ib:400Gbps", NULL), *r;
     char text[40];
@@ -236,19 +230,12 @@ START_TEST(a_step_outside_of_its_class_is_said)
     fr_record_free(r);
     fr_record_free(plain);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("contradiction");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, a_step_on_more_gpus_stands_on_more_of_the_same_machines, 0, 5);
-    tcase_add_test(tc, a_step_on_part_of_a_further_machine_takes_the_first_gpus);
-    tcase_add_test(tc, a_cluster_that_cannot_grow_says_why);
-    tcase_add_test(tc, a_step_that_others_contradict_is_said_with_the_figures);
-    tcase_add_test(tc, steps_that_the_fit_leaves_aside_contradict_it_too);
-    tcase_add_test(tc, steps_that_agree_are_not_doubted);
-    tcase_add_test(tc, a_step_outside_of_its_class_is_said);
+    add_tests(tc);
     return run_case(tc, "contradiction");
 }

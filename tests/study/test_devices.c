@@ -57,7 +57,7 @@ static const char *const strategies[] = {"single",      "dp",  "dp:sync=ps-cpu",
                                          "pp:stages=2", "dpos"};
 enum { N_STRATEGIES = sizeof(strategies) / sizeof(strategies[0]) };
 
-START_TEST(the_first_ones_named_are_the_first_ones_counted)
+LOOP_TEST(the_first_ones_named_are_the_first_ones_counted, 0, N_STRATEGIES)
 {
     struct fr_question named = alexnet("dgx1-v100", strategies[_i], "n0.gpu0,n0.gpu1..3");
     struct fr_question counted = alexnet("dgx1-v100", strategies[_i], NULL);
@@ -70,9 +70,8 @@ START_TEST(the_first_ones_named_are_the_first_ones_counted)
     free(a);
     free(b);
 }
-END_TEST
 
-START_TEST(one_of_each_machine_named_is_spread)
+LOOP_TEST(one_of_each_machine_named_is_spread, 0, N_STRATEGIES)
 {
     struct fr_question named = alexnet("3x dgx1-v100", strategies[_i], "n0..2.gpu0");
     struct fr_question spread = alexnet("3x dgx1-v100", strategies[_i], NULL);
@@ -89,9 +88,8 @@ START_TEST(one_of_each_machine_named_is_spread)
     free(a);
     free(b);
 }
-END_TEST
 
-START_TEST(the_order_given_is_that_of_ranks)
+LOOP_TEST(the_order_given_is_that_of_ranks, 0, N_STRATEGIES)
 {
     static const char *const names[] = {"n1.gpu5", "n0.gpu2", "n1.gpu0", "n0.gpu7"};
     struct fr_question q =
@@ -106,10 +104,9 @@ START_TEST(the_order_given_is_that_of_ranks)
         ck_assert_double_gt(r->devices[0].compute_s, 0);
     fr_record_free(r);
 }
-END_TEST
 
 /* The stages of a network cut in two are on the GPUs in their order. */
-START_TEST(the_other_way_round_the_ranks_are_others)
+TEST(the_other_way_round_the_ranks_are_others)
 {
     struct fr_question q = alexnet("dgx1-v100", "mp", "n0.gpu0,n0.gpu1");
     struct fr_record *one = answer(&q), *other;
@@ -125,11 +122,10 @@ START_TEST(the_other_way_round_the_ranks_are_others)
     fr_record_free(one);
     fr_record_free(other);
 }
-END_TEST
 
 /* GPU 0 has two NVLinks to GPU 4 and none to GPU 5, which is reached over PCIe and between the
  * sockets. */
-START_TEST(which_gpus_decides_over_which_links_they_talk)
+TEST(which_gpus_decides_over_which_links_they_talk)
 {
     struct fr_question q = alexnet("dgx1-v100", "dp", "n0.gpu0,n0.gpu4");
     struct fr_record *cabled = answer(&q), *other;
@@ -143,9 +139,8 @@ START_TEST(which_gpus_decides_over_which_links_they_talk)
     fr_record_free(cabled);
     fr_record_free(other);
 }
-END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+TEST(what_cannot_be_is_refused)
 {
     static const struct {
         const char *devices;
@@ -173,10 +168,9 @@ START_TEST(what_cannot_be_is_refused)
         assert_message(&err, cases[i].sentence);
     }
 }
-END_TEST
 
 /* With -B a batch is for each of those named. */
-START_TEST(a_batch_per_gpu_is_for_each_one_named)
+TEST(a_batch_per_gpu_is_for_each_one_named)
 {
     struct fr_question q = alexnet("dgx1-v100", "dp", "n0.gpu1,n0.gpu2,n0.gpu7");
     struct fr_record *r;
@@ -187,7 +181,6 @@ START_TEST(a_batch_per_gpu_is_for_each_one_named)
     ck_assert_uint_eq(r->global_batch, 24);
     fr_record_free(r);
 }
-END_TEST
 
 /* ---- sweeps ---- */
 
@@ -223,7 +216,7 @@ static void run(struct fr_sweep *s, struct fr_store *store)
     ck_assert_msg(fr_sweep_run(s, &o, NULL, &err) == FR_OK, "%s", err.text);
 }
 
-START_TEST(a_sweep_may_vary_them)
+TEST(a_sweep_may_vary_them)
 {
     struct fr_sweep *s = sweep_over_devices();
 
@@ -241,9 +234,8 @@ START_TEST(a_sweep_may_vary_them)
     ck_assert_uint_eq(fr_sweep_row(s, 3)->gpus, 8);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(a_sweep_counts_them_or_names_them)
+TEST(a_sweep_counts_them_or_names_them)
 {
     static const struct {
         const char *setting, *value, *sentence;
@@ -265,7 +257,6 @@ START_TEST(a_sweep_counts_them_or_names_them)
         fr_sweep_free(s);
     }
 }
-END_TEST
 
 /* The store's name: its ending says of which kind it is. */
 static void use_store(const char *path)
@@ -287,7 +278,7 @@ static void use_store(const char *path)
     fr_sweep_free(again);
 }
 
-START_TEST(stored_rows_tell_them)
+TEST(stored_rows_tell_them)
 {
     char folder[] = "/tmp/forerun-devices-XXXXXX", path[64];
 
@@ -299,7 +290,6 @@ START_TEST(stored_rows_tell_them)
     }
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
 /* ---- collectives ---- */
 
@@ -320,7 +310,7 @@ static struct fr_comm_table *time_of(const char *topology, const char *devices)
 }
 
 /* n1, n0, n0 of three are two machines. */
-START_TEST(collectives_take_named_gpus)
+TEST(collectives_take_named_gpus)
 {
     struct fr_comm_table *cabled = time_of("dgx1-v100", "n0.gpu0,n0.gpu4");
     struct fr_comm_table *other = time_of("dgx1-v100", "n0.gpu0,n0.gpu5");
@@ -333,10 +323,9 @@ START_TEST(collectives_take_named_gpus)
     fr_comm_free(other);
     fr_comm_free(mixed);
 }
-END_TEST
 
 /* Whole machines in any order are what was measured; machines that take turns are not. */
-START_TEST(a_fit_over_machines_does_not_ask_for_their_order)
+TEST(a_fit_over_machines_does_not_ask_for_their_order)
 {
     struct fr_comm_table *rising = time_of("2x hgx-b200", "n0..1.gpu0..7");
     struct fr_comm_table *falling = time_of("2x hgx-b200", "n1.gpu0..7,n0.gpu0..7");
@@ -351,23 +340,11 @@ START_TEST(a_fit_over_machines_does_not_ask_for_their_order)
     fr_comm_free(falling);
     fr_comm_free(turns);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("devices");
 
-    tcase_add_loop_test(tc, the_first_ones_named_are_the_first_ones_counted, 0, N_STRATEGIES);
-    tcase_add_loop_test(tc, one_of_each_machine_named_is_spread, 0, N_STRATEGIES);
-    tcase_add_loop_test(tc, the_order_given_is_that_of_ranks, 0, N_STRATEGIES);
-    tcase_add_test(tc, the_other_way_round_the_ranks_are_others);
-    tcase_add_test(tc, which_gpus_decides_over_which_links_they_talk);
-    tcase_add_test(tc, what_cannot_be_is_refused);
-    tcase_add_test(tc, a_batch_per_gpu_is_for_each_one_named);
-    tcase_add_test(tc, a_sweep_may_vary_them);
-    tcase_add_test(tc, a_sweep_counts_them_or_names_them);
-    tcase_add_test(tc, stored_rows_tell_them);
-    tcase_add_test(tc, collectives_take_named_gpus);
-    tcase_add_test(tc, a_fit_over_machines_does_not_ask_for_their_order);
+    add_tests(tc);
     return run_case(tc, "study_devices");
 }

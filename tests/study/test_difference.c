@@ -74,7 +74,7 @@ static void assert_parts_are_the_record(const struct fr_record *r, const char *w
     fr_parts_free(p);
 }
 
-START_TEST(the_parts_of_any_answer_add_up_to_what_its_record_says)
+TEST(the_parts_of_any_answer_add_up_to_what_its_record_says)
 {
     for (size_t i = 0; i < N_STRATEGIES; i++) {
         struct fr_question q = question(strategies[i]);
@@ -84,9 +84,8 @@ START_TEST(the_parts_of_any_answer_add_up_to_what_its_record_says)
         fr_record_free(r);
     }
 }
-END_TEST
 
-START_TEST(so_they_do_with_jitter_folded_ranks_and_several_iterations)
+TEST(so_they_do_with_jitter_folded_ranks_and_several_iterations)
 {
     struct fr_question jitter = question("dp"), folded = question("dp"), many = question("pp");
     struct fr_question *all[] = {&jitter, &folded, &many};
@@ -102,10 +101,9 @@ START_TEST(so_they_do_with_jitter_folded_ranks_and_several_iterations)
         fr_record_free(r);
     }
 }
-END_TEST
 
 /* On one GPU nothing waits for another task: what does not compute is the first op's launch. */
-START_TEST(one_gpu_waits_for_its_first_launch_only)
+TEST(one_gpu_waits_for_its_first_launch_only)
 {
     struct fr_question q = question("single");
     struct fr_record *r = ask(&q);
@@ -119,9 +117,8 @@ START_TEST(one_gpu_waits_for_its_first_launch_only)
     fr_parts_free(p);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(the_rows_of_a_difference_add_up_and_the_largest_change_comes_first)
+TEST(the_rows_of_a_difference_add_up_and_the_largest_change_comes_first)
 {
     struct fr_question qa = question("dp"), qb = question("mp");
     struct fr_record *a = ask(&qa), *b = ask(&qb);
@@ -147,9 +144,8 @@ START_TEST(the_rows_of_a_difference_add_up_and_the_largest_change_comes_first)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
-START_TEST(an_answer_does_not_differ_from_itself)
+TEST(an_answer_does_not_differ_from_itself)
 {
     struct fr_question q = question("pp:micro=4");
     struct fr_record *r = ask(&q);
@@ -164,9 +160,8 @@ START_TEST(an_answer_does_not_differ_from_itself)
     fr_difference_free(d);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_brief_answer_has_no_parts)
+TEST(a_brief_answer_has_no_parts)
 {
     struct fr_parts *p = NULL;
     struct fr_record bare = {.workload = ""};
@@ -174,7 +169,6 @@ START_TEST(a_brief_answer_has_no_parts)
 
     ck_assert(fr_parts_new(&p, &bare, &err) == FR_EUSAGE);
 }
-END_TEST
 
 /* ---- files ---- */
 
@@ -189,7 +183,7 @@ static const char *write_text(const char *text)
     return path;
 }
 
-START_TEST(a_question_comes_back_from_json_as_it_was_asked)
+TEST(a_question_comes_back_from_json_as_it_was_asked)
 {
     struct fr_question q = question("pp:micro=4");
     struct fr_record *r;
@@ -216,9 +210,8 @@ START_TEST(a_question_comes_back_from_json_as_it_was_asked)
     fr_record_free(r);
     unlink("test_difference.json");
 }
-END_TEST
 
-START_TEST(files_that_hold_no_question_are_refused_with_their_place)
+TEST(files_that_hold_no_question_are_refused_with_their_place)
 {
     static const struct {
         const char *text, *says;
@@ -243,9 +236,8 @@ START_TEST(files_that_hold_no_question_are_refused_with_their_place)
     }
     unlink("test_difference.json");
 }
-END_TEST
 
-START_TEST(one_of_several_results_is_named_by_its_number)
+TEST(one_of_several_results_is_named_by_its_number)
 {
     struct fr_asked *a = NULL;
     struct fr_error err;
@@ -261,20 +253,11 @@ START_TEST(one_of_several_results_is_named_by_its_number)
     fr_asked_free(a);
     unlink("test_difference.json");
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("difference");
 
-    tcase_add_test(tc, the_parts_of_any_answer_add_up_to_what_its_record_says);
-    tcase_add_test(tc, so_they_do_with_jitter_folded_ranks_and_several_iterations);
-    tcase_add_test(tc, one_gpu_waits_for_its_first_launch_only);
-    tcase_add_test(tc, the_rows_of_a_difference_add_up_and_the_largest_change_comes_first);
-    tcase_add_test(tc, an_answer_does_not_differ_from_itself);
-    tcase_add_test(tc, a_brief_answer_has_no_parts);
-    tcase_add_test(tc, a_question_comes_back_from_json_as_it_was_asked);
-    tcase_add_test(tc, files_that_hold_no_question_are_refused_with_their_place);
-    tcase_add_test(tc, one_of_several_results_is_named_by_its_number);
+    add_tests(tc);
     return run_case(tc, "study/difference");
 }

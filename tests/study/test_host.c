@@ -42,7 +42,7 @@ static double time_of(const char *workload, const char *const settings[])
 
 #define TIME(workload, ...) time_of(workload, (const char *const[]){__VA_ARGS__, NULL})
 
-START_TEST(a_run_of_one_step_is_as_long_as_one_of_many)
+TEST(a_run_of_one_step_is_as_long_as_one_of_many)
 {
     static const char *const syncs[] = {"none", "norm", "loss", "step", "loss+norm"};
 
@@ -56,9 +56,8 @@ START_TEST(a_run_of_one_step_is_as_long_as_one_of_many)
                       syncs[i], one_s, many_s);
     }
 }
-END_TEST
 
-START_TEST(each_wait_costs_and_a_faster_core_spares)
+TEST(each_wait_costs_and_a_faster_core_spares)
 {
     double none_s = TIME("bert-base", "host-op", "16us/16us/164us", "host-sync", "none");
     double norm_s = TIME("bert-base", "host-op", "16us/16us/164us", "host-sync", "norm");
@@ -68,9 +67,8 @@ START_TEST(each_wait_costs_and_a_faster_core_spares)
     ck_assert_double_lt(none_s, norm_s);
     ck_assert_double_lt(fast_s, norm_s);
 }
-END_TEST
 
-START_TEST(a_step_that_waits_for_its_host_takes_all_its_launches)
+TEST(a_step_that_waits_for_its_host_takes_all_its_launches)
 {
     /* of a graph of n ops, each of 1 ms: all hold the GPU up */
     struct fr_record *r =
@@ -81,10 +79,9 @@ START_TEST(a_step_that_waits_for_its_host_takes_all_its_launches)
     fr_record_free(plain);
     fr_record_free(r);
 }
-END_TEST
 
 /* Each of a recurrent layer's passes is one call; what is outside it takes 1 ms an op. */
-START_TEST(a_recurrent_layer_is_one_call)
+TEST(a_recurrent_layer_is_one_call)
 {
     struct fr_record *r = ask("rnnlm", (const char *const[]){"host-op", "1ms", NULL});
     struct fr_record *plain = ask("rnnlm", (const char *const[]){"seed", "0", NULL});
@@ -95,9 +92,8 @@ START_TEST(a_recurrent_layer_is_one_call)
     fr_record_free(plain);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_scaler_is_waited_for_under_16_bits_alone)
+TEST(a_scaler_is_waited_for_under_16_bits_alone)
 {
     double fp32_none_s = TIME("lenet", "host-op", "16us/16us/164us", "host-sync", "none");
     double fp32_s = TIME("lenet", "host-op", "16us/16us/164us", "host-sync", "scaler");
@@ -109,15 +105,13 @@ START_TEST(a_scaler_is_waited_for_under_16_bits_alone)
     ck_assert_double_eq(fp32_s, fp32_none_s);
     ck_assert_double_eq(amp_s, amp_norm_s);
 }
-END_TEST
 
-START_TEST(the_end_of_a_step_is_where_a_step_begins_without_a_word_of_hosts)
+TEST(the_end_of_a_step_is_where_a_step_begins_without_a_word_of_hosts)
 {
     ck_assert_double_eq(TIME("lenet", "host-sync", "step"), TIME("lenet", "seed", "0"));
 }
-END_TEST
 
-START_TEST(cores_of_the_machine_decode_images)
+TEST(cores_of_the_machine_decode_images)
 {
     /* 8 images over 40 cores of the data sheet, at one in two seconds each */
     struct fr_record *r = ask("resnet50", (const char *const[]){"decode-rate", "0.5", NULL});
@@ -130,9 +124,8 @@ START_TEST(cores_of_the_machine_decode_images)
     fr_record_free(two);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(the_range_of_a_step_is_that_of_what_is_computed)
+TEST(the_range_of_a_step_is_that_of_what_is_computed)
 {
     struct fr_record *plain = ask("resnet50", (const char *const[]){"input-rate", "any", NULL});
     struct fr_record *r;
@@ -149,9 +142,8 @@ START_TEST(the_range_of_a_step_is_that_of_what_is_computed)
     fr_record_free(r);
     fr_record_free(plain);
 }
-END_TEST
 
-START_TEST(a_gpu_that_waits_for_its_input_is_idle)
+TEST(a_gpu_that_waits_for_its_input_is_idle)
 {
     struct fr_record *plain = ask("resnet50", (const char *const[]){"input-rate", "any", NULL});
     struct fr_record *r = ask("resnet50", (const char *const[]){"input-rate", "8", NULL});
@@ -167,9 +159,8 @@ START_TEST(a_gpu_that_waits_for_its_input_is_idle)
     fr_record_free(r);
     fr_record_free(plain);
 }
-END_TEST
 
-START_TEST(what_is_none_is_refused_and_changes_nothing)
+TEST(what_is_none_is_refused_and_changes_nothing)
 {
     static const char *const bad[][2] = {{"host-op", "16us/"},
                                          {"host-op", "/"},
@@ -206,21 +197,11 @@ START_TEST(what_is_none_is_refused_and_changes_nothing)
     free(before);
     free(after);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("host");
 
-    tcase_add_test(tc, a_run_of_one_step_is_as_long_as_one_of_many);
-    tcase_add_test(tc, each_wait_costs_and_a_faster_core_spares);
-    tcase_add_test(tc, a_step_that_waits_for_its_host_takes_all_its_launches);
-    tcase_add_test(tc, a_recurrent_layer_is_one_call);
-    tcase_add_test(tc, a_scaler_is_waited_for_under_16_bits_alone);
-    tcase_add_test(tc, the_end_of_a_step_is_where_a_step_begins_without_a_word_of_hosts);
-    tcase_add_test(tc, cores_of_the_machine_decode_images);
-    tcase_add_test(tc, the_range_of_a_step_is_that_of_what_is_computed);
-    tcase_add_test(tc, a_gpu_that_waits_for_its_input_is_idle);
-    tcase_add_test(tc, what_is_none_is_refused_and_changes_nothing);
+    add_tests(tc);
     return run_case(tc, "study/host");
 }

@@ -118,7 +118,7 @@ static const struct {
      false},
 };
 
-START_TEST(one_axis_alone_is_the_plain_strategy)
+LOOP_TEST(one_axis_alone_is_the_plain_strategy, 0, sizeof(alone) / sizeof(alone[0]))
 {
     char folding[200];
     struct fr_record *a = answer(&alone[_i].asked, alone[_i].plain, folding);
@@ -128,7 +128,6 @@ START_TEST(one_axis_alone_is_the_plain_strategy)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
 /* ---- folding ---- */
 
@@ -283,7 +282,7 @@ static void assert_same_links(const struct fr_record *folded, const struct fr_re
     ck_assert_double_eq_tol(sum, whole_sum, 1e-5 * sum);
 }
 
-START_TEST(a_folded_plan_says_what_the_whole_one_says)
+LOOP_TEST(a_folded_plan_says_what_the_whole_one_says, 0, sizeof(folds) / sizeof(folds[0]))
 {
     char text[200], whole[200], folding[200];
     struct fr_record *a, *b;
@@ -302,9 +301,8 @@ START_TEST(a_folded_plan_says_what_the_whole_one_says)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
-START_TEST(links_of_a_folded_plan_are_those_of_the_whole_one)
+LOOP_TEST(links_of_a_folded_plan_are_those_of_the_whole_one, 0, sizeof(folds) / sizeof(folds[0]))
 {
     char text[200], whole[200], folding[200];
     struct fr_record *a, *b;
@@ -323,17 +321,11 @@ START_TEST(links_of_a_folded_plan_are_those_of_the_whole_one)
     remove(EIGHT_A_NIC);
     fr_record_free(a);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("hybrid");
 
-    tcase_add_loop_test(c, one_axis_alone_is_the_plain_strategy, 0,
-                        sizeof(alone) / sizeof(alone[0]));
-    tcase_add_loop_test(c, a_folded_plan_says_what_the_whole_one_says, 0,
-                        sizeof(folds) / sizeof(folds[0]));
-    tcase_add_loop_test(c, links_of_a_folded_plan_are_those_of_the_whole_one, 0,
-                        sizeof(folds) / sizeof(folds[0]));
+    add_tests(c);
     return run_case(c, "study/hybrid");
 }

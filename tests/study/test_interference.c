@@ -91,7 +91,7 @@ static double assert_kernels_share(const struct fr_record *r, double f)
 
 /* While a collective runs, a kernel does 1/1.5 of its work in the same time: alone = (T - O) + O
  * / 1.5, so T = alone + O / 3. */
-START_TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
+TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
 {
     struct fr_record *r;
 
@@ -102,10 +102,9 @@ START_TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
     ck_assert_double_gt(assert_kernels_share(r, FACTOR), 1e-3);
     fr_record_free(r);
 }
-END_TEST
 
 /* Another board of the chip says; another chip does not, nor do peak rates. */
-START_TEST(factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known)
+TEST(factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known)
 {
     struct fr_record *r;
 
@@ -121,9 +120,8 @@ START_TEST(factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_know
     ck_assert_ptr_null(r->interference);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(an_answer_says_what_interference_adds)
+TEST(an_answer_says_what_interference_adds)
 {
     static const char *const how[] = {"published", "1.5", "none"};
     struct fr_record *plain = answer("dgx-a100-80g", "calibrated");
@@ -142,10 +140,9 @@ START_TEST(an_answer_says_what_interference_adds)
     }
     fr_record_free(plain);
 }
-END_TEST
 
 /* A factor of 1.5 with an error of 0.1: what is added grows with 1 - 1/f. */
-START_TEST(what_interference_adds_has_the_error_of_its_factors)
+TEST(what_interference_adds_has_the_error_of_its_factors)
 {
     struct fr_record *r;
 
@@ -158,9 +155,8 @@ START_TEST(what_interference_adds_has_the_error_of_its_factors)
     ck_assert_double_lt(r->interference_high_s, 2 * r->interference_s);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(none_is_none_whatever_a_device_file_says)
+TEST(none_is_none_whatever_a_device_file_says)
 {
     struct fr_record *r;
 
@@ -170,9 +166,8 @@ START_TEST(none_is_none_whatever_a_device_file_says)
     ck_assert_ptr_null(r->interference);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(published_factors_may_stand_in_where_nothing_was_measured)
+TEST(published_factors_may_stand_in_where_nothing_was_measured)
 {
     struct fr_record *r;
 
@@ -186,9 +181,8 @@ START_TEST(published_factors_may_stand_in_where_nothing_was_measured)
     assert_kernels_share(r, FACTOR);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(words_for_interference_that_mean_nothing_are_refused)
+TEST(words_for_interference_that_mean_nothing_are_refused)
 {
     static const char *const words[] = {"non", "0.5", "nan", "-1", "1.2x", "101"};
     struct fr_question q;
@@ -199,7 +193,6 @@ START_TEST(words_for_interference_that_mean_nothing_are_refused)
         ck_assert_msg(fr_question_set(&q, "interference", words[i], &err) != FR_OK, "%s", words[i]);
     ck_assert(q.beside_collectives == 0);
 }
-END_TEST
 
 int main(void)
 {
@@ -207,12 +200,6 @@ int main(void)
 
     fr_init();
     tcase_set_timeout(t, 30);
-    tcase_add_test(t, kernels_take_longer_by_a_third_of_what_they_share_with_collectives);
-    tcase_add_test(t, factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known);
-    tcase_add_test(t, an_answer_says_what_interference_adds);
-    tcase_add_test(t, what_interference_adds_has_the_error_of_its_factors);
-    tcase_add_test(t, none_is_none_whatever_a_device_file_says);
-    tcase_add_test(t, published_factors_may_stand_in_where_nothing_was_measured);
-    tcase_add_test(t, words_for_interference_that_mean_nothing_are_refused);
+    add_tests(t);
     return run_case(t, "results/interference");
 }

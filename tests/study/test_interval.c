@@ -29,10 +29,14 @@ static struct fr_record *answer(const char *workload, const char *topology, size
     return r;
 }
 
-static const struct fr__step_term term = {{-0.1, -0.02, 0.05, 0.1, 0.4}, 0.06, 10, 3};
+static const struct fr__step_term term = {.name = "made up",
+                                         .q = {-0.1, -0.02, 0.05, 0.1, 0.4},
+                                         .cost_error = 0.06,
+                                         .n_rows = 10,
+                                         .n_sources = 3};
 
 /* high = exp(q95), low = exp(q05) of the prediction. */
-START_TEST(a_step_whose_costs_are_as_usual_has_the_quantiles_of_its_class)
+TEST(a_step_whose_costs_are_as_usual_has_the_quantiles_of_its_class)
 {
     struct fr_record_interval i = {0};
 
@@ -44,9 +48,8 @@ START_TEST(a_step_whose_costs_are_as_usual_has_the_quantiles_of_its_class)
     ck_assert_double_eq_tol(i.half_high_s, 0.1 * exp(0.1), 1e-12);
     ck_assert_double_eq_tol(i.high_s, 0.1 * exp(0.4), 1e-12);
 }
-END_TEST
 
-START_TEST(better_known_costs_do_not_narrow_it)
+TEST(better_known_costs_do_not_narrow_it)
 {
     struct fr_record_interval usual = {0}, better = {0};
 
@@ -55,11 +58,10 @@ START_TEST(better_known_costs_do_not_narrow_it)
     ck_assert_double_eq(better.low_s, usual.low_s);
     ck_assert_double_eq(better.high_s, usual.high_s);
 }
-END_TEST
 
 /* 0.1 of error against 0.06: the variance grows by 0.08^2. 0.35 and 1.64485 * 0.08 are at right
  * angles. */
-START_TEST(worse_known_costs_widen_it_as_variances_add)
+TEST(worse_known_costs_widen_it_as_variances_add)
 {
     struct fr_record_interval i = {0};
 
@@ -68,10 +70,9 @@ START_TEST(worse_known_costs_widen_it_as_variances_add)
     ck_assert_double_eq_tol(i.low_s, 0.1 * exp(0.05 - hypot(0.15, 1.64485 * 0.08)), 1e-12);
     ck_assert_double_eq_tol(i.half_high_s, 0.1 * exp(0.05 + hypot(0.05, 0.67449 * 0.08)), 1e-12);
 }
-END_TEST
 
 /* Where all that was measured is slower than its predictions, and where it is faster. */
-START_TEST(a_range_holds_the_prediction)
+TEST(a_range_holds_the_prediction)
 {
     static const struct fr__step_term slow = {{0.1, 0.15, 0.2, 0.3, 0.4}, 0.06, 10, 3};
     static const struct fr__step_term fast = {{-0.4, -0.3, -0.2, -0.15, -0.1}, 0.06, 10, 3};
@@ -85,9 +86,8 @@ START_TEST(a_range_holds_the_prediction)
     ck_assert_double_eq_tol(i.low_s, 0.1 * exp(-0.4), 1e-12);
     ck_assert_double_eq(i.high_s, 0.1);
 }
-END_TEST
 
-START_TEST(classes_are_told_by_place_numbers_and_kind_of_work)
+TEST(classes_are_told_by_place_numbers_and_kind_of_work)
 {
     static const char two[] = "2x dgx1-v100 via ib:100Gbps", gnmt[] = "gnmt-2";
     static const struct {
@@ -114,11 +114,10 @@ START_TEST(classes_are_told_by_place_numbers_and_kind_of_work)
         fr_record_free(r);
     }
 }
-END_TEST
 
 /* What is built in must make sense whatever rows it was made from: 50 % inside 90 %, more room on
  * the slow side, and for every class what it leans on. */
-START_TEST(every_class_has_terms_in_order)
+TEST(every_class_has_terms_in_order)
 {
     for (unsigned k = 0; k < FR__N_ANCHORS * FR__N_PLACES * 8; k++) {
         const struct fr__step_class c = {.place = (enum fr__place)(k / 8 % FR__N_PLACES),
@@ -134,11 +133,10 @@ START_TEST(every_class_has_terms_in_order)
         ck_assert(t->cost_error > 0 && t->cost_error < 0.5);
     }
 }
-END_TEST
 
 /* The rows that a claim names are there, and a guess is as wide as the widest class that somebody
  * published and wider than its parents. */
-START_TEST(every_claim_says_what_it_rests_on)
+TEST(every_claim_says_what_it_rests_on)
 {
     unsigned n_guesses = 0;
 
@@ -166,11 +164,10 @@ START_TEST(every_claim_says_what_it_rests_on)
     }
     ck_assert_uint_gt(n_guesses, 0);
 }
-END_TEST
 
 /* Convolutions over several machines with a recipe: nobody published such steps. Today's widest
  * classes reach from 0.71 to 2.2 times the prediction. */
-START_TEST(a_class_that_nobody_published_is_a_guess_and_says_so)
+TEST(a_class_that_nobody_published_is_a_guess_and_says_so)
 {
     struct fr_record *r = NULL;
     struct fr_question q;
@@ -193,10 +190,9 @@ START_TEST(a_class_that_nobody_published_is_a_guess_and_says_so)
     ck_assert_double_gt(r->interval.high_s, 2.1 * r->iteration_s);
     fr_record_free(r);
 }
-END_TEST
 
 /* The costs of a toy are given by its files: nobody can be wrong about them. */
-START_TEST(nothing_is_claimed_where_all_times_are_given)
+TEST(nothing_is_claimed_where_all_times_are_given)
 {
     struct fr_question q;
     struct fr_record *r = NULL;
@@ -214,10 +210,9 @@ START_TEST(nothing_is_claimed_where_all_times_are_given)
     ck_assert(!r->interval.is_known);
     fr_record_free(r);
 }
-END_TEST
 
 /* Datasheet costs are worse known than fitted ones, so the range is wider on both sides. */
-START_TEST(costs_from_data_sheets_have_a_wider_range)
+TEST(costs_from_data_sheets_have_a_wider_range)
 {
     struct fr_record *fitted = answer("resnet50", "dgx1-v100", 1, FR_FP32), *sheet = NULL;
     struct fr_question q;
@@ -239,22 +234,12 @@ START_TEST(costs_from_data_sheets_have_a_wider_range)
     fr_record_free(fitted);
     fr_record_free(sheet);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("interval");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_step_whose_costs_are_as_usual_has_the_quantiles_of_its_class);
-    tcase_add_test(tc, better_known_costs_do_not_narrow_it);
-    tcase_add_test(tc, worse_known_costs_widen_it_as_variances_add);
-    tcase_add_test(tc, a_range_holds_the_prediction);
-    tcase_add_test(tc, classes_are_told_by_place_numbers_and_kind_of_work);
-    tcase_add_test(tc, every_class_has_terms_in_order);
-    tcase_add_test(tc, every_claim_says_what_it_rests_on);
-    tcase_add_test(tc, a_class_that_nobody_published_is_a_guess_and_says_so);
-    tcase_add_test(tc, nothing_is_claimed_where_all_times_are_given);
-    tcase_add_test(tc, costs_from_data_sheets_have_a_wider_range);
+    add_tests(tc);
     return run_case(tc, "interval");
 }

@@ -74,7 +74,7 @@ static void load(struct fr_setting *s, struct fr_question *q, const char *worklo
     ck_assert_msg(fr_setting_load(s, q, &err) == FR_OK, "%s", err.text);
 }
 
-START_TEST(every_strategy_runs_several_iterations_in_every_order)
+TEST(every_strategy_runs_several_iterations_in_every_order)
 {
     struct fr_setting setting;
     struct fr_question q;
@@ -90,10 +90,9 @@ START_TEST(every_strategy_runs_several_iterations_in_every_order)
             }
     fr_setting_fini(&setting);
 }
-END_TEST
 
 /* Small problems drawn at random; with jitter no iteration is like the one before. */
-START_TEST(random_problems_account_for_every_iteration)
+TEST(random_problems_account_for_every_iteration)
 {
     static const char *const workloads[] = {"lenet", "alexnet"};
     struct fr_setting setting;
@@ -120,14 +119,12 @@ START_TEST(random_problems_account_for_every_iteration)
         fr_setting_fini(&setting);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("iterations");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, every_strategy_runs_several_iterations_in_every_order);
-    tcase_add_test(tc, random_problems_account_for_every_iteration);
+    add_tests(tc);
     return run_case(tc, "study/iterations");
 }

@@ -42,7 +42,7 @@ static bool is_warned(const struct fr_record *r)
 /* SC21 table 2: 768 A100 made 88 TFLOP/s each by ZeRO-3, in the paper's count of 96 B s L h^2
  * (1 + s/6h + V/16Lh): 4.52e18 FLOP, 66.8 s a step. The factors that we say must hold this row, and
  * the range of the answer the step. */
-START_TEST(a_published_row_lies_in_the_range_of_its_kind)
+TEST(a_published_row_lies_in_the_range_of_its_kind)
 {
     const double h = 12288, l = 96, s = 2048, batch = 1536;
     const double flop = 96 * batch * s * l * h * h * (1 + s / (6 * h) + 51200 / (16 * l * h));
@@ -60,9 +60,8 @@ START_TEST(a_published_row_lies_in_the_range_of_its_kind)
     ck_assert_double_ge(r->interval.high_s, measured_s);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(only_steps_of_the_kind_are_warned_of)
+TEST(only_steps_of_the_kind_are_warned_of)
 {
     static const struct {
         const char *topology, *strategy;
@@ -88,9 +87,8 @@ START_TEST(only_steps_of_the_kind_are_warned_of)
         fr_record_free(r);
     }
 }
-END_TEST
 
-START_TEST(the_sentence_has_factors_rows_and_a_place_to_read_on)
+TEST(the_sentence_has_factors_rows_and_a_place_to_read_on)
 {
     char text[400];
 
@@ -101,15 +99,12 @@ START_TEST(the_sentence_has_factors_rows_and_a_place_to_read_on)
     ck_assert_ptr_null(fr__missed_kind_of(128));
     ck_assert_ptr_null(fr__missed_kind_of(0));
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("missed_kind");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_published_row_lies_in_the_range_of_its_kind);
-    tcase_add_test(c, only_steps_of_the_kind_are_warned_of);
-    tcase_add_test(c, the_sentence_has_factors_rows_and_a_place_to_read_on);
+    add_tests(c);
     return run_case(c, "study/missed_kind");
 }

@@ -48,7 +48,7 @@ static struct fr_record *answer(const char *workload, const char *topology, cons
 
 /* The one GPU that nobody knows moves all times at once: 90 % of exp(1.1 z) is a factor of 6.1
  * either way. */
-START_TEST(times_of_an_unnamed_device_are_marked_and_uncertain)
+TEST(times_of_an_unnamed_device_are_marked_and_uncertain)
 {
     struct fr_record *r = answer(UNNAMED, "dgx1-v100", NULL);
 
@@ -59,9 +59,8 @@ START_TEST(times_of_an_unnamed_device_are_marked_and_uncertain)
     ck_assert_str_eq(fr_record_doubt_name(&r->doubts[0]), "profile");
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(naming_the_device_from_outside_makes_them_profiled)
+TEST(naming_the_device_from_outside_makes_them_profiled)
 {
     struct fr_record *unnamed = answer(UNNAMED, "dgx1-v100", NULL);
     struct fr_record *named = answer(UNNAMED, "dgx1-v100", "v100-sxm2-16gb");
@@ -72,10 +71,9 @@ START_TEST(naming_the_device_from_outside_makes_them_profiled)
     fr_record_free(unnamed);
     fr_record_free(named);
 }
-END_TEST
 
 /* Each of its forward and streaming ops on the P100 is slower by what the curves say. */
-START_TEST(a_named_profile_moves_to_another_gpu_as_scaled)
+TEST(a_named_profile_moves_to_another_gpu_as_scaled)
 {
     struct fr_record *home = answer(NAMED, "dgx1-v100", NULL);
     struct fr_record *away = answer(NAMED, "dgx1-p100", NULL);
@@ -87,9 +85,8 @@ START_TEST(a_named_profile_moves_to_another_gpu_as_scaled)
     fr_record_free(home);
     fr_record_free(away);
 }
-END_TEST
 
-START_TEST(a_device_that_nobody_knows_is_refused)
+TEST(a_device_that_nobody_knows_is_refused)
 {
     struct fr_record *r = NULL;
     struct fr_error err;
@@ -98,10 +95,9 @@ START_TEST(a_device_that_nobody_knows_is_refused)
     assert_message(&err, "option '--profile-device' is \"v100-sxm2-16g\", no device type that is "
                          "known, did you mean 'v100-sxm2-16gb'?");
 }
-END_TEST
 
 /* A sweep keeps loaded workloads and cost models: not across devices. */
-START_TEST(a_sweep_over_devices_answers_each_with_its_own)
+TEST(a_sweep_over_devices_answers_each_with_its_own)
 {
     static const double profiled[] = {0, 0, 1};
     const struct fr_sweep_options o = {.n_threads = 2};
@@ -129,16 +125,11 @@ START_TEST(a_sweep_over_devices_answers_each_with_its_own)
     ck_assert_str_eq(fr_sweep_row(s, 1)->profile_device, "p100-pcie-16gb");
     fr_sweep_free(s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("profiles");
 
-    tcase_add_test(tc, times_of_an_unnamed_device_are_marked_and_uncertain);
-    tcase_add_test(tc, naming_the_device_from_outside_makes_them_profiled);
-    tcase_add_test(tc, a_named_profile_moves_to_another_gpu_as_scaled);
-    tcase_add_test(tc, a_device_that_nobody_knows_is_refused);
-    tcase_add_test(tc, a_sweep_over_devices_answers_each_with_its_own);
+    add_tests(tc);
     return run_case(tc, "results_profiles");
 }

@@ -357,7 +357,7 @@ static void check_cluster(struct drawn *d, unsigned seed, struct count *n)
     fr_setting_fini(&p.renamed);
 }
 
-START_TEST(answers_account_for_themselves_scale_and_do_not_depend_on_names)
+TEST(answers_account_for_themselves_scale_and_do_not_depend_on_names)
 {
     unsigned wanted = from_environment("PROPERTIES_N", getenv("FORERUN_TESTS_WHOLE") ? 500 : 60);
     unsigned first = from_environment("PROPERTIES_SEED", 1), seed = first;
@@ -383,13 +383,12 @@ START_TEST(answers_account_for_themselves_scale_and_do_not_depend_on_names)
     ck_assert_uint_lt(20 * n.anomalies, n.answers + 20); /* rare */
     ck_assert_double_lt(n.worst, 2);                     /* Graham's bound */
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("properties");
 
     tcase_set_timeout(tc, 600);
-    tcase_add_test(tc, answers_account_for_themselves_scale_and_do_not_depend_on_names);
+    add_tests(tc);
     return run_case(tc, "study/properties");
 }

@@ -57,7 +57,7 @@ static double value_of(const char *json, const char *key)
 
 /* GPT-2 small in fp32 has 6 x 123.7 M products a token in its layers and head, and all scores:
  * 6 (12 L h^2 + V h) + 12 L h s with L 12, h 768, V 50257, s 1024. */
-START_TEST(rates_follow_from_the_iteration_time)
+TEST(rates_follow_from_the_iteration_time)
 {
     struct fr_record *r = answer("gpt2-small", "dgx-a100-80g", 4, 16);
     double flops = 16. * 1024 * (6 * (12. * 12 * 768 * 768 + 50257. * 768) + 12. * 12 * 768 * 1024);
@@ -78,9 +78,8 @@ START_TEST(rates_follow_from_the_iteration_time)
     free(json);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(the_peak_is_that_of_the_precision_that_runs)
+TEST(the_peak_is_that_of_the_precision_that_runs)
 {
     struct fr_record *bf16 = answer("gpt3-125m", "dgx-a100-80g", 2, 2);
     struct fr_record *as_fp32 = answer("gpt3-125m", "dgx1-v100", 2, 2); /* bf16 by default */
@@ -96,9 +95,8 @@ START_TEST(the_peak_is_that_of_the_precision_that_runs)
     fr_record_free(as_fp32);
     fr_record_free(mixed);
 }
-END_TEST
 
-START_TEST(images_have_no_tokens_but_an_mfu)
+TEST(images_have_no_tokens_but_an_mfu)
 {
     struct fr_record *r = answer("resnet50", "dgx1-v100", 2, 64);
     char *text = print(r, NULL, false), *json = print(r, NULL, true);
@@ -112,10 +110,9 @@ START_TEST(images_have_no_tokens_but_an_mfu)
     free(json);
     fr_record_free(r);
 }
-END_TEST
 
 /* 1e9 tokens at the answer's rate; two A100 at 2 USD an hour and 400 W each. */
-START_TEST(a_run_takes_its_tokens_at_the_answers_rate)
+TEST(a_run_takes_its_tokens_at_the_answers_rate)
 {
     struct fr_record *r = answer("gpt3-125m", "dgx-a100-80g", 2, 2);
     struct fr_sweep_terms terms = {.tokens = 1e9};
@@ -143,9 +140,8 @@ START_TEST(a_run_takes_its_tokens_at_the_answers_rate)
     free(json);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_run_without_tokens_or_a_price_says_so)
+TEST(a_run_without_tokens_or_a_price_says_so)
 {
     struct fr_record *images = answer("lenet", "dgx1-v100", 1, 8);
     struct fr_record *tokens = answer("gpt3-125m", "dgx-a100-80g", 1, 1);
@@ -172,9 +168,8 @@ START_TEST(a_run_without_tokens_or_a_price_says_so)
     fr_record_free(images);
     fr_record_free(tokens);
 }
-END_TEST
 
-START_TEST(the_report_has_tokens_in_words)
+TEST(the_report_has_tokens_in_words)
 {
     struct fr_record *r = answer("gpt3-125m", "dgx1-v100", 2, 2);
     const struct fr_record *const records[] = {r};
@@ -200,9 +195,8 @@ START_TEST(the_report_has_tokens_in_words)
     ck_assert_ptr_nonnull(strstr(page, "<p>Warning: v100-sxm2-16gb has no bf16 arithmetic"));
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_has_no_rates)
+TEST(what_does_not_fit_has_no_rates)
 {
     struct fr_record *r = answer("gpt3-6.7b", "dgx1-v100", 1, 8);
     const struct fr_sweep_terms terms = {.tokens = 1e9};
@@ -215,19 +209,12 @@ START_TEST(what_does_not_fit_has_no_rates)
     free(json);
     fr_record_free(r);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("rates");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, rates_follow_from_the_iteration_time);
-    tcase_add_test(tc, the_peak_is_that_of_the_precision_that_runs);
-    tcase_add_test(tc, images_have_no_tokens_but_an_mfu);
-    tcase_add_test(tc, a_run_takes_its_tokens_at_the_answers_rate);
-    tcase_add_test(tc, a_run_without_tokens_or_a_price_says_so);
-    tcase_add_test(tc, the_report_has_tokens_in_words);
-    tcase_add_test(tc, what_does_not_fit_has_no_rates);
+    add_tests(tc);
     return run_case(tc, "rates");
 }

@@ -19,7 +19,7 @@ static struct fr_recipe *read(const char *text)
     return r;
 }
 
-START_TEST(every_shipped_recipe_reads_and_names_a_source_for_each_value)
+TEST(every_shipped_recipe_reads_and_names_a_source_for_each_value)
 {
     size_t n = 0;
 
@@ -40,9 +40,8 @@ START_TEST(every_shipped_recipe_reads_and_names_a_source_for_each_value)
     }
     ck_assert_uint_ge(n, 4);
 }
-END_TEST
 
-START_TEST(a_file_that_is_wrong_is_refused_with_its_place)
+TEST(a_file_that_is_wrong_is_refused_with_its_place)
 {
     static const struct {
         const char *text, *says;
@@ -99,9 +98,8 @@ START_TEST(a_file_that_is_wrong_is_refused_with_its_place)
         ck_assert_msg(strstr(text, rows[i].says), "%s: %s", rows[i].says, text);
     }
 }
-END_TEST
 
-START_TEST(the_usual_recipe_is_that_of_the_longest_family)
+TEST(the_usual_recipe_is_that_of_the_longest_family)
 {
     ck_assert_str_eq(fr_recipe_usual("bert-large:head=pooler"), "nvidia-pytorch-bert");
     ck_assert_str_eq(fr_recipe_usual("gpt3-175b"), "megatron-lm");
@@ -114,9 +112,8 @@ START_TEST(the_usual_recipe_is_that_of_the_longest_family)
     for (size_t i = 0; fr_zoo_name(i); i++) /* each model of the zoo has one */
         ck_assert_ptr_nonnull(fr_recipe_usual(fr_zoo_name(i)));
 }
-END_TEST
 
-START_TEST(a_recipe_without_values_is_one)
+TEST(a_recipe_without_values_is_one)
 {
     struct fr_recipe *r = read(HEAD);
 
@@ -124,7 +121,6 @@ START_TEST(a_recipe_without_values_is_one)
     ck_assert_ptr_null(fr_recipe_left_out(r, 0));
     fr_recipe_free(r);
 }
-END_TEST
 
 static const struct fr_recipe_value *value_of(const struct fr_recipe *r, const char *option)
 {
@@ -138,7 +134,7 @@ static const struct fr_recipe_value *value_of(const struct fr_recipe *r, const c
     return found;
 }
 
-START_TEST(a_recipe_has_the_values_of_its_base_but_for_its_own)
+TEST(a_recipe_has_the_values_of_its_base_but_for_its_own)
 {
     struct fr_recipe *r = read(HEAD "base: pytorch-ddp\nstrategy:\n"
                                     "  - {option: bucket, value: 1GiB, source: x}\n");
@@ -156,7 +152,6 @@ START_TEST(a_recipe_has_the_values_of_its_base_but_for_its_own)
     ck_assert_ptr_null(fr_recipe_left_out(r, 0));
     fr_recipe_free(r);
 }
-END_TEST
 
 /* A file of the test's folder with one line more than HEAD. */
 static void write_recipe(const char *name, const char *line)
@@ -168,7 +163,7 @@ static void write_recipe(const char *name, const char *line)
     fclose(f);
 }
 
-START_TEST(bases_that_close_a_circle_or_are_deep_are_refused)
+TEST(bases_that_close_a_circle_or_are_deep_are_refused)
 {
     struct fr_recipe *r = NULL;
     struct fr_error err;
@@ -195,9 +190,8 @@ START_TEST(bases_that_close_a_circle_or_are_deep_are_refused)
     remove("./circle_a.yaml");
     remove("./circle_b.yaml");
 }
-END_TEST
 
-START_TEST(an_unknown_name_has_the_nearest_beside_it)
+TEST(an_unknown_name_has_the_nearest_beside_it)
 {
     struct fr_recipe *r = NULL;
     struct fr_error err;
@@ -205,7 +199,6 @@ START_TEST(an_unknown_name_has_the_nearest_beside_it)
     ck_assert_int_eq(fr_recipe_load(&r, "pytorch-dpp", &err), FR_EUSAGE);
     assert_message(&err, "no recipe 'pytorch-dpp', did you mean 'pytorch-ddp'?");
 }
-END_TEST
 
 static double seconds_in(enum fr_dtype dtype, const char *strategy, const char *recipe,
                          unsigned gpus)
@@ -235,7 +228,7 @@ static double seconds(const char *strategy, const char *recipe, unsigned gpus)
     return seconds_in(FR_N_DTYPES, strategy, recipe, gpus);
 }
 
-START_TEST(a_value_of_some_precisions_holds_in_these_alone)
+TEST(a_value_of_some_precisions_holds_in_these_alone)
 {
     const char *name = "./precisions.yaml";
 
@@ -250,34 +243,30 @@ START_TEST(a_value_of_some_precisions_holds_in_these_alone)
     ck_assert_double_gt(seconds("single:passes=2", NULL, 1), seconds("single", NULL, 1));
     remove(name);
 }
-END_TEST
 
-START_TEST(a_recipe_is_its_options)
+TEST(a_recipe_is_its_options)
 {
     double typed = seconds("dp:overlap=0,bucket=1TiB,passes=3", NULL, 4);
 
     ck_assert_double_eq(seconds("dp", "nvidia-paddle-bert", 4), typed);
     ck_assert_double_gt(typed, seconds("dp", NULL, 4));
 }
-END_TEST
 
-START_TEST(what_the_user_types_goes_before_the_recipe)
+TEST(what_the_user_types_goes_before_the_recipe)
 {
     ck_assert_double_eq(seconds("dp:overlap=1,copies-in=0,copies-out=0,passes=0,bucket=25MiB",
                                 "nvidia-paddle-bert", 4),
                         seconds("dp", NULL, 4));
 }
-END_TEST
 
-START_TEST(strategies_without_an_option_are_as_before)
+TEST(strategies_without_an_option_are_as_before)
 {
     ck_assert_double_eq(seconds("mp", "mxnet-horovod", 2), seconds("mp", NULL, 2));
     ck_assert_double_eq(seconds("dp:sync=ps-cpu,overlap=1", "mxnet-horovod", 2),
                         seconds("dp:sync=ps-cpu", NULL, 2));
 }
-END_TEST
 
-START_TEST(keys_of_questions_without_a_recipe_stay)
+TEST(keys_of_questions_without_a_recipe_stay)
 {
     struct fr_question q;
     char *key;
@@ -291,23 +280,11 @@ START_TEST(keys_of_questions_without_a_recipe_stay)
     ck_assert_ptr_nonnull(strstr(key, "|recipe=pytorch-ddp"));
     free(key);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("recipe");
 
-    tcase_add_test(c, every_shipped_recipe_reads_and_names_a_source_for_each_value);
-    tcase_add_test(c, a_file_that_is_wrong_is_refused_with_its_place);
-    tcase_add_test(c, a_recipe_without_values_is_one);
-    tcase_add_test(c, the_usual_recipe_is_that_of_the_longest_family);
-    tcase_add_test(c, an_unknown_name_has_the_nearest_beside_it);
-    tcase_add_test(c, a_recipe_has_the_values_of_its_base_but_for_its_own);
-    tcase_add_test(c, bases_that_close_a_circle_or_are_deep_are_refused);
-    tcase_add_test(c, a_value_of_some_precisions_holds_in_these_alone);
-    tcase_add_test(c, a_recipe_is_its_options);
-    tcase_add_test(c, what_the_user_types_goes_before_the_recipe);
-    tcase_add_test(c, strategies_without_an_option_are_as_before);
-    tcase_add_test(c, keys_of_questions_without_a_recipe_stay);
+    add_tests(c);
     return run_case(c, "study/recipe_file");
 }

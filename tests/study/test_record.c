@@ -113,7 +113,7 @@ static char *print(print_fn fn, const struct fr_record *const records[], size_t 
     return text;
 }
 
-START_TEST(json_has_every_promised_key)
+TEST(json_has_every_promised_key)
 {
     /* the list of design: the command's contract */
     static const char *const keys[] = {"iteration_s",
@@ -169,9 +169,8 @@ START_TEST(json_has_every_promised_key)
                         r.links[0].bytes);
     free(text);
 }
-END_TEST
 
-START_TEST(json_of_a_run_out_of_memory_has_no_time)
+TEST(json_of_a_run_out_of_memory_has_no_time)
 {
     struct fr_record r = make_oom_record();
     const struct fr_record *const records[] = {&r};
@@ -183,9 +182,8 @@ START_TEST(json_of_a_run_out_of_memory_has_no_time)
     ck_assert_uint_eq(count_of(text, "\"over_bytes\": 3221225472"), 1);
     free(text);
 }
-END_TEST
 
-START_TEST(json_of_a_comparison_is_an_array_under_results)
+TEST(json_of_a_comparison_is_an_array_under_results)
 {
     struct fr_record a = make_record(), b = make_oom_record();
     const struct fr_record *const records[] = {&a, &b};
@@ -202,10 +200,9 @@ START_TEST(json_of_a_comparison_is_an_array_under_results)
     ck_assert(second && !json_next_item(second));
     free(text);
 }
-END_TEST
 
 /* Whole output: people read it, so every blank counts. */
-START_TEST(table_of_one_result_says_where_the_time_goes)
+TEST(table_of_one_result_says_where_the_time_goes)
 {
     struct fr_record r = make_record();
     const struct fr_record *const records[] = {&r};
@@ -230,9 +227,8 @@ START_TEST(table_of_one_result_says_where_the_time_goes)
         "costs from profiled 75.0 %, datasheet 25.0 % (a guess from peak rates)\n");
     free(text);
 }
-END_TEST
 
-START_TEST(table_names_the_op_that_went_over)
+TEST(table_names_the_op_that_went_over)
 {
     struct fr_record r = make_oom_record();
     const struct fr_record *const records[] = {&r};
@@ -242,9 +238,8 @@ START_TEST(table_names_the_op_that_went_over)
     ck_assert_uint_eq(count_of(text, "(3 GiB too little); first to go over: conv2\n"), 1);
     free(text);
 }
-END_TEST
 
-START_TEST(comparison_gives_speed_ups_over_single)
+TEST(comparison_gives_speed_ups_over_single)
 {
     struct fr_record a = make_record(), b = make_oom_record();
     const struct fr_record *const records[] = {&a, &b};
@@ -258,9 +253,8 @@ START_TEST(comparison_gives_speed_ups_over_single)
     ck_assert_uint_eq(count_of(text, "speed-up against single; costs from profiled"), 1);
     free(text);
 }
-END_TEST
 
-START_TEST(a_locale_with_decimal_commas_changes_nothing)
+TEST(a_locale_with_decimal_commas_changes_nothing)
 {
     static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
     struct fr_record r = make_record();
@@ -283,9 +277,8 @@ START_TEST(a_locale_with_decimal_commas_changes_nothing)
     free(table);
     free(json);
 }
-END_TEST
 
-START_TEST(formats_are_known_by_their_longest_ending)
+TEST(formats_are_known_by_their_longest_ending)
 {
     struct fr_error err;
 
@@ -297,7 +290,6 @@ START_TEST(formats_are_known_by_their_longest_ending)
     ck_assert_int_eq(fr_results_check_path("a.doc", false, &err), FR_EUSAGE);
     ck_assert_int_eq(fr_results_check_path(".json", false, &err), FR_EUSAGE);
 }
-END_TEST
 
 /* fr_setting_load promises an empty setting: the caller may release it without asking how far it
  * came. */
@@ -311,7 +303,7 @@ static const struct {
     {"no-such-workload", "dgx1-v100", NULL},
 };
 
-START_TEST(a_setting_that_does_not_load_is_empty_and_may_be_released_twice)
+LOOP_TEST(a_setting_that_does_not_load_is_empty_and_may_be_released_twice, 0, sizeof(unloadable) / sizeof(unloadable[0]))
 {
     struct fr_setting s;
     struct fr_question q;
@@ -329,9 +321,8 @@ START_TEST(a_setting_that_does_not_load_is_empty_and_may_be_released_twice)
     fr_setting_fini(&s);
     fr_setting_fini(&s);
 }
-END_TEST
 
-START_TEST(a_released_setting_is_empty)
+TEST(a_released_setting_is_empty)
 {
     struct fr_setting s;
     struct fr_question q;
@@ -345,22 +336,11 @@ START_TEST(a_released_setting_is_empty)
     ck_assert_ptr_null(s.costs);
     fr_setting_fini(&s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("writers");
 
-    tcase_add_test(tc, json_has_every_promised_key);
-    tcase_add_test(tc, json_of_a_run_out_of_memory_has_no_time);
-    tcase_add_test(tc, json_of_a_comparison_is_an_array_under_results);
-    tcase_add_test(tc, table_of_one_result_says_where_the_time_goes);
-    tcase_add_test(tc, table_names_the_op_that_went_over);
-    tcase_add_test(tc, comparison_gives_speed_ups_over_single);
-    tcase_add_test(tc, a_locale_with_decimal_commas_changes_nothing);
-    tcase_add_test(tc, formats_are_known_by_their_longest_ending);
-    tcase_add_loop_test(tc, a_setting_that_does_not_load_is_empty_and_may_be_released_twice, 0,
-                        sizeof(unloadable) / sizeof(unloadable[0]));
-    tcase_add_test(tc, a_released_setting_is_empty);
+    add_tests(tc);
     return run_case(tc, "results/record");
 }

@@ -124,7 +124,7 @@ static void compare(const struct fr_record *r, const struct drawn *x, struct ran
 
 /* What stages keep is what is measured. What comes and goes beside it is not all counted: messages that
  * are early, and sums of gradients. */
-START_TEST(what_stages_are_believed_to_hold_is_what_a_run_measures)
+TEST(what_stages_are_believed_to_hold_is_what_a_run_measures)
 {
     struct range plain = {INFINITY, 0}, other = {INFINITY, 0};
     uint64_t seed = 5;
@@ -146,7 +146,6 @@ START_TEST(what_stages_are_believed_to_hold_is_what_a_run_measures)
     ck_assert_double_gt(other.low, 0.92);
     ck_assert_double_lt(other.high, 1.16);
 }
-END_TEST
 
 static uint64_t fullest_bytes(const struct fr_record *r)
 {
@@ -160,7 +159,7 @@ static uint64_t fullest_bytes(const struct fr_record *r)
 
 /* With a tenth less memory than the fullest device held: a plan that is over after all was not
  * believed to fit, that is, no cut was. */
-START_TEST(no_plan_is_over_that_was_believed_to_fit)
+TEST(no_plan_is_over_that_was_believed_to_fit)
 {
     uint64_t seed = 9;
     unsigned n_over = 0, n_said = 0;
@@ -190,7 +189,6 @@ START_TEST(no_plan_is_over_that_was_believed_to_fit)
     ck_assert_uint_lt(n_over, N_PLANS / 4); /* no cut fits */
     ck_assert_uint_gt(n_said, N_PLANS / 10);
 }
-END_TEST
 
 static void most_and_least(const struct fr_record *r, double *most_s, double *least_s)
 {
@@ -207,7 +205,7 @@ static void most_and_least(const struct fr_record *r, double *most_s, double *le
 /* 24 layers in 16 stages of 4 GPUs are six a GPU, by time and by count, though half of the stages
  * have one and half have two. What embedding, head and loss add to the ends is less than one. By
  * count, every second GPU had four and the others eight. */
-START_TEST(layers_that_do_not_come_out_even_are_shared_by_all_gpus)
+LOOP_TEST(layers_that_do_not_come_out_even_are_shared_by_all_gpus, 0, 2)
 {
     static const char *const cuts[] = {"time", "layers"};
     double most_s, least_s;
@@ -229,7 +227,6 @@ START_TEST(layers_that_do_not_come_out_even_are_shared_by_all_gpus)
                                              : "24 layers do not make 16 stages alike"));
     fr_record_free(r);
 }
-END_TEST
 
 static double takes_s(const char *workload, const char *topology, uint32_t batch,
                       const char *strategy)
@@ -256,7 +253,7 @@ static double takes_s(const char *workload, const char *topology, uint32_t batch
  * 2.33); single items did not lead from one place where little crosses to the next (18.1 and 16.5);
  * sums of gradients did not count (1.36 and 1.33, 13.4 and 12.9); nor that without a flush no more
  * than four micro-batches are on their way (21.6 and 18.1). */
-START_TEST(no_cut_is_slower_than_equal_layers_by_hand)
+LOOP_TEST(no_cut_is_slower_than_equal_layers_by_hand, 0, 6)
 {
     static const struct {
         const char *workload, *topology, *strategy, *cuts;
@@ -287,11 +284,10 @@ START_TEST(no_cut_is_slower_than_equal_layers_by_hand)
         takes_s(ROWS[_i].workload, ROWS[_i].topology, ROWS[_i].batch, ROWS[_i].strategy),
         takes_s(ROWS[_i].workload, ROWS[_i].topology, ROWS[_i].batch, by_hand) * (1 + 1e-3));
 }
-END_TEST
 
 /* DualPipe's two copies of a stage sum their gradients, which at 8 Gbit/s is most of a step: 25 ms
  * were planned where 89 were made. The run's messages share links, so it takes longer still. */
-START_TEST(sums_of_copies_are_planned)
+TEST(sums_of_copies_are_planned)
 {
     struct fr_record *r = NULL;
     struct fr_question q;
@@ -310,10 +306,9 @@ START_TEST(sums_of_copies_are_planned)
     ck_assert_double_lt(planned_s, r->iteration_s);
     fr_record_free(r);
 }
-END_TEST
 
 /* The cut for faster links was one that two tensors cross: 723 us, and 686 on half of that. */
-START_TEST(faster_links_are_not_slower)
+LOOP_TEST(faster_links_are_not_slower, 0, 2)
 {
     static const char *const strategies[] = {"pp", "pp:schedule=gpipe"};
     const char *model = "llama:layers=2,hidden=256,heads=8,kv_heads=8,ffn=256,seq=64,vocab=512";
@@ -321,18 +316,12 @@ START_TEST(faster_links_are_not_slower)
     ck_assert_double_le(takes_s(model, "4x box:1xa40 via eth:50Gbps", 2, strategies[_i]),
                         takes_s(model, "4x box:1xa40 via eth:25Gbps", 2, strategies[_i]));
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("recut");
 
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, what_stages_are_believed_to_hold_is_what_a_run_measures);
-    tcase_add_test(t, no_plan_is_over_that_was_believed_to_fit);
-    tcase_add_loop_test(t, layers_that_do_not_come_out_even_are_shared_by_all_gpus, 0, 2);
-    tcase_add_loop_test(t, no_cut_is_slower_than_equal_layers_by_hand, 0, 6);
-    tcase_add_test(t, sums_of_copies_are_planned);
-    tcase_add_loop_test(t, faster_links_are_not_slower, 0, 2);
+    add_tests(t);
     return run_case(t, "recut");
 }

@@ -43,7 +43,7 @@ static double per_gpu(const struct fr_sweep *s, size_t point)
     return fr_sweep_row(s, point)->samples_per_s / (double)fr_sweep_row(s, point)->gpus;
 }
 
-START_TEST(each_question_is_held_against_its_fewest_gpus)
+TEST(each_question_is_held_against_its_fewest_gpus)
 {
     const struct axis axes[] = {{"workload", "lenet"},     {"workload", "alexnet"},
                                 {"topology", "dgx1-v100"}, {"strategy", "dp"},
@@ -63,9 +63,8 @@ START_TEST(each_question_is_held_against_its_fewest_gpus)
     fr_sweep_summary_free(m);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(several_machines_are_held_against_one_of_their_kind)
+TEST(several_machines_are_held_against_one_of_their_kind)
 {
     const struct axis axes[] = {{"workload", "alexnet"},
                                 {"topology", "dgx1-v100"},
@@ -86,10 +85,9 @@ START_TEST(several_machines_are_held_against_one_of_their_kind)
     fr_sweep_summary_free(m);
     fr_sweep_free(s);
 }
-END_TEST
 
 /* The pipeline does not fit on one GPU, so four are the fewest. */
-START_TEST(what_does_not_fit_is_nobodys_base)
+TEST(what_does_not_fit_is_nobodys_base)
 {
     const struct axis axes[] = {{"workload", "gpt2-large"},
                                 {"topology", "dgx1-v100"},
@@ -109,9 +107,8 @@ START_TEST(what_does_not_fit_is_nobodys_base)
     fr_sweep_summary_free(m);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(one_number_of_gpus_does_not_scale)
+TEST(one_number_of_gpus_does_not_scale)
 {
     const struct axis axes[] = {{"workload", "lenet"},
                                 {"topology", "dgx1-v100"},
@@ -126,9 +123,8 @@ START_TEST(one_number_of_gpus_does_not_scale)
     fr_sweep_summary_free(m);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(rows_have_tokens_and_flops_and_a_run_may_be_counted_in_tokens)
+TEST(rows_have_tokens_and_flops_and_a_run_may_be_counted_in_tokens)
 {
     const struct axis axes[] = {
         {"workload", "gpt3-125m"}, {"workload", "lenet"}, {"topology", "dgx-a100-80g"},
@@ -154,17 +150,12 @@ START_TEST(rows_have_tokens_and_flops_and_a_run_may_be_counted_in_tokens)
     fr_sweep_summary_free(m);
     fr_sweep_free(s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("scaling");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, each_question_is_held_against_its_fewest_gpus);
-    tcase_add_test(tc, several_machines_are_held_against_one_of_their_kind);
-    tcase_add_test(tc, what_does_not_fit_is_nobodys_base);
-    tcase_add_test(tc, one_number_of_gpus_does_not_scale);
-    tcase_add_test(tc, rows_have_tokens_and_flops_and_a_run_may_be_counted_in_tokens);
+    add_tests(tc);
     return run_case(tc, "scaling");
 }

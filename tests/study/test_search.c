@@ -57,7 +57,7 @@ static const struct fr_search_row *best(const struct fr_search *s)
 
 static const char *const narrow = "micro=1,2;zero=0,1;recompute=none,full";
 
-START_TEST(bounds_leave_the_best_where_it_is)
+TEST(bounds_leave_the_best_where_it_is)
 {
     struct fr_search *quick = search(&(struct asked){.axes = narrow, .n_best = 3});
     struct fr_search *whole =
@@ -79,9 +79,8 @@ START_TEST(bounds_leave_the_best_where_it_is)
     fr_search_free(quick);
     fr_search_free(whole);
 }
-END_TEST
 
-START_TEST(threads_change_nothing)
+TEST(threads_change_nothing)
 {
     struct fr_search *one = search(&(struct asked){.axes = narrow, .n_best = 2});
     struct fr_search *three = search(&(struct asked){.axes = narrow, .n_best = 2, .n_threads = 3});
@@ -98,9 +97,8 @@ START_TEST(threads_change_nothing)
     fr_search_free(one);
     fr_search_free(three);
 }
-END_TEST
 
-START_TEST(every_layout_has_a_reason)
+TEST(every_layout_has_a_reason)
 {
     struct fr_search *s = search(&(struct asked){.axes = "micro=1;dp=1,2,4;pp=2,4,8"});
     const struct fr_search_summary *m = fr_search_summary(s);
@@ -119,9 +117,8 @@ START_TEST(every_layout_has_a_reason)
     }
     fr_search_free(s);
 }
-END_TEST
 
-START_TEST(coarse_and_exact_times_agree)
+TEST(coarse_and_exact_times_agree)
 {
     struct fr_search *s =
         search(&(struct asked){.axes = narrow, .n_best = 12, .is_exhaustive = true});
@@ -137,12 +134,11 @@ START_TEST(coarse_and_exact_times_agree)
     ck_assert_double_lt(sum / (double)m->n_ranked, 0.04);
     fr_search_free(s);
 }
-END_TEST
 
 /* DualPipe's forward and backward passes wait for messages of a tensor group. How much of that the
  * other one fills depends on where the messages are: as if it were all, steps are up to 21 % short.
  */
-START_TEST(overlapped_passes_take_coarsely_what_they_take_op_by_op)
+TEST(overlapped_passes_take_coarsely_what_they_take_op_by_op)
 {
     struct fr_search *s = search(&(struct asked){
         .axes = "schedule=dualpipe-v;virtual=2;tp=8;pp=2;micro=1;recompute=none,full",
@@ -160,7 +156,6 @@ START_TEST(overlapped_passes_take_coarsely_what_they_take_op_by_op)
     }
     fr_search_free(s);
 }
-END_TEST
 
 /* An allocator's own bytes come on top of the tensors', so no layout is excluded by memory that
  * fits. */
@@ -185,7 +180,7 @@ static void agree(const struct asked *a, size_t least, double time_frac, double 
 
 /* Schedules that keep all micro-batches, that cut the backward pass in two, that fold the stages;
  * full recomputation, whose results wait for the gradients of weights. */
-START_TEST(other_schedules_agree_too)
+TEST(other_schedules_agree_too)
 {
     agree(&(struct asked){.axes = "micro=1;zero=0;recompute=none,full;pp=2;tp=2;virtual=1,2;"
                                   "schedule=gpipe,zb-h1,zb-h2,zb-v,v-half,looped-bfs,"
@@ -194,10 +189,9 @@ START_TEST(other_schedules_agree_too)
                           .is_exhaustive = true},
           18, 0.03, 0.1);
 }
-END_TEST
 
 /* Three machines: two of three pairs of stages are in one, so that no device stands for others. */
-START_TEST(a_mesh_that_is_not_folded_is_read_by_its_ranks)
+TEST(a_mesh_that_is_not_folded_is_read_by_its_ranks)
 {
     agree(&(struct asked){.axes = "micro=1;zero=0;recompute=none;pp=4;tp=2;virtual=1,2",
                           .n_best = 4,
@@ -206,10 +200,9 @@ START_TEST(a_mesh_that_is_not_folded_is_read_by_its_ranks)
                           .global_batch = 24},
           2, 0.03, 0.1);
 }
-END_TEST
 
 /* Words of a large vocabulary: the head's results are most of what its stage holds. */
-START_TEST(a_large_vocabulary_is_held_once_for_each_micro_batch)
+TEST(a_large_vocabulary_is_held_once_for_each_micro_batch)
 {
     agree(
         &(struct asked){.axes = "micro=1,2;dp=1;pp=4;tp=2;recompute=none;virtual=1;"
@@ -220,12 +213,11 @@ START_TEST(a_large_vocabulary_is_held_once_for_each_micro_batch)
                             "llama:layers=8,hidden=1024,heads=16,kv_heads=8,seq=2048,vocab=128256"},
         4, 0.05, 0.1);
 }
-END_TEST
 
 /* Messages of a tensor group stand among a convolutional model's layers, some of which are alike no
  * more: stages are cut at the model's layers, and read off by them. Times agree less where layers
  * are so unlike. */
-START_TEST(stages_of_a_split_model_are_those_of_the_model)
+TEST(stages_of_a_split_model_are_those_of_the_model)
 {
     agree(&(struct asked){.axes = "micro=1;zero=0;recompute=none;pp=2,4;tp=2,4;virtual=1",
                           .n_best = 8,
@@ -235,9 +227,8 @@ START_TEST(stages_of_a_split_model_are_those_of_the_model)
                           .global_batch = 8},
           3, 0.05, 0.1);
 }
-END_TEST
 
-START_TEST(a_search_goes_on_from_its_store)
+TEST(a_search_goes_on_from_its_store)
 {
     char path[] = "search-test-XXXXXX.csv";
     int fd = mkstemps(path, 4);
@@ -260,9 +251,8 @@ START_TEST(a_search_goes_on_from_its_store)
     ck_assert_int_eq(fr_store_close(store, &err), FR_OK);
     unlink(path);
 }
-END_TEST
 
-START_TEST(the_frontier_falls_in_memory_as_it_rises_in_time)
+TEST(the_frontier_falls_in_memory_as_it_rises_in_time)
 {
     struct fr_search *s = search(&(struct asked){.axes = narrow, .is_exhaustive = true});
     const struct fr_search_summary *m = fr_search_summary(s);
@@ -277,10 +267,9 @@ START_TEST(the_frontier_falls_in_memory_as_it_rises_in_time)
     }
     fr_search_free(s);
 }
-END_TEST
 
 /* Left unsaid, an interleaved schedule would have two parts a rank. */
-START_TEST(one_part_a_rank_is_said_where_a_schedule_takes_any_number)
+TEST(one_part_a_rank_is_said_where_a_schedule_takes_any_number)
 {
     struct fr_search *s = search(&(struct asked){.axes = "micro=1;zero=0;recompute=none;pp=2;tp=1;"
                                                          "virtual=1;schedule=looped-bfs",
@@ -293,9 +282,8 @@ START_TEST(one_part_a_rank_is_said_where_a_schedule_takes_any_number)
                   r->exact_s);
     fr_search_free(s);
 }
-END_TEST
 
-START_TEST(what_became_of_a_layout_is_found_by_its_values)
+TEST(what_became_of_a_layout_is_found_by_its_values)
 {
     struct fr_search *s = search(&(struct asked){.axes = "micro=1,2;zero=0,1"});
     size_t rows[100], n = 0;
@@ -320,7 +308,6 @@ START_TEST(what_became_of_a_layout_is_found_by_its_values)
     ck_assert_int_eq(fr_search_check_match("tp=8,,pp=2", &err), FR_EUSAGE);
     fr_search_free(s);
 }
-END_TEST
 
 static void refuses(const char *text, const char *part)
 {
@@ -333,7 +320,7 @@ static void refuses(const char *text, const char *part)
     fr_search_free(s);
 }
 
-START_TEST(wrong_axes_are_refused_by_name)
+TEST(wrong_axes_are_refused_by_name)
 {
     refuses("tpp=8", "did you mean 'tp='");
     refuses("tp", "is not AXIS=VALUE");
@@ -343,7 +330,6 @@ START_TEST(wrong_axes_are_refused_by_name)
     refuses("recompute=some", "none, selective or full");
     refuses("schedule=1f2b", "schedule list");
 }
-END_TEST
 
 static void flags_have(enum fr_framework framework, const struct fr_search_layout *l,
                        const char *part)
@@ -361,7 +347,7 @@ static void flags_have(enum fr_framework framework, const struct fr_search_layou
     free(text);
 }
 
-START_TEST(a_layout_is_written_in_each_frameworks_words)
+TEST(a_layout_is_written_in_each_frameworks_words)
 {
     const struct fr_search_layout l = {.dp = 16,
                                        .tp = 8,
@@ -385,9 +371,8 @@ START_TEST(a_layout_is_written_in_each_frameworks_words)
     flags_have(FR_TORCHTITAN, &l, "--parallelism.fsdp_reshard_after_forward=never\n");
     flags_have(FR_TORCHTITAN, &l, "zero=1 is not to be had");
 }
-END_TEST
 
-START_TEST(stages_that_divide_with_the_ends_say_so)
+TEST(stages_that_divide_with_the_ends_say_so)
 {
     const struct fr_search_layout l = {.dp = 2,
                                        .tp = 2,
@@ -404,9 +389,8 @@ START_TEST(stages_that_divide_with_the_ends_say_so)
     flags_have(FR_TORCHTITAN, &l, "pipeline_parallel_first_stage_less_layers=1\n");
     flags_have(FR_TORCHTITAN, &l, "pipeline_parallel_layers_per_stage=7\n");
 }
-END_TEST
 
-START_TEST(deepspeeds_configuration_is_json_with_its_remarks)
+TEST(deepspeeds_configuration_is_json_with_its_remarks)
 {
     const struct fr_search_layout l = {.dp = 2,
                                        .tp = 2,
@@ -432,7 +416,6 @@ START_TEST(deepspeeds_configuration_is_json_with_its_remarks)
     ck_assert_ptr_nonnull(strstr(text, "selective recomputation"));
     free(text);
 }
-END_TEST
 
 static struct fr_question cluster(struct fr_search_clusters *c, size_t i, const char *topology)
 {
@@ -445,7 +428,7 @@ static struct fr_question cluster(struct fr_search_clusters *c, size_t i, const 
     return out;
 }
 
-START_TEST(clusters_are_all_networks_with_all_numbers_of_gpus)
+TEST(clusters_are_all_networks_with_all_numbers_of_gpus)
 {
     struct fr_search_clusters *c = fr_search_clusters_new();
     struct fr_error err;
@@ -469,7 +452,6 @@ START_TEST(clusters_are_all_networks_with_all_numbers_of_gpus)
     ck_assert_int_ne(fr_search_clusters_axis(c, "nic=", &is_cluster, &err), FR_OK);
     fr_search_clusters_free(c);
 }
-END_TEST
 
 /* ---- a search that is interrupted ---- */
 
@@ -484,7 +466,7 @@ static void end_after_layouts(void *user, const char *what, uint64_t done, uint6
 }
 
 /* It keeps what it has, and says of the rest that it was not looked at. */
-START_TEST(an_interrupted_search_has_the_best_so_far)
+TEST(an_interrupted_search_has_the_best_so_far)
 {
     const struct fr_search_options o = {.n_best = 1, .n_threads = 1};
     const struct fr_context ctx = {.cancel = &wanted_end, .progress = end_after_layouts};
@@ -512,31 +494,12 @@ START_TEST(an_interrupted_search_has_the_best_so_far)
     fr_search_free(s);
     fr_search_free(whole);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("search");
 
     tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, bounds_leave_the_best_where_it_is);
-    tcase_add_test(tc, threads_change_nothing);
-    tcase_add_test(tc, every_layout_has_a_reason);
-    tcase_add_test(tc, coarse_and_exact_times_agree);
-    tcase_add_test(tc, overlapped_passes_take_coarsely_what_they_take_op_by_op);
-    tcase_add_test(tc, other_schedules_agree_too);
-    tcase_add_test(tc, a_mesh_that_is_not_folded_is_read_by_its_ranks);
-    tcase_add_test(tc, a_large_vocabulary_is_held_once_for_each_micro_batch);
-    tcase_add_test(tc, stages_of_a_split_model_are_those_of_the_model);
-    tcase_add_test(tc, a_search_goes_on_from_its_store);
-    tcase_add_test(tc, the_frontier_falls_in_memory_as_it_rises_in_time);
-    tcase_add_test(tc, one_part_a_rank_is_said_where_a_schedule_takes_any_number);
-    tcase_add_test(tc, what_became_of_a_layout_is_found_by_its_values);
-    tcase_add_test(tc, wrong_axes_are_refused_by_name);
-    tcase_add_test(tc, a_layout_is_written_in_each_frameworks_words);
-    tcase_add_test(tc, stages_that_divide_with_the_ends_say_so);
-    tcase_add_test(tc, deepspeeds_configuration_is_json_with_its_remarks);
-    tcase_add_test(tc, clusters_are_all_networks_with_all_numbers_of_gpus);
-    tcase_add_test(tc, an_interrupted_search_has_the_best_so_far);
+    add_tests(tc);
     return run_case(tc, "search");
 }

@@ -73,16 +73,15 @@ static void assert_seeds_are_single_runs(struct fr_question q)
     fr_record_free(r);
 }
 
-START_TEST(many_seeds_in_one_answer_are_what_single_runs_say)
+TEST(many_seeds_in_one_answer_are_what_single_runs_say)
 {
     struct fr_question q = question("dgx1-v100", "dp", 2);
 
     q.run.jitter_cv = 0.2;
     assert_seeds_are_single_runs(q);
 }
-END_TEST
 
-START_TEST(each_seed_draws_its_own_random_order_of_transfers)
+TEST(each_seed_draws_its_own_random_order_of_transfers)
 {
     struct fr_question q = question("dgx1-v100", "mp", 4);
 
@@ -92,9 +91,8 @@ START_TEST(each_seed_draws_its_own_random_order_of_transfers)
     q.iterations = 2;
     assert_seeds_are_single_runs(q);
 }
-END_TEST
 
-START_TEST(seeds_of_a_question_without_chance_are_all_alike)
+TEST(seeds_of_a_question_without_chance_are_all_alike)
 {
     struct fr_question q = question("dgx1-v100", "dp", 2);
     double once_s = time_of(&q);
@@ -107,9 +105,8 @@ START_TEST(seeds_of_a_question_without_chance_are_all_alike)
     ck_assert(r->seeds.p99_s == once_s);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_slowed_device_takes_that_many_times_as_long)
+TEST(a_slowed_device_takes_that_many_times_as_long)
 {
     struct fr_question q = question("dgx1-v100", "single", 1);
     double once_s = time_of(&q);
@@ -121,10 +118,9 @@ START_TEST(a_slowed_device_takes_that_many_times_as_long)
     q.slow = "n0.gpu1..7=2"; /* does not work */
     ck_assert_double_eq(time_of(&q), once_s);
 }
-END_TEST
 
 /* All wait for the last gradient: one straggler costs as much as if all were slow. */
-START_TEST(data_parallel_training_is_as_slow_as_its_slowest_device)
+TEST(data_parallel_training_is_as_slow_as_its_slowest_device)
 {
     struct fr_question q = question("dgx1-v100", "dp:overlap=0", 4);
     double once_s = time_of(&q), all_s, one_s;
@@ -137,9 +133,8 @@ START_TEST(data_parallel_training_is_as_slow_as_its_slowest_device)
     ck_assert_double_eq_tol(one_s, all_s, 0.02 * all_s); /* all update after it, at full speed */
     ck_assert_double_le(one_s, all_s);
 }
-END_TEST
 
-START_TEST(ranks_on_devices_that_differ_are_not_folded)
+TEST(ranks_on_devices_that_differ_are_not_folded)
 {
     struct fr_question q = question("4x dgx-a100-80g", "hybrid:tp=8,dp=4", 0), plain;
     struct fr_record *folded, *slow, *unfolded;
@@ -160,10 +155,9 @@ START_TEST(ranks_on_devices_that_differ_are_not_folded)
     fr_record_free(slow);
     fr_record_free(unfolded);
 }
-END_TEST
 
 /* Two machines of one NIC: what crosses takes twice as long on half the link. */
-START_TEST(a_degraded_link_slows_what_goes_over_it)
+TEST(a_degraded_link_slows_what_goes_over_it)
 {
     struct fr_question q = question("2x p2.16xlarge", "dp:overlap=0", 0);
     double once_s, half_s;
@@ -177,12 +171,11 @@ START_TEST(a_degraded_link_slows_what_goes_over_it)
     q.degrade = "n*.nic0=0.5";
     ck_assert_double_eq_tol(time_of(&q), half_s, 1e-3 * half_s);
 }
-END_TEST
 
 /* Pairs of ranks, one a machine, sum the weights that both ends of the model share, all pairs at
  * once and each over a card of its own. The pair with the bad card holds up the step as all pairs
  * would with such cards; it is not slower for being the only one. */
-START_TEST(one_bad_network_card_costs_what_all_of_them_bad_would)
+TEST(one_bad_network_card_costs_what_all_of_them_bad_would)
 {
     static const char *const options[] = {"tp=2,pp=2,micro=8", "tp=2,pp=2,micro=8,fold=0"};
 
@@ -203,9 +196,8 @@ START_TEST(one_bad_network_card_costs_what_all_of_them_bad_would)
         ck_assert_double_eq_tol(one_s, all_s, 0.01 * all_s);
     }
 }
-END_TEST
 
-START_TEST(names_that_mean_nothing_are_refused_with_a_suggestion)
+TEST(names_that_mean_nothing_are_refused_with_a_suggestion)
 {
     static const struct {
         const char *slow, *degrade, *sentence;
@@ -236,9 +228,8 @@ START_TEST(names_that_mean_nothing_are_refused_with_a_suggestion)
         ck_assert_ptr_null(r);
     }
 }
-END_TEST
 
-START_TEST(settings_of_chance_read_back_what_they_write)
+TEST(settings_of_chance_read_back_what_they_write)
 {
     static const char *const texts[][2] = {{"seed", "0..19"},
                                            {"seed", "7"},
@@ -268,21 +259,11 @@ START_TEST(settings_of_chance_read_back_what_they_write)
         ck_assert_msg(fr_question_set(&q, refused[i][0], refused[i][1], &err) != FR_OK, "%s",
                       refused[i][1]);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("seeds");
 
-    tcase_add_test(tc, many_seeds_in_one_answer_are_what_single_runs_say);
-    tcase_add_test(tc, each_seed_draws_its_own_random_order_of_transfers);
-    tcase_add_test(tc, seeds_of_a_question_without_chance_are_all_alike);
-    tcase_add_test(tc, a_slowed_device_takes_that_many_times_as_long);
-    tcase_add_test(tc, data_parallel_training_is_as_slow_as_its_slowest_device);
-    tcase_add_test(tc, ranks_on_devices_that_differ_are_not_folded);
-    tcase_add_test(tc, a_degraded_link_slows_what_goes_over_it);
-    tcase_add_test(tc, one_bad_network_card_costs_what_all_of_them_bad_would);
-    tcase_add_test(tc, names_that_mean_nothing_are_refused_with_a_suggestion);
-    tcase_add_test(tc, settings_of_chance_read_back_what_they_write);
+    add_tests(tc);
     return run_case(tc, "study/seeds");
 }

@@ -64,7 +64,7 @@ static struct fr_record *answer(const struct plan *p, enum fr_sensitivity sensit
     return r;
 }
 
-START_TEST(one_run_says_what_runs_one_percent_apart_say)
+LOOP_TEST(one_run_says_what_runs_one_percent_apart_say, 0, N_PLANS)
 {
     const struct plan *p = &plans[_i];
     struct fr_record *r = answer(p, FR_SENSITIVITY_RERUN);
@@ -79,10 +79,9 @@ START_TEST(one_run_says_what_runs_one_percent_apart_say)
     }
     fr_record_free(r);
 }
-END_TEST
 
 /* Euler: the time is homogeneous of degree 1 in the slownesses. */
-START_TEST(elasticities_of_slowness_sum_to_one)
+LOOP_TEST(elasticities_of_slowness_sum_to_one, 0, N_PLANS)
 {
     struct fr_record *r = answer(&plans[_i], FR_SENSITIVITY_RUN);
     double sum = 0;
@@ -93,11 +92,10 @@ START_TEST(elasticities_of_slowness_sum_to_one)
     ck_assert(!r->has_reruns);
     fr_record_free(r);
 }
-END_TEST
 
 /* 1.25 times as fast, a part p of the time shrinks by p (1 - 1/1.25) where nothing else steps
  * in. */
-START_TEST(a_single_gpu_gains_what_the_estimate_says)
+TEST(a_single_gpu_gains_what_the_estimate_says)
 {
     struct fr_record *r = answer(&plans[0], FR_SENSITIVITY_RERUN);
     const struct fr_record_sensitivity *s = &r->sensitivities[0];
@@ -108,10 +106,9 @@ START_TEST(a_single_gpu_gains_what_the_estimate_says)
     ck_assert_double_ge(s->rerun_faster_frac, s->faster_frac - 1e-12); /* rooflines turn */
     fr_record_free(r);
 }
-END_TEST
 
 /* A device 0.1 % slower costs 0.1 % of what it computes on the critical path. */
-START_TEST(a_slower_device_costs_its_part_of_the_critical_path)
+TEST(a_slower_device_costs_its_part_of_the_critical_path)
 {
     const struct plan p = {"alexnet",           "dgx1-v100",     "pp", 4, 64, 0,
                            FR_COLLECTIVES_AUTO, FR_NETWORK_FLOW, 0};
@@ -139,9 +136,8 @@ START_TEST(a_slower_device_costs_its_part_of_the_critical_path)
     ck_assert_double_le(sum_s, r->iteration_s);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(nothing_is_worked_out_unless_asked_for)
+TEST(nothing_is_worked_out_unless_asked_for)
 {
     struct fr_record *r = answer(&plans[0], FR_SENSITIVITY_NONE);
 
@@ -149,10 +145,9 @@ START_TEST(nothing_is_worked_out_unless_asked_for)
     ck_assert_ptr_null(r->run->parts_s);
     fr_record_free(r);
 }
-END_TEST
 
 /* NCCL's rings over four machines: messages start while the rates of others are asked for. */
-START_TEST(messages_that_start_together_have_sensitivities)
+TEST(messages_that_start_together_have_sensitivities)
 {
     struct fr_record *r = NULL;
     struct fr_question q;
@@ -169,17 +164,11 @@ START_TEST(messages_that_start_together_have_sensitivities)
     ck_assert_ptr_nonnull(r->run->parts_s);
     fr_record_free(r);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("sensitivity");
 
-    tcase_add_test(tc, messages_that_start_together_have_sensitivities);
-    tcase_add_loop_test(tc, one_run_says_what_runs_one_percent_apart_say, 0, N_PLANS);
-    tcase_add_loop_test(tc, elasticities_of_slowness_sum_to_one, 0, N_PLANS);
-    tcase_add_test(tc, a_single_gpu_gains_what_the_estimate_says);
-    tcase_add_test(tc, a_slower_device_costs_its_part_of_the_critical_path);
-    tcase_add_test(tc, nothing_is_worked_out_unless_asked_for);
+    add_tests(tc);
     return run_case(tc, "results/sensitivity");
 }

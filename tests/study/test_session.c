@@ -46,7 +46,7 @@ static char *text_of(const struct fr_record *r)
     return text;
 }
 
-START_TEST(an_equal_question_gets_the_same_record)
+TEST(an_equal_question_gets_the_same_record)
 {
     struct fr_session *s = fr_session_new(NULL);
     struct fr_question q = lenet();
@@ -60,10 +60,9 @@ START_TEST(an_equal_question_gets_the_same_record)
     fr_record_free(b);
     fr_session_free(s);
 }
-END_TEST
 
 /* Each change is one that the answer depends on. */
-START_TEST(another_question_gets_another_record)
+TEST(another_question_gets_another_record)
 {
     struct fr_session *s = fr_session_new(NULL);
     struct fr_question q = lenet();
@@ -88,9 +87,8 @@ START_TEST(another_question_gets_another_record)
     fr_record_free(first);
     fr_session_free(s);
 }
-END_TEST
 
-START_TEST(a_session_answers_as_a_single_question_does)
+TEST(a_session_answers_as_a_single_question_does)
 {
     struct fr_session *s = fr_session_new(NULL);
     struct fr_question q = lenet();
@@ -115,9 +113,8 @@ START_TEST(a_session_answers_as_a_single_question_does)
     }
     fr_session_free(s);
 }
-END_TEST
 
-START_TEST(inputs_are_loaded_once)
+TEST(inputs_are_loaded_once)
 {
     struct fr_session *s = fr_session_new(NULL);
     struct fr_question q = lenet();
@@ -138,9 +135,8 @@ START_TEST(inputs_are_loaded_once)
     fr_setting_fini(&c);
     fr_session_free(s);
 }
-END_TEST
 
-START_TEST(a_second_plan_on_a_cluster_searches_nothing_again)
+TEST(a_second_plan_on_a_cluster_searches_nothing_again)
 {
     struct fr_session *s = fr_session_new(NULL);
     struct fr_question q = lenet();
@@ -161,10 +157,9 @@ START_TEST(a_second_plan_on_a_cluster_searches_nothing_again)
     fr_record_free(second);
     fr_session_free(s);
 }
-END_TEST
 
 /* What a sweep asks for is what a person gets, less what rows do not hold. */
-START_TEST(a_brief_answer_has_the_same_figures)
+TEST(a_brief_answer_has_the_same_figures)
 {
     struct fr_session *s = fr_session_new(NULL);
     struct fr_question q = lenet();
@@ -195,9 +190,8 @@ START_TEST(a_brief_answer_has_the_same_figures)
     }
     fr_session_free(s);
 }
-END_TEST
 
-START_TEST(what_cannot_be_loaded_leaves_nothing)
+TEST(what_cannot_be_loaded_leaves_nothing)
 {
     struct fr_session *s = fr_session_new(NULL);
     struct fr_question q = lenet();
@@ -215,9 +209,8 @@ START_TEST(what_cannot_be_loaded_leaves_nothing)
     ck_assert_int_eq(fr_session_setting(s, &q, &setting, &err), FR_EUSAGE);
     fr_session_free(s);
 }
-END_TEST
 
-START_TEST(answers_are_kept_while_there_is_room)
+TEST(answers_are_kept_while_there_is_room)
 {
     const struct fr_session_options none = {.answer_bytes = 0}, some = {.answer_bytes = 1 << 20};
     struct fr_session *s = fr_session_new(&none);
@@ -239,7 +232,6 @@ START_TEST(answers_are_kept_while_there_is_room)
     ck_assert_uint_eq(fr_session_stats(s).n_found, 1);
     fr_session_free(s);
 }
-END_TEST
 
 struct asker {
     struct fr_session *session;
@@ -264,7 +256,7 @@ static void *ask_some(void *arg)
     return NULL;
 }
 
-START_TEST(threads_that_ask_at_once_get_the_same_answers)
+TEST(threads_that_ask_at_once_get_the_same_answers)
 {
     struct asker askers[4] = {{.session = fr_session_new(NULL)}};
     pthread_t threads[4];
@@ -285,20 +277,11 @@ START_TEST(threads_that_ask_at_once_get_the_same_answers)
             free(askers[i].text[k]);
     fr_session_free(askers[0].session);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("session");
 
-    tcase_add_test(tc, an_equal_question_gets_the_same_record);
-    tcase_add_test(tc, another_question_gets_another_record);
-    tcase_add_test(tc, a_session_answers_as_a_single_question_does);
-    tcase_add_test(tc, inputs_are_loaded_once);
-    tcase_add_test(tc, a_second_plan_on_a_cluster_searches_nothing_again);
-    tcase_add_test(tc, a_brief_answer_has_the_same_figures);
-    tcase_add_test(tc, what_cannot_be_loaded_leaves_nothing);
-    tcase_add_test(tc, answers_are_kept_while_there_is_room);
-    tcase_add_test(tc, threads_that_ask_at_once_get_the_same_answers);
+    add_tests(tc);
     return run_case(tc, "session");
 }

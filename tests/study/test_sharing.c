@@ -72,7 +72,7 @@ static const double NIC_BPS = 25e9 / 8;
 
 /* Bytes over bandwidth of a NIC, one direction: both bounds were passed by formulas that took no
  * link from each other (449.6 and 605.6 ms). */
-START_TEST(an_answer_takes_what_its_bytes_need)
+LOOP_TEST(an_answer_takes_what_its_bytes_need, 0, 2)
 {
     static const struct {
         const char *strategy;
@@ -86,9 +86,8 @@ START_TEST(an_answer_takes_what_its_bytes_need)
     ck_assert_double_ge(r->lower_bound_s, ROWS[_i].bytes / NIC_BPS * (1 - 1e-9));
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(one_group_folded_is_the_whole_one)
+TEST(one_group_folded_is_the_whole_one)
 {
     struct fr_record *a = ask(GPT2, FOUR, 8, "hybrid:dp=4,zero=3,fold=1");
     struct fr_record *b = ask(GPT2, FOUR, 8, "hybrid:dp=4,zero=3,fold=0");
@@ -97,11 +96,10 @@ START_TEST(one_group_folded_is_the_whole_one)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
 /* Four messages between stages share two NICs or none. Where the cut counted that for folded ranks
  * alone, the same question had two cuts: 56.6 and 57.2 ms, 86.33 and 86.30 ms. */
-START_TEST(stages_are_cut_alike_whether_ranks_are_folded_or_not)
+LOOP_TEST(stages_are_cut_alike_whether_ranks_are_folded_or_not, 0, 2)
 {
     static const struct {
         const char *workload, *strategy;
@@ -121,13 +119,12 @@ START_TEST(stages_are_cut_alike_whether_ranks_are_folded_or_not)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
 /* The closed forms of these algorithms leave out that their own messages share links. Where folded
  * ranks went by them, trees inside a machine took 61 us instead of 165, and these steps 16.1 ms
  * instead of 20.3, 7.3 instead of 10.4, and 0.8 to 2 % less. A folded plan takes what a run of the
  * messages of all ranks takes. */
-START_TEST(a_chosen_algorithm_takes_as_long_folded_as_whole)
+LOOP_TEST(a_chosen_algorithm_takes_as_long_folded_as_whole, 0, 10)
 {
     static const char A100[] = "2x dgx-a100-80g via ib:200Gbps";
     static const char H100[] = "2x hgx-h100 via ib:400Gbps";
@@ -154,7 +151,6 @@ START_TEST(a_chosen_algorithm_takes_as_long_folded_as_whole)
     fr_record_free(a);
     fr_record_free(b);
 }
-END_TEST
 
 /* ---- random questions ---- */
 
@@ -246,7 +242,7 @@ static void compare(const struct drawn *d, uint32_t number, uint32_t *n_compared
     fr_record_free(b);
 }
 
-START_TEST(random_folded_plans_take_what_the_whole_ones_take)
+TEST(random_folded_plans_take_what_the_whole_ones_take)
 {
     uint32_t n_compared = 0;
     struct fr__rng g;
@@ -259,17 +255,12 @@ START_TEST(random_folded_plans_take_what_the_whole_ones_take)
     }
     ck_assert_uint_ge(n_compared, N_CASES * 9 / 10);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("sharing");
 
-    tcase_add_loop_test(c, an_answer_takes_what_its_bytes_need, 0, 2);
-    tcase_add_test(c, one_group_folded_is_the_whole_one);
-    tcase_add_loop_test(c, stages_are_cut_alike_whether_ranks_are_folded_or_not, 0, 2);
-    tcase_add_loop_test(c, a_chosen_algorithm_takes_as_long_folded_as_whole, 0, 10);
-    tcase_add_test(c, random_folded_plans_take_what_the_whole_ones_take);
+    add_tests(c);
     tcase_set_timeout(c, 300);
     return run_case(c, "study/sharing");
 }

@@ -74,7 +74,7 @@ static double n_parameters(const struct fr_record *r)
 
 /* Weights are not tied in a Llama, so each gradient is summed once: parameters times the bytes of a
  * gradient. Stages of a pipeline sum their own, which together are all. */
-START_TEST(gradients_have_one_format_whatever_the_strategy)
+TEST(gradients_have_one_format_whatever_the_strategy)
 {
     static const struct {
         enum fr_dtype dtype;
@@ -121,10 +121,9 @@ START_TEST(gradients_have_one_format_whatever_the_strategy)
         }
     }
 }
-END_TEST
 
 /* Whoever trains with 16-bit gradients says so, in one word. */
-START_TEST(what_is_kept_is_an_option_of_every_plain_strategy)
+TEST(what_is_kept_is_an_option_of_every_plain_strategy)
 {
     static const char *const names[] = {"single", "mp", "pp", "hybrid:pp=2"};
 
@@ -140,10 +139,9 @@ START_TEST(what_is_kept_is_an_option_of_every_plain_strategy)
         fr_record_free(r);
     }
 }
-END_TEST
 
 /* On one GPU all of them run the same ops, so the same passes over the same gradients. */
-START_TEST(clipping_takes_the_same_time_whatever_the_strategy)
+TEST(clipping_takes_the_same_time_whatever_the_strategy)
 {
     static const char *const names[] = {"dp", "hybrid", "mp", "pp"};
     struct asked a = {SMALL_LLAMA, "single", "megatron-lm", 1, FR_FP32};
@@ -169,12 +167,11 @@ START_TEST(clipping_takes_the_same_time_whatever_the_strategy)
     fr_record_free(single);
     fr_record_free(plain);
 }
-END_TEST
 
 /* A pass moves memory at one rate, so passes over parts of the gradients take together what one
  * over all of them takes, but for a launch each; a rank that has a share of them takes that
  * share. */
-START_TEST(passes_go_over_the_gradients_that_a_gpu_has)
+TEST(passes_go_over_the_gradients_that_a_gpu_has)
 {
     static const struct {
         const char *strategy;
@@ -206,12 +203,11 @@ START_TEST(passes_go_over_the_gradients_that_a_gpu_has)
                       rows[i].share * one_s);
     }
 }
-END_TEST
 
 /* Megatron-LM keeps two buffers, so experts between dense layers end no bucket of these. 4 ranks, 2
  * to an expert's copy: all dense gradients, far below 40 million, are one sum over 4; those of
  * experts one sum over 2 in each of the two groups. */
-START_TEST(gradients_of_experts_end_no_bucket_of_dense_ones)
+TEST(gradients_of_experts_end_no_bucket_of_dense_ones)
 {
     const struct asked a = {
         "mixtral:layers=4,hidden=64,ffn=128,heads=4,kv_heads=4,seq=32,vocab=64,experts=4",
@@ -227,7 +223,6 @@ START_TEST(gradients_of_experts_end_no_bucket_of_dense_ones)
     ck_assert_uint_eq(n_of[2], 2);
     fr_record_free(r);
 }
-END_TEST
 
 static bool is_refused(const struct asked *a, char text[], size_t size)
 {
@@ -273,7 +268,7 @@ START_TEST(a_recipe_refuses_nothing_that_runs_without_it)
 }
 END_TEST
 
-START_TEST(what_a_strategy_does_not_count_of_a_recipe_is_said)
+TEST(what_a_strategy_does_not_count_of_a_recipe_is_said)
 {
     static const struct {
         const char *strategy, *recipe, *says; /* NULL: nothing */
@@ -305,7 +300,6 @@ START_TEST(what_a_strategy_does_not_count_of_a_recipe_is_said)
         fr_record_free(r);
     }
 }
-END_TEST
 
 int main(void)
 {
@@ -315,12 +309,7 @@ int main(void)
     while (fr_recipe_shipped((size_t)n_recipes))
         n_recipes++;
     tcase_set_timeout(c, 600);
-    tcase_add_test(c, gradients_have_one_format_whatever_the_strategy);
-    tcase_add_test(c, what_is_kept_is_an_option_of_every_plain_strategy);
-    tcase_add_test(c, clipping_takes_the_same_time_whatever_the_strategy);
-    tcase_add_test(c, passes_go_over_the_gradients_that_a_gpu_has);
-    tcase_add_test(c, gradients_of_experts_end_no_bucket_of_dense_ones);
+    add_tests(c);
     tcase_add_loop_test(c, a_recipe_refuses_nothing_that_runs_without_it, 0, n_recipes);
-    tcase_add_test(c, what_a_strategy_does_not_count_of_a_recipe_is_said);
     return run_case(c, "study/software_alike");
 }

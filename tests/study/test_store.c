@@ -154,7 +154,7 @@ static void fill(const char *name, unsigned from, unsigned to)
     close_store(s);
 }
 
-START_TEST(rows_come_back_whole_and_by_key)
+LOOP_TEST(rows_come_back_whole_and_by_key, 0, n_kinds())
 {
     name_files(_i);
     fill(path, 0, 20);
@@ -168,9 +168,8 @@ START_TEST(rows_come_back_whole_and_by_key)
     ck_assert_uint_eq(seen.n_whole, 0); /* the record is missing */
     close_store(s);
 }
-END_TEST
 
-START_TEST(a_row_counts_once_and_another_answer_is_refused)
+LOOP_TEST(a_row_counts_once_and_another_answer_is_refused, 0, n_kinds())
 {
     char key[32];
     name_files(_i);
@@ -185,10 +184,9 @@ START_TEST(a_row_counts_once_and_another_answer_is_refused)
     ck_assert_uint_eq(look(s, true).n_whole, 3);
     close_store(s);
 }
-END_TEST
 
 /* Kills a child with SIGKILL after it has put some rows and told so. */
-START_TEST(what_was_put_before_a_kill_is_there)
+LOOP_TEST(what_was_put_before_a_kill_is_there, 0, n_kinds())
 {
     int told[2];
     char byte;
@@ -219,7 +217,6 @@ START_TEST(what_was_put_before_a_kill_is_there)
     close(told[0]);
     close(told[1]);
 }
-END_TEST
 
 static char *read_file(const char *name, size_t *length)
 {
@@ -239,7 +236,7 @@ static void write_file(const char *name, const char *text, size_t length)
     fclose(f);
 }
 
-START_TEST(a_journal_cut_anywhere_keeps_its_whole_lines)
+TEST(a_journal_cut_anywhere_keeps_its_whole_lines)
 {
     size_t length;
     name_files(0);
@@ -263,7 +260,6 @@ START_TEST(a_journal_cut_anywhere_keeps_its_whole_lines)
     }
     free(text);
 }
-END_TEST
 
 /* How far apart the bits are that are changed, of n: so that about so many are tried, or with
  * FORERUN_TESTS_WHOLE every seventh, which are all bits of a byte in turn. */
@@ -272,7 +268,7 @@ static size_t bits_apart(size_t n, size_t tried)
     return getenv("FORERUN_TESTS_WHOLE") ? 7 : n / tried | 1;
 }
 
-START_TEST(a_journal_changed_anywhere_is_refused)
+TEST(a_journal_changed_anywhere_is_refused)
 {
     size_t length;
     name_files(0);
@@ -304,7 +300,6 @@ START_TEST(a_journal_changed_anywhere_is_refused)
     }
     free(text);
 }
-END_TEST
 
 /* A bit of a database may be one that nobody reads. Otherwise the store is refused, and stays as it
  * is; or the row is not there, and is put anew. */
@@ -347,7 +342,7 @@ START_TEST(a_database_changed_anywhere_never_gives_another_row)
 }
 END_TEST
 
-START_TEST(a_file_of_something_else_is_refused_and_left_alone)
+LOOP_TEST(a_file_of_something_else_is_refused_and_left_alone, 0, n_kinds())
 {
     const char text[] = "id,name\n1,one\n";
     struct fr_store *s = NULL;
@@ -360,9 +355,8 @@ START_TEST(a_file_of_something_else_is_refused_and_left_alone)
     ck_assert_mem_eq(after, text, length);
     free(after);
 }
-END_TEST
 
-START_TEST(a_pipe_and_a_folder_are_no_stores)
+LOOP_TEST(a_pipe_and_a_folder_are_no_stores, 0, n_kinds())
 {
     struct fr_store *s = NULL;
     name_files(_i);
@@ -373,9 +367,8 @@ START_TEST(a_pipe_and_a_folder_are_no_stores)
     ck_assert_int_eq(fr_store_open(&s, other, &err), FR_EPARSE);
     ck_assert_ptr_nonnull(strstr(err.text, "is a folder"));
 }
-END_TEST
 
-START_TEST(a_store_of_another_version_is_refused)
+TEST(a_store_of_another_version_is_refused)
 {
     const char text[] = "# forerun sweep store, format 1, forerun 0.0.1\nchecksum\n";
     struct fr_store *s = NULL;
@@ -384,9 +377,8 @@ START_TEST(a_store_of_another_version_is_refused)
     ck_assert_int_eq(fr_store_open(&s, path, &err), FR_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "of forerun 0.0.1"));
 }
-END_TEST
 
-START_TEST(a_changed_input_is_refused)
+LOOP_TEST(a_changed_input_is_refused, 0, n_kinds())
 {
     name_files(_i);
     struct fr_store *s = open_store(path);
@@ -402,7 +394,6 @@ START_TEST(a_changed_input_is_refused)
     ck_assert_int_eq(fr_store_input(s, "another.yaml", "0123456789abcdee", &err), FR_OK);
     close_store(s);
 }
-END_TEST
 
 /* The columns of a store from before there was a figure `hfu`. */
 static void columns_without_hfu(struct fr__row_columns *c)
@@ -457,7 +448,7 @@ static void write_old_database(const struct fr__row_columns *c)
 #endif
 
 /* A store keeps figures by key: those that it was begun with. */
-START_TEST(a_store_that_is_older_than_a_figure_is_read_and_filled)
+LOOP_TEST(a_store_that_is_older_than_a_figure_is_read_and_filled, 0, n_kinds())
 {
     struct fr__row_columns old;
     struct seen seen = {.columns = &old};
@@ -487,9 +478,8 @@ START_TEST(a_store_that_is_older_than_a_figure_is_read_and_filled)
     ck_assert_uint_eq(seen.n_known, 0);
     close_store(s);
 }
-END_TEST
 
-START_TEST(merged_stores_hold_the_rows_of_all)
+LOOP_TEST(merged_stores_hold_the_rows_of_all, 0, n_kinds())
 {
     char whole[128];
     name_files(_i);
@@ -503,9 +493,8 @@ START_TEST(merged_stores_hold_the_rows_of_all)
     ck_assert_uint_eq(look(s, true).n_whole, 11);
     close_store(s);
 }
-END_TEST
 
-START_TEST(merging_refuses_what_contradicts_and_what_is_not_there)
+LOOP_TEST(merging_refuses_what_contradicts_and_what_is_not_there, 0, n_kinds())
 {
     char key[32];
     name_files(_i);
@@ -522,9 +511,8 @@ START_TEST(merging_refuses_what_contradicts_and_what_is_not_there)
     in[0] = "/nonexistent.csv";
     ck_assert_int_eq(fr_stores_merge(path, in, 1, &err), FR_ENOENT);
 }
-END_TEST
 
-START_TEST(a_merge_that_fails_leaves_the_store_as_it_was)
+LOOP_TEST(a_merge_that_fails_leaves_the_store_as_it_was, 0, n_kinds())
 {
     char key[32], fresh[128];
     name_files(_i);
@@ -544,10 +532,9 @@ START_TEST(a_merge_that_fails_leaves_the_store_as_it_was)
     ck_assert_int_eq(fr_stores_merge(fresh, in, 2, &err), FR_EUSAGE);
     ck_assert_int_ne(access(fresh, F_OK), 0); /* a new one is not left at all */
 }
-END_TEST
 
 /* The whole way: a sweep is cut short, another goes on with its store. */
-START_TEST(a_sweep_answers_only_what_its_store_lacks)
+LOOP_TEST(a_sweep_answers_only_what_its_store_lacks, 0, n_kinds())
 {
     const struct fr_sweep_options how = {.n_threads = 2, .print_record = fr_record_print_json};
     size_t n_strategies = 0;
@@ -571,7 +558,6 @@ START_TEST(a_sweep_answers_only_what_its_store_lacks)
         fr_sweep_free(s);
     }
 }
-END_TEST
 
 int main(void)
 {
@@ -579,21 +565,8 @@ int main(void)
     TCase *tc = tcase_create("store");
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, make_folder, remove_folder);
-    tcase_add_loop_test(tc, rows_come_back_whole_and_by_key, 0, n_kinds());
-    tcase_add_loop_test(tc, a_row_counts_once_and_another_answer_is_refused, 0, n_kinds());
-    tcase_add_loop_test(tc, what_was_put_before_a_kill_is_there, 0, n_kinds());
-    tcase_add_test(tc, a_journal_cut_anywhere_keeps_its_whole_lines);
-    tcase_add_test(tc, a_journal_changed_anywhere_is_refused);
+    add_tests(tc);
     if (fr_has_sqlite())
         tcase_add_test(tc, a_database_changed_anywhere_never_gives_another_row);
-    tcase_add_loop_test(tc, a_file_of_something_else_is_refused_and_left_alone, 0, n_kinds());
-    tcase_add_loop_test(tc, a_pipe_and_a_folder_are_no_stores, 0, n_kinds());
-    tcase_add_test(tc, a_store_of_another_version_is_refused);
-    tcase_add_loop_test(tc, a_changed_input_is_refused, 0, n_kinds());
-    tcase_add_loop_test(tc, a_store_that_is_older_than_a_figure_is_read_and_filled, 0, n_kinds());
-    tcase_add_loop_test(tc, merged_stores_hold_the_rows_of_all, 0, n_kinds());
-    tcase_add_loop_test(tc, merging_refuses_what_contradicts_and_what_is_not_there, 0, n_kinds());
-    tcase_add_loop_test(tc, a_merge_that_fails_leaves_the_store_as_it_was, 0, n_kinds());
-    tcase_add_loop_test(tc, a_sweep_answers_only_what_its_store_lacks, 0, n_kinds());
     return run_case(tc, "store");
 }

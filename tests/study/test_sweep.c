@@ -62,14 +62,13 @@ static const struct {
     {"strategy", "dp:sync=ring,bucket=1MiB", "dp:sync=ring,bucket=1MiB"},
 };
 
-START_TEST(lists_and_ranges_are_spelt_out)
+LOOP_TEST(lists_and_ranges_are_spelt_out, 0, sizeof(lists) / sizeof(lists[0]))
 {
     struct fr_sweep *s = new_sweep();
     add(s, lists[_i].setting, lists[_i].values);
     ck_assert_str_eq(values_of(s, lists[_i].setting), lists[_i].expected);
     fr_sweep_free(s);
 }
-END_TEST
 
 static const struct {
     const char *setting, *values, *says;
@@ -98,7 +97,7 @@ static const struct {
     {"gpu", "1", "did you mean 'gpus'"},
 };
 
-START_TEST(bad_values_are_refused)
+LOOP_TEST(bad_values_are_refused, 0, sizeof(bad_lists) / sizeof(bad_lists[0]))
 {
     struct fr_sweep *s = new_sweep();
     ck_assert_int_ne(fr_sweep_add(s, bad_lists[_i].setting, bad_lists[_i].values, &err), FR_OK);
@@ -106,9 +105,8 @@ START_TEST(bad_values_are_refused)
                   err.text);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(points_count_up_with_the_last_setting_fastest)
+TEST(points_count_up_with_the_last_setting_fastest)
 {
     static const struct {
         const char *workload;
@@ -135,9 +133,8 @@ START_TEST(points_count_up_with_the_last_setting_fastest)
     }
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(all_is_everything_there_is)
+TEST(all_is_everything_there_is)
 {
     struct fr_sweep *s = new_sweep();
     size_t n, n_zoo = 0, n_presets = 0;
@@ -153,9 +150,8 @@ START_TEST(all_is_everything_there_is)
     ck_assert_uint_eq(n, n_presets);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(a_grid_of_over_a_million_points_is_refused)
+TEST(a_grid_of_over_a_million_points_is_refused)
 {
     struct fr_sweep *s = new_sweep();
     add(s, "workload", "lenet");
@@ -165,9 +161,8 @@ START_TEST(a_grid_of_over_a_million_points_is_refused)
     ck_assert_int_eq(fr_sweep_finish(s, &err), FR_ERANGE);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(a_workload_and_a_topology_must_be_there)
+TEST(a_workload_and_a_topology_must_be_there)
 {
     struct fr_sweep *s = new_sweep();
     ck_assert_int_eq(fr_sweep_finish(s, &err), FR_EUSAGE);
@@ -178,11 +173,10 @@ START_TEST(a_workload_and_a_topology_must_be_there)
     ck_assert_ptr_nonnull(strstr(err.text, "dgx1-v100"));
     fr_sweep_free(s);
 }
-END_TEST
 
 /* ---- keys ---- */
 
-START_TEST(a_key_spells_out_every_setting)
+TEST(a_key_spells_out_every_setting)
 {
     struct fr_question q;
     fr_question_init(&q);
@@ -203,9 +197,8 @@ START_TEST(a_key_spells_out_every_setting)
              "default|nccl-version=none|measured=none");
     free(key);
 }
-END_TEST
 
-START_TEST(no_name_can_pass_for_another_key)
+TEST(no_name_can_pass_for_another_key)
 {
     struct fr_question q;
     fr_question_init(&q);
@@ -216,9 +209,8 @@ START_TEST(no_name_can_pass_for_another_key)
     ck_assert_ptr_nonnull(strstr(key, "workload=a\\|topology=b\\\\\\x0a|topology=c|"));
     free(key);
 }
-END_TEST
 
-START_TEST(every_setting_reads_back_what_it_writes)
+TEST(every_setting_reads_back_what_it_writes)
 {
     static const struct {
         const char *name, *text;
@@ -284,11 +276,10 @@ START_TEST(every_setting_reads_back_what_it_writes)
     }
     free(default_key);
 }
-END_TEST
 
 /* ---- shards ---- */
 
-START_TEST(shards_part_the_points_evenly_and_mixed)
+TEST(shards_part_the_points_evenly_and_mixed)
 {
     const uint32_t n = 4;
     struct fr_sweep *shards[4];
@@ -319,7 +310,6 @@ START_TEST(shards_part_the_points_evenly_and_mixed)
     for (uint32_t i = 0; i < n; i++)
         fr_sweep_free(shards[i]);
 }
-END_TEST
 
 /* ---- running ---- */
 
@@ -360,16 +350,15 @@ static char *json_with_threads(unsigned n)
     return text;
 }
 
-START_TEST(eight_threads_write_what_one_writes)
+TEST(eight_threads_write_what_one_writes)
 {
     char *one = json_with_threads(1), *eight = json_with_threads(8);
     ck_assert_str_eq(one, eight);
     free(one);
     free(eight);
 }
-END_TEST
 
-START_TEST(what_cannot_be_asked_is_a_row_with_a_reason)
+TEST(what_cannot_be_asked_is_a_row_with_a_reason)
 {
     const struct fr_sweep_options o = {.n_threads = 1};
     struct fr_sweep *s = small_sweep();
@@ -390,9 +379,8 @@ START_TEST(what_cannot_be_asked_is_a_row_with_a_reason)
     ck_assert_uint_eq(n_reasons, 8 * n_strategies);
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(a_cancelled_run_keeps_its_rows_and_goes_on)
+TEST(a_cancelled_run_keeps_its_rows_and_goes_on)
 {
     const struct fr_sweep_options o = {.n_threads = 2};
     volatile int cancel = 1;
@@ -405,25 +393,12 @@ START_TEST(a_cancelled_run_keeps_its_rows_and_goes_on)
         ck_assert_ptr_nonnull(fr_sweep_row(s, i));
     fr_sweep_free(s);
 }
-END_TEST
 
 int main(void)
 {
     fr_init();
     TCase *tc = tcase_create("sweep");
     tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, lists_and_ranges_are_spelt_out, 0, sizeof(lists) / sizeof(lists[0]));
-    tcase_add_loop_test(tc, bad_values_are_refused, 0, sizeof(bad_lists) / sizeof(bad_lists[0]));
-    tcase_add_test(tc, points_count_up_with_the_last_setting_fastest);
-    tcase_add_test(tc, all_is_everything_there_is);
-    tcase_add_test(tc, a_grid_of_over_a_million_points_is_refused);
-    tcase_add_test(tc, a_workload_and_a_topology_must_be_there);
-    tcase_add_test(tc, a_key_spells_out_every_setting);
-    tcase_add_test(tc, no_name_can_pass_for_another_key);
-    tcase_add_test(tc, every_setting_reads_back_what_it_writes);
-    tcase_add_test(tc, shards_part_the_points_evenly_and_mixed);
-    tcase_add_test(tc, eight_threads_write_what_one_writes);
-    tcase_add_test(tc, what_cannot_be_asked_is_a_row_with_a_reason);
-    tcase_add_test(tc, a_cancelled_run_keeps_its_rows_and_goes_on);
+    add_tests(tc);
     return run_case(tc, "sweep");
 }

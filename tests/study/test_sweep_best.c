@@ -31,7 +31,7 @@ static double of_gpus(const struct fr_prices *p, const char *gpu_types)
     return fr_prices_usd_per_hour(p, &(struct fr_priced){.gpu_types = gpu_types});
 }
 
-START_TEST(the_longest_name_that_fits_gives_the_price)
+TEST(the_longest_name_that_fits_gives_the_price)
 {
     struct fr_prices p = {.n = 0};
     ck_assert_int_eq(fr_prices_parse(&p, "v100=2.5,v100-sxm2-32gb=3,a100=4", &err), FR_OK);
@@ -43,11 +43,10 @@ START_TEST(the_longest_name_that_fits_gives_the_price)
     ck_assert_double_eq(of_gpus(&p, "h100-sxm5-80gb:8"), 12);
     ck_assert_double_eq(of_gpus(&p, "v1000:1"), 1.5); /* no word of it is v100 */
 }
-END_TEST
 
 /* Two machines at 98, of the other clouds one at 40 and one by its eight GPUs at 3; a cluster by
  * its whole text, which may have commas and '='. */
-START_TEST(machines_and_clusters_have_prices)
+TEST(machines_and_clusters_have_prices)
 {
     struct fr_prices p = {.n = 0};
     struct fr_priced what = {"2x p5.48xlarge", "p5.48xlarge:2", "h100-sxm5-80gb:16"};
@@ -67,21 +66,19 @@ START_TEST(machines_and_clusters_have_prices)
     what = (struct fr_priced){"dgx2 + dgx1", "dgx2:1;dgx1:1", "v100-sxm3-32gb:24"};
     ck_assert(isnan(fr_prices_usd_per_hour(&p, &what)));
 }
-END_TEST
 
 static const char *const bad_prices[] = {
     "",        "v100", "v100=",         "=2",       "v100=x",    "v100=1,",    ",",
     "v100=-1", "1,2",  "v100=1,v100=2", "v100=nan", "v100=1e99", "v100=2 USD", "v100==2"};
 
-START_TEST(bad_prices_are_refused)
+LOOP_TEST(bad_prices_are_refused, 0, sizeof(bad_prices) / sizeof(bad_prices[0]))
 {
     struct fr_prices p = {.n = 0};
     ck_assert_int_ne(fr_prices_parse(&p, bad_prices[_i], &err), FR_OK);
     ck_assert_uint_eq(p.n, 0);
 }
-END_TEST
 
-START_TEST(a_price_for_an_unknown_gpu_names_the_nearest)
+TEST(a_price_for_an_unknown_gpu_names_the_nearest)
 {
     struct fr_sweep *s = new_sweep();
     struct fr_prices p = {.n = 0};
@@ -93,9 +90,8 @@ START_TEST(a_price_for_an_unknown_gpu_names_the_nearest)
     ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'v100'?"));
     fr_sweep_free(s);
 }
-END_TEST
 
-START_TEST(a_run_costs_its_hours_times_its_gpus_price)
+TEST(a_run_costs_its_hours_times_its_gpus_price)
 {
     struct fr_sweep_row row = {
         .outcome = FR_FITS, .samples_per_s = 1000, .gpus = 8, .gpu_types = "v100-sxm2-16gb:8"};
@@ -114,11 +110,10 @@ START_TEST(a_run_costs_its_hours_times_its_gpus_price)
     v = fr_sweep_value(&row, &terms);
     ck_assert(isnan(v.time_s) && isnan(v.cost) && !v.is_late);
 }
-END_TEST
 
 /* ---- frontiers ---- */
 
-START_TEST(a_frontier_holds_what_nothing_beats_twice)
+TEST(a_frontier_holds_what_nothing_beats_twice)
 {
     /* By time: 4 (1 s, 9) is fastest; 0 (2, 5); 1 (2, 6) costs more at the same time; 5 (3, 5)
      * is no cheaper than 0; 2 (4, 3); 3 (5, 4) loses to 2; 6 equals 2 and comes later. */
@@ -131,7 +126,6 @@ START_TEST(a_frontier_holds_what_nothing_beats_twice)
     ck_assert_uint_eq(frontier[2], 2);
     ck_assert_uint_eq(fr_frontier(0, time_s, cost, frontier), 0);
 }
-END_TEST
 
 /* ---- summaries ---- */
 
@@ -182,7 +176,7 @@ static struct fr_sweep *sweep_by_hand(double second, double low_s)
     return s;
 }
 
-START_TEST(the_best_are_the_fastest_the_smallest_and_the_cheapest_in_time)
+TEST(the_best_are_the_fastest_the_smallest_and_the_cheapest_in_time)
 {
     /* 7200 samples: 720 s on 1 GPU = 0.2 GPU hours; 240 s on 4 = 0.267; 180 s on 8 = 0.4. */
     struct fr_sweep_terms terms = {.samples = 7200};
@@ -211,10 +205,9 @@ START_TEST(the_best_are_the_fastest_the_smallest_and_the_cheapest_in_time)
     fr_sweep_summary_free(m);
     fr_sweep_free(s);
 }
-END_TEST
 
 /* 39 samples a second are 2.6 % slower than 40, which measurements do not show; 30 are 33 %. */
-START_TEST(what_is_hardly_slower_than_the_fastest_cannot_be_told_from_it)
+TEST(what_is_hardly_slower_than_the_fastest_cannot_be_told_from_it)
 {
     const double seconds[] = {39, 30, 39}, lows[] = {0.1, 0.1, NAN}; /* NAN: nothing is claimed */
     const struct fr_sweep_terms terms = {.samples = 7200};
@@ -228,7 +221,6 @@ START_TEST(what_is_hardly_slower_than_the_fastest_cannot_be_told_from_it)
         fr_sweep_free(s);
     }
 }
-END_TEST
 
 int main(void)
 {
@@ -236,13 +228,6 @@ int main(void)
 
     fr_init();
     tc = tcase_create("sweep_best");
-    tcase_add_test(tc, the_longest_name_that_fits_gives_the_price);
-    tcase_add_test(tc, machines_and_clusters_have_prices);
-    tcase_add_loop_test(tc, bad_prices_are_refused, 0, sizeof(bad_prices) / sizeof(bad_prices[0]));
-    tcase_add_test(tc, a_price_for_an_unknown_gpu_names_the_nearest);
-    tcase_add_test(tc, a_run_costs_its_hours_times_its_gpus_price);
-    tcase_add_test(tc, a_frontier_holds_what_nothing_beats_twice);
-    tcase_add_test(tc, the_best_are_the_fastest_the_smallest_and_the_cheapest_in_time);
-    tcase_add_test(tc, what_is_hardly_slower_than_the_fastest_cannot_be_told_from_it);
+    add_tests(tc);
     return run_case(tc, "sweep_best");
 }

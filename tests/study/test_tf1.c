@@ -53,7 +53,7 @@ static bool fits(int model, uint32_t seq_len, uint32_t batch)
 }
 
 /* Within one sample or a tenth of the published one. */
-START_TEST(largest_batches_of_bert_are_the_published_ones)
+TEST(largest_batches_of_bert_are_the_published_ones)
 {
     static const struct {
         int model;
@@ -72,10 +72,9 @@ START_TEST(largest_batches_of_bert_are_the_published_ones)
                       cells[i].seq_len);
     }
 }
-END_TEST
 
 /* Of short sequences they list 64, 32 and 16. Those fit, and twice as many do not. */
-START_TEST(of_short_sequences_the_published_batches_fit_and_their_doubles_do_not)
+TEST(of_short_sequences_the_published_batches_fit_and_their_doubles_do_not)
 {
     static const uint32_t seq_lens[] = {64, 128, 256};
 
@@ -84,11 +83,10 @@ START_TEST(of_short_sequences_the_published_batches_fit_and_their_doubles_do_not
         ck_assert(!fits(BASE, seq_lens[i], 8192 / seq_lens[i]));
     }
 }
-END_TEST
 
 /* The same bytes as the formula at the head of nn_tf1.h: from one batch to the next a layer keeps
  * 4 (28 n d + 4 n + 3 h n L) bytes more. Two depths differ by twelve layers. */
-START_TEST(a_layer_keeps_what_the_formula_says)
+TEST(a_layer_keeps_what_the_formula_says)
 {
     static const char *const depths[2] = {"bert:layers=24,hidden=256,heads=4,seq=64,head=pooler",
                                           "bert:layers=12,hidden=256,heads=4,seq=64,head=pooler"};
@@ -111,9 +109,8 @@ START_TEST(a_layer_keeps_what_the_formula_says)
     ck_assert_double_eq(held[0][1] - held[0][0] - (held[1][1] - held[1][0]),
                         12 * 4 * (28 * n * d + 4 * n + 3 * heads * n * len));
 }
-END_TEST
 
-START_TEST(the_recipe_and_the_memory_model_are_the_same_question)
+TEST(the_recipe_and_the_memory_model_are_the_same_question)
 {
     struct fr_question q;
     struct fr_record *by_memory, *by_recipe;
@@ -129,10 +126,9 @@ START_TEST(the_recipe_and_the_memory_model_are_the_same_question)
     fr_record_free(by_memory);
     fr_record_free(by_recipe);
 }
-END_TEST
 
 /* 3 times 4 bytes of each of BERT's parameters, and the pool's rest. */
-START_TEST(adam_s_products_are_held_the_whole_step)
+TEST(adam_s_products_are_held_the_whole_step)
 {
     struct fr_question q;
     struct fr_record *tf1, *plain;
@@ -148,16 +144,11 @@ START_TEST(adam_s_products_are_held_the_whole_step)
     fr_record_free(tf1);
     fr_record_free(plain);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("tf1");
 
-    tcase_add_test(c, largest_batches_of_bert_are_the_published_ones);
-    tcase_add_test(c, of_short_sequences_the_published_batches_fit_and_their_doubles_do_not);
-    tcase_add_test(c, a_layer_keeps_what_the_formula_says);
-    tcase_add_test(c, the_recipe_and_the_memory_model_are_the_same_question);
-    tcase_add_test(c, adam_s_products_are_held_the_whole_step);
+    add_tests(c);
     return run_case(c, "study/tf1");
 }

@@ -32,7 +32,7 @@ static struct fr_record *answer(const char *workload, const char *topology, cons
 /* Words are embedded by the first stage and read by the last, and no two stages without replicas
  * hold both: 51 MB each way a micro-batch, which at 1 GB/s is 51 ms, far more than a stage
  * takes. */
-START_TEST(weights_on_the_way_between_stages_are_in_the_promise)
+TEST(weights_on_the_way_between_stages_are_in_the_promise)
 {
     struct fr_record *r = answer("gpt:layers=4,hidden=256,heads=4,seq=128", SLOW,
                                  "pipedream:straight=1,micro=4,mode=paper");
@@ -43,11 +43,10 @@ START_TEST(weights_on_the_way_between_stages_are_in_the_promise)
     ck_assert_msg(ratio > 0.9 && ratio < 1.25, "%g", ratio);
     fr_record_free(r);
 }
-END_TEST
 
 /* BERT's pooler comes after all that uses the words, so further stages can hold it: 31 MB need not
  * travel, and the rest on one GPU takes a tenth of their time. */
-START_TEST(a_stage_with_all_that_uses_the_words_leaves_the_others_the_rest)
+TEST(a_stage_with_all_that_uses_the_words_leaves_the_others_the_rest)
 {
     struct fr_record *r =
         answer("bert:layers=4,hidden=256,heads=4", SLOW, "pipedream:straight=1,micro=4,mode=paper");
@@ -56,12 +55,11 @@ START_TEST(a_stage_with_all_that_uses_the_words_leaves_the_others_the_rest)
     ck_assert_double_lt(r->iteration_s, 8 * 31e-3 / 4);
     fr_record_free(r);
 }
-END_TEST
 
 /* Sums of gradients over the widest links are cheap: all that uses the words in one stage, on all
  * GPUs, takes less than words on the way. Stages with unlike numbers of replicas, which cannot
  * share weights, were refused here. */
-START_TEST(a_stage_that_holds_all_that_is_tied_is_taken_where_it_promises_less)
+TEST(a_stage_that_holds_all_that_is_tied_is_taken_where_it_promises_less)
 {
     struct fr_record *r = answer("gpt2-small", "hgx-h100", "pipedream"), *straight;
 
@@ -71,23 +69,21 @@ START_TEST(a_stage_that_holds_all_that_is_tied_is_taken_where_it_promises_less)
     fr_record_free(straight);
     fr_record_free(r);
 }
-END_TEST
 
 /* GPUs 3 and 4 of a DGX-1 have no NVLink, nor have 0 and 7; along a ring all neighbours have one.
  * In order of rank this took 5 times as long as its slowest stage. */
-START_TEST(stages_stand_along_a_ring_of_nvlinks)
+TEST(stages_stand_along_a_ring_of_nvlinks)
 {
     struct fr_record *r = answer("bert-base", "dgx1-v100", "pipedream");
 
     ck_assert_double_lt(r->iteration_s, 2 * r->decisions->promise->planned_s);
     fr_record_free(r);
 }
-END_TEST
 
 /* Two ranks, stages 0 and 3 on the first, in fp32: the table of 8192 words and 64 positions in 256
  * numbers, the last norm, and two layers of 12 h^2 + 13 h. The table was there twice with zero=1:
  * 23162880 bytes. */
-START_TEST(one_rank_with_both_ends_keeps_one_table)
+LOOP_TEST(one_rank_with_both_ends_keeps_one_table, 0, 4)
 {
     static const double LAYER = 12 * 256 * 256 + 13 * 256, TABLE = (8192 + 64) * 256;
     static const char *const HOW[] = {"zero=0", "zero=1", "zero=1,schedule=v-half",
@@ -111,17 +107,12 @@ START_TEST(one_rank_with_both_ends_keeps_one_table)
                         4 * (TABLE + 2 * 256 + 2 * LAYER));
     fr_record_free(r);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("tied");
 
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, weights_on_the_way_between_stages_are_in_the_promise);
-    tcase_add_test(c, a_stage_with_all_that_uses_the_words_leaves_the_others_the_rest);
-    tcase_add_test(c, a_stage_that_holds_all_that_is_tied_is_taken_where_it_promises_less);
-    tcase_add_test(c, stages_stand_along_a_ring_of_nvlinks);
-    tcase_add_loop_test(c, one_rank_with_both_ends_keeps_one_table, 0, 4);
+    add_tests(c);
     return run_case(c, "study/tied");
 }

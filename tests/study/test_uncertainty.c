@@ -26,7 +26,7 @@ static struct fr_record *ask(const char *workload, const char *costs, enum fr_un
     return r;
 }
 
-START_TEST(nothing_is_said_unless_asked)
+TEST(nothing_is_said_unless_asked)
 {
     struct fr_record *r = ask("vgg16", NULL, FR_UNCERTAINTY_NONE);
 
@@ -34,12 +34,11 @@ START_TEST(nothing_is_said_unless_asked)
     ck_assert_uint_eq(r->n_doubts, 0);
     fr_record_free(r);
 }
-END_TEST
 
 /* On one GPU that launches never hold back the time is the sum of all costs. With the data sheet
  * all have the error 0.4, so that moving a group by one standard deviation changes the sum by
  * sinh(0.4) of the group's, and all groups by that of the iteration. */
-START_TEST(effects_add_up_to_the_error_of_the_sum)
+TEST(effects_add_up_to_the_error_of_the_sum)
 {
     struct fr_record *r = ask("vgg16", "datasheet", FR_UNCERTAINTY_WHY);
     double sum_s = 0, shares = 0;
@@ -57,11 +56,10 @@ START_TEST(effects_add_up_to_the_error_of_the_sum)
     ck_assert_int_eq(r->doubts[0].kind, FR_OP_CONV2D);
     fr_record_free(r);
 }
-END_TEST
 
 /* Where convolutions are nearly all, half the variance is common: the 5th and 95th percentile of
  * exp(0.4 sqrt(1/2) z) are 0.63 and 1.59; 40 draws find them roughly. */
-START_TEST(the_interval_is_as_wide_as_the_common_error_makes_it)
+TEST(the_interval_is_as_wide_as_the_common_error_makes_it)
 {
     struct fr_record *r = ask("vgg16", "datasheet", FR_UNCERTAINTY_INTERVAL);
     struct fr_record *again = ask("vgg16", "datasheet", FR_UNCERTAINTY_INTERVAL);
@@ -76,9 +74,8 @@ START_TEST(the_interval_is_as_wide_as_the_common_error_makes_it)
     fr_record_free(r);
     fr_record_free(again);
 }
-END_TEST
 
-START_TEST(curves_leave_less_doubt_than_the_datasheet)
+TEST(curves_leave_less_doubt_than_the_datasheet)
 {
     struct fr_record *sheet = ask("vgg16", "datasheet", FR_UNCERTAINTY_INTERVAL);
     struct fr_record *curves = ask("vgg16", NULL, FR_UNCERTAINTY_INTERVAL);
@@ -88,16 +85,12 @@ START_TEST(curves_leave_less_doubt_than_the_datasheet)
     fr_record_free(sheet);
     fr_record_free(curves);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, nothing_is_said_unless_asked);
-    tcase_add_test(t, effects_add_up_to_the_error_of_the_sum);
-    tcase_add_test(t, the_interval_is_as_wide_as_the_common_error_makes_it);
-    tcase_add_test(t, curves_leave_less_doubt_than_the_datasheet);
+    add_tests(t);
     return run_case(t, "results/uncertainty");
 }

@@ -9,7 +9,7 @@
 
 /* Of 2: 1 / sqrt(pi). Of 3: 1.5 / sqrt(pi). Of 10 and 100: H. L. Harter, Expected values of normal
  * order statistics, Biometrika 48, 1961, tables. */
-START_TEST(the_largest_of_n_normal_numbers_is_that_of_the_tables)
+TEST(the_largest_of_n_normal_numbers_is_that_of_the_tables)
 {
     ck_assert_double_eq(fr__largest_normal(0), 0);
     ck_assert_double_eq(fr__largest_normal(1), 0);
@@ -18,7 +18,6 @@ START_TEST(the_largest_of_n_normal_numbers_is_that_of_the_tables)
     ck_assert_double_eq_tol(fr__largest_normal(10), 1.53875, 1e-5);
     ck_assert_double_eq_tol(fr__largest_normal(100), 2.50759, 1e-5);
 }
-END_TEST
 
 static struct fr_record *answer(size_t n_gpus, const char *variation, const char *recipe)
 {
@@ -42,7 +41,7 @@ static struct fr_record *answer(size_t n_gpus, const char *variation, const char
 }
 
 /* Kernels take (1 + v E) times as long; what the host and the links take stays. */
-START_TEST(compute_of_all_gpus_takes_as_long_as_on_the_slowest)
+TEST(compute_of_all_gpus_takes_as_long_as_on_the_slowest)
 {
     const double factor = 1 + 0.02 * fr__largest_normal(8);
     struct fr_record *plain = answer(8, NULL, NULL), *r = answer(8, "0.02", NULL);
@@ -54,9 +53,8 @@ START_TEST(compute_of_all_gpus_takes_as_long_as_on_the_slowest)
     fr_record_free(plain);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(one_gpu_waits_for_nobody)
+TEST(one_gpu_waits_for_nobody)
 {
     struct fr_record *plain = answer(1, NULL, NULL), *r = answer(1, "0.02", NULL);
 
@@ -65,9 +63,8 @@ START_TEST(one_gpu_waits_for_nobody)
     fr_record_free(plain);
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_recipe_has_it_and_what_is_typed_goes_before_it)
+TEST(a_recipe_has_it_and_what_is_typed_goes_before_it)
 {
     struct fr_record *r = answer(4, NULL, "pytorch-ddp"), *none = answer(4, "0", "pytorch-ddp");
 
@@ -77,10 +74,9 @@ START_TEST(a_recipe_has_it_and_what_is_typed_goes_before_it)
     fr_record_free(r);
     fr_record_free(none);
 }
-END_TEST
 
 /* GPUs and batches vary independently, so their variances add up. */
-START_TEST(unequal_batches_are_waited_for_beside_unequal_gpus)
+TEST(unequal_batches_are_waited_for_beside_unequal_gpus)
 {
     struct fr_record *r = NULL, *of_recipe = NULL;
     struct fr_error err = {.text = ""};
@@ -113,9 +109,8 @@ START_TEST(unequal_batches_are_waited_for_beside_unequal_gpus)
                             1e-12);
     fr_record_free(of_recipe);
 }
-END_TEST
 
-START_TEST(a_spread_that_is_none_is_refused)
+TEST(a_spread_that_is_none_is_refused)
 {
     static const char *const bad[] = {"-0.1", "0.5", "nan", "2 %", ""};
     struct fr_question q;
@@ -127,17 +122,11 @@ START_TEST(a_spread_that_is_none_is_refused)
                 fr_question_set(&q, lengths ? "length-variation" : "gpu-variation", bad[i], NULL),
                 FR_OK);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("variation");
 
-    tcase_add_test(tc, the_largest_of_n_normal_numbers_is_that_of_the_tables);
-    tcase_add_test(tc, compute_of_all_gpus_takes_as_long_as_on_the_slowest);
-    tcase_add_test(tc, one_gpu_waits_for_nobody);
-    tcase_add_test(tc, a_recipe_has_it_and_what_is_typed_goes_before_it);
-    tcase_add_test(tc, unequal_batches_are_waited_for_beside_unequal_gpus);
-    tcase_add_test(tc, a_spread_that_is_none_is_refused);
+    add_tests(tc);
     return run_case(tc, "variation");
 }

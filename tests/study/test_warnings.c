@@ -40,7 +40,7 @@ static char *print(const struct fr_record *r, bool is_json)
     return text;
 }
 
-START_TEST(a_precision_without_arithmetic_is_warned_of)
+TEST(a_precision_without_arithmetic_is_warned_of)
 {
     static const struct {
         const char *topology;
@@ -73,10 +73,9 @@ START_TEST(a_precision_without_arithmetic_is_warned_of)
         fr_record_free(r);
     }
 }
-END_TEST
 
 /* NCCL's model asks for as many GPUs of each machine; rings stand in, and that is said. */
-START_TEST(rings_for_want_of_equal_machines_are_warned_of)
+TEST(rings_for_want_of_equal_machines_are_warned_of)
 {
     static const struct {
         const char *topology, *devices;
@@ -106,9 +105,8 @@ START_TEST(rings_for_want_of_equal_machines_are_warned_of)
         fr_record_free(r);
     }
 }
-END_TEST
 
-START_TEST(each_type_of_gpu_is_named_once)
+TEST(each_type_of_gpu_is_named_once)
 {
     struct fr_record *r =
         answer("lenet", "1x dgx1-v100 + 1x dgx1-p100 + 1x hgx-h100 via ib:100Gbps", FR_BF16);
@@ -120,9 +118,8 @@ START_TEST(each_type_of_gpu_is_named_once)
                      "p100-sxm2-16gb has no bf16 arithmetic: matrix products run as fp32");
     fr_record_free(r);
 }
-END_TEST
 
-START_TEST(a_precision_that_nobody_asked_for_is_named_as_such)
+TEST(a_precision_that_nobody_asked_for_is_named_as_such)
 {
     struct fr_record *own = answer("gpt3-125m", "hgx-h100", FR_N_DTYPES);
     struct fr_record *asked = answer("gpt3-125m", "hgx-h100", FR_BF16);
@@ -140,16 +137,12 @@ START_TEST(a_precision_that_nobody_asked_for_is_named_as_such)
     fr_record_free(asked);
     fr_record_free(usual);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("warnings");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_precision_without_arithmetic_is_warned_of);
-    tcase_add_test(tc, rings_for_want_of_equal_machines_are_warned_of);
-    tcase_add_test(tc, each_type_of_gpu_is_named_once);
-    tcase_add_test(tc, a_precision_that_nobody_asked_for_is_named_as_such);
+    add_tests(tc);
     return run_case(tc, "warnings");
 }

@@ -156,7 +156,7 @@ static void add_random_machine(struct fr_topo_builder *b, uint32_t machine, uint
     }
 }
 
-START_TEST(routes_of_random_machines_that_are_alike_are_those_of_whole_trees)
+LOOP_TEST(routes_of_random_machines_that_are_alike_are_those_of_whole_trees, 0, 200)
 {
     enum { MOST_SWITCHES = 4 };
     struct fr_topo_builder *b = fr_topo_builder_new();
@@ -187,10 +187,9 @@ START_TEST(routes_of_random_machines_that_are_alike_are_those_of_whole_trees)
     compare_with_trees(t);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Each machine has a link to each other one: the same parts, but for whom they lead to. */
-START_TEST(machines_linked_to_each_other_are_not_alike)
+TEST(machines_linked_to_each_other_are_not_alike)
 {
     enum { MACHINES = 5 };
     struct fr_topo_builder *b = fr_topo_builder_new();
@@ -215,15 +214,12 @@ START_TEST(machines_linked_to_each_other_are_not_alike)
     compare_with_trees(t);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, machines_linked_to_each_other_are_not_alike);
+    add_tests(c);
     tcase_add_loop_test(c, routes_of_machines_that_are_alike_are_those_of_whole_trees, 0, N_SPECS);
-    tcase_add_loop_test(c, routes_of_random_machines_that_are_alike_are_those_of_whole_trees, 0,
-                        200);
     return run_case(c, "topo alike");
 }

@@ -24,7 +24,7 @@ static double way_Bps(const struct fr_topo *t, uint32_t src, uint32_t dst)
     return least;
 }
 
-START_TEST(each_card_has_a_slot_on_its_half_of_the_sockets)
+TEST(each_card_has_a_slot_on_its_half_of_the_sockets)
 {
     struct fr_topo *t = topo_case_load("box:6xa10");
 
@@ -39,9 +39,8 @@ START_TEST(each_card_has_a_slot_on_its_half_of_the_sockets)
     ck_assert_uint_eq(t->n_notes, 1);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(up_to_four_cards_share_a_socket_unless_told_otherwise)
+TEST(up_to_four_cards_share_a_socket_unless_told_otherwise)
 {
     struct fr_topo *one = topo_case_load("box:4xa10"), *two = topo_case_load("box:4xa10,sockets=2");
 
@@ -50,9 +49,8 @@ START_TEST(up_to_four_cards_share_a_socket_unless_told_otherwise)
     fr_topo_free(one);
     fr_topo_free(two);
 }
-END_TEST
 
-START_TEST(a_switch_takes_so_many_cards_and_one_nic_where_there_are_as_many)
+TEST(a_switch_takes_so_many_cards_and_one_nic_where_there_are_as_many)
 {
     struct fr_topo *t = topo_case_load("box:8xt4,switch=4,nics=2"),
                    *odd = topo_case_load("box:5xt4,switch=2");
@@ -66,9 +64,8 @@ START_TEST(a_switch_takes_so_many_cards_and_one_nic_where_there_are_as_many)
     fr_topo_free(t);
     fr_topo_free(odd);
 }
-END_TEST
 
-START_TEST(a_bridge_joins_neighbours_by_all_links_of_a_card)
+TEST(a_bridge_joins_neighbours_by_all_links_of_a_card)
 {
     struct fr_topo *t = topo_case_load("2x box:3xa40,bridge via eth:25Gbps");
 
@@ -77,9 +74,8 @@ START_TEST(a_bridge_joins_neighbours_by_all_links_of_a_card)
     ck_assert_double_eq(way_Bps(t, 0, 3), 25e9 / 8);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(a_box_speaks_the_network_of_its_kind)
+TEST(a_box_speaks_the_network_of_its_kind)
 {
     struct fr_topo *t = topo_case_load("4x box:8xrtx4090");
 
@@ -87,9 +83,8 @@ START_TEST(a_box_speaks_the_network_of_its_kind)
     ck_assert_double_eq(way_Bps(t, 0, 8), 25e9 / 8);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(boxes_that_mean_nothing_are_refused)
+TEST(boxes_that_mean_nothing_are_refused)
 {
     static const struct topo_case_refusal cases[] = {
         {"box:", FR_EPARSE, "cards like 8xa40 expected"},
@@ -112,17 +107,11 @@ START_TEST(boxes_that_mean_nothing_are_refused)
 
     topo_case_refuse(cases, sizeof(cases) / sizeof(cases[0]));
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("box");
 
-    tcase_add_test(tc, each_card_has_a_slot_on_its_half_of_the_sockets);
-    tcase_add_test(tc, up_to_four_cards_share_a_socket_unless_told_otherwise);
-    tcase_add_test(tc, a_switch_takes_so_many_cards_and_one_nic_where_there_are_as_many);
-    tcase_add_test(tc, a_bridge_joins_neighbours_by_all_links_of_a_card);
-    tcase_add_test(tc, a_box_speaks_the_network_of_its_kind);
-    tcase_add_test(tc, boxes_that_mean_nothing_are_refused);
+    add_tests(tc);
     return run_case(tc, "topo/box");
 }

@@ -53,7 +53,7 @@ static struct fr_topo *make_star(const size_t gpus[], size_t n_machines)
     return t;
 }
 
-START_TEST(devices_are_numbered_gpus_first_then_one_cpu_a_machine)
+TEST(devices_are_numbered_gpus_first_then_one_cpu_a_machine)
 {
     const size_t gpus[] = {2, 3};
     struct fr_topo *t = make_star(gpus, 2);
@@ -75,9 +75,8 @@ START_TEST(devices_are_numbered_gpus_first_then_one_cpu_a_machine)
     ck_assert_uint_eq(fr_topo_host_of(t, 99), FR_NONE);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(select_takes_the_first_or_spreads_over_machines)
+TEST(select_takes_the_first_or_spreads_over_machines)
 {
     const size_t gpus[] = {4, 1, 4};
     struct fr_topo *t = make_star(gpus, 3);
@@ -97,10 +96,9 @@ START_TEST(select_takes_the_first_or_spreads_over_machines)
     ck_assert_str_eq(err.text, "10 GPUs asked for, but 'star' has 9");
     fr_topo_free(t);
 }
-END_TEST
 
 /* 100 of 144 GPUs: 50 of each rack, from its first tray on. Of two DGX-1, 3 and 2. */
-START_TEST(gpus_are_spread_over_racks_and_machines)
+TEST(gpus_are_spread_over_racks_and_machines)
 {
     static const struct {
         const char *spec;
@@ -120,7 +118,6 @@ START_TEST(gpus_are_spread_over_racks_and_machines)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 /* One fault each; what the finished sentence must hold. */
 enum fault {
@@ -204,7 +201,7 @@ static void commit_fault(struct fr_topo_builder *b, enum fault f, uint32_t a, ui
     }
 }
 
-START_TEST(finish_reports_the_first_fault)
+LOOP_TEST(finish_reports_the_first_fault, 0, N_FAULTS)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     struct fr_topo *t = NULL;
@@ -221,9 +218,8 @@ START_TEST(finish_reports_the_first_fault)
     ck_assert_msg(strstr(err.text, sentences[_i]), "'%s' lacks '%s'", err.text, sentences[_i]);
     fr_topo_builder_free(b);
 }
-END_TEST
 
-START_TEST(a_type_given_twice_is_one_and_a_different_one_is_refused)
+TEST(a_type_given_twice_is_one_and_a_different_one_is_refused)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     struct fr_device_type other = gpu_type;
@@ -239,11 +235,10 @@ START_TEST(a_type_given_twice_is_one_and_a_different_one_is_refused)
     ck_assert_str_eq(err.text, "two different device types are named 'toy-gpu'");
     fr_topo_builder_free(b);
 }
-END_TEST
 
 /* NVIDIA's datasheets: V100 SXM2 15.7 and 125 Tflop/s, 900 GB/s; A100 SXM 19.5, 156, 312, and 2039
  * GB/s (80 GB). 2 x 40 cores x ... checked by hand: 40 cores x 2.2 GHz x 32 = 2.816 Tflop/s. */
-START_TEST(built_in_types_hold_the_datasheets_figures)
+TEST(built_in_types_hold_the_datasheets_figures)
 {
     const struct fr_device_type *v = fr_device_type_find("v100-sxm2-16gb");
     const struct fr_device_type *a = fr_device_type_find("a100-sxm4-80gb");
@@ -264,17 +259,11 @@ START_TEST(built_in_types_hold_the_datasheets_figures)
     for (size_t i = 0; fr_device_type_builtin(i); i++)
         ck_assert(fr_device_type_builtin(i)->source[0]);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, devices_are_numbered_gpus_first_then_one_cpu_a_machine);
-    tcase_add_test(c, select_takes_the_first_or_spreads_over_machines);
-    tcase_add_test(c, gpus_are_spread_over_racks_and_machines);
-    tcase_add_loop_test(c, finish_reports_the_first_fault, 0, N_FAULTS);
-    tcase_add_test(c, a_type_given_twice_is_one_and_a_different_one_is_refused);
-    tcase_add_test(c, built_in_types_hold_the_datasheets_figures);
+    add_tests(c);
     return run_case(c, "topo builder");
 }

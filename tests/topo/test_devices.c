@@ -97,7 +97,7 @@ START_TEST(a_file_read_as_a_topologys_own_type_gives_the_same_numbers)
 }
 END_TEST
 
-START_TEST(every_file_is_in_the_table)
+TEST(every_file_is_in_the_table)
 {
     DIR *d = opendir(folder());
     size_t n = 0;
@@ -116,11 +116,10 @@ START_TEST(every_file_is_in_the_table)
     closedir(d);
     ck_assert_uint_eq(n, fr__n_device_types);
 }
-END_TEST
 
 /* Wide bounds: they catch a wrong unit or a lost digit. Formats of half the width are never
  * slower. */
-START_TEST(the_figures_are_plausible)
+LOOP_TEST(the_figures_are_plausible, 0, (int)fr__n_device_types)
 {
     const struct fr_device_type *type = &fr__device_types[_i];
     const double *flops = type->flops_per_s;
@@ -144,7 +143,6 @@ START_TEST(the_figures_are_plausible)
     ck_assert_int_eq(type->context_bytes > 0, type->is_gpu);
     ck_assert(type->is_gpu ? type->board_W >= 50 && type->board_W <= 1500 : type->board_W <= 0);
 }
-END_TEST
 
 /* What the types had when they became files, in the order of lists. A changed figure changes
  * answers: its commit says why. */
@@ -197,7 +195,7 @@ static const struct {
     {"4x-grace", 491520, 2048, 28.5696, 0, 0, 0, 288},
 };
 
-START_TEST(the_figures_are_the_known_ones)
+TEST(the_figures_are_the_known_ones)
 {
     const struct fr_device_type *type;
     size_t i = 0;
@@ -215,10 +213,9 @@ START_TEST(the_figures_are_the_known_ones)
     }
     ck_assert_uint_eq(i, sizeof(known) / sizeof(known[0]));
 }
-END_TEST
 
 /* NVIDIA's datasheets, each GPU's most. */
-START_TEST(boards_draw_what_their_datasheets_say)
+TEST(boards_draw_what_their_datasheets_say)
 {
     static const struct {
         const char *type;
@@ -232,10 +229,9 @@ START_TEST(boards_draw_what_their_datasheets_say)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         ck_assert_double_eq(fr_device_type_find(rows[i].type)->board_W, rows[i].watts);
 }
-END_TEST
 
 /* What a chip has no arithmetic for is computed in what holds its numbers. */
-START_TEST(a_format_without_arithmetic_runs_in_the_next_that_holds_its_numbers)
+TEST(a_format_without_arithmetic_runs_in_the_next_that_holds_its_numbers)
 {
     static const struct {
         const char *type;
@@ -267,16 +263,14 @@ START_TEST(a_format_without_arithmetic_runs_in_the_next_that_holds_its_numbers)
     ck_assert_int_eq(fr_device_type_arithmetic(&plain, FR_FP8), FR_FP32);
     ck_assert_double_eq(fr_device_type_peak_flops_per_s(&plain, FR_FP32), 7e12);
 }
-END_TEST
 
-START_TEST(past_the_end_there_is_none)
+TEST(past_the_end_there_is_none)
 {
     ck_assert_ptr_null(fr_device_type_builtin(fr__n_device_types));
     ck_assert_ptr_null(fr_device_type_builtin(SIZE_MAX));
     ck_assert_ptr_null(fr_device_type_find(""));
     ck_assert_ptr_null(fr_device_type_find("P4"));
 }
-END_TEST
 
 int main(void)
 {
@@ -284,11 +278,6 @@ int main(void)
 
     tcase_add_loop_test(tc, a_file_read_as_a_topologys_own_type_gives_the_same_numbers, 0,
                         (int)fr__n_device_types);
-    tcase_add_loop_test(tc, the_figures_are_plausible, 0, (int)fr__n_device_types);
-    tcase_add_test(tc, every_file_is_in_the_table);
-    tcase_add_test(tc, the_figures_are_the_known_ones);
-    tcase_add_test(tc, boards_draw_what_their_datasheets_say);
-    tcase_add_test(tc, a_format_without_arithmetic_runs_in_the_next_that_holds_its_numbers);
-    tcase_add_test(tc, past_the_end_there_is_none);
+    add_tests(tc);
     return run_case(tc, "devices");
 }

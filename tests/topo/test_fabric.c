@@ -71,7 +71,7 @@ static const char *const makes[] = {"hgx-h100", "dgx-a100-80g", "hgx-b200", "gh2
                                     "dgx1-v100"};
 enum { N_MAKES = sizeof(makes) / sizeof(makes[0]) };
 
-START_TEST(traffic_along_a_rail_takes_the_same_way_as_over_one_switch)
+LOOP_TEST(traffic_along_a_rail_takes_the_same_way_as_over_one_switch, 0, N_MAKES)
 {
     const char *const rails[] = {"rails", "rails:spine=8:1", "rails:spine,spines=4"};
     struct fr_topo *flat, *t;
@@ -101,9 +101,8 @@ START_TEST(traffic_along_a_rail_takes_the_same_way_as_over_one_switch)
     fr_router_free(ra);
     fr_topo_free(flat);
 }
-END_TEST
 
-START_TEST(rails_without_a_spine_join_all_gpus_by_relays)
+LOOP_TEST(rails_without_a_spine_join_all_gpus_by_relays, 0, N_MAKES)
 {
     struct fr_topo *t;
     struct fr_router *r;
@@ -130,9 +129,8 @@ START_TEST(rails_without_a_spine_join_all_gpus_by_relays)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(without_rails_no_gpu_relays)
+TEST(without_rails_no_gpu_relays)
 {
     struct fr_topo *t = topo_case_load("4x dgx1-v100 via leaf-spine:100Gbps,machines=2");
     struct fr_router *r = new_router(t);
@@ -143,11 +141,10 @@ START_TEST(without_rails_no_gpu_relays)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
 /* 16 NICs of 50 GB/s on a leaf; 2:1 leaves 400 GB/s up, over 4 spines. Over 8 cores at 4:1: a
  * pod's spine has 2 leaves of 100 GB/s below, 200 / 4 / 8 to each core. */
-START_TEST(uplinks_are_as_wide_as_the_oversubscription_leaves)
+TEST(uplinks_are_as_wide_as_the_oversubscription_leaves)
 {
     struct fr_topo *t =
         topo_case_load("8x hgx-h100 via leaf-spine:400Gbps,machines=2,spines=4,over=2:1");
@@ -169,7 +166,6 @@ START_TEST(uplinks_are_as_wide_as_the_oversubscription_leaves)
     ck_assert_double_eq(link_Bps(t, "net.rail3>net.spine"), 25e9); /* 2 x 25 / 2 */
     fr_topo_free(t);
 }
-END_TEST
 
 /* Links between the switches of machines a and b. */
 static size_t hops(struct fr_router *r, const struct fr_topo *t, uint32_t a, uint32_t b)
@@ -187,7 +183,7 @@ static size_t around(uint32_t a, uint32_t b, uint32_t n)
 }
 
 /* Manhattan distance, on a torus the shorter way around. */
-START_TEST(tori_and_meshes_route_by_distance)
+TEST(tori_and_meshes_route_by_distance)
 {
     struct fr_topo *torus = topo_case_load("24x gh200-quad via torus:dims=4x3x2");
     struct fr_topo *mesh = topo_case_load("24x gh200-quad via mesh:dims=4x3x2");
@@ -210,10 +206,9 @@ START_TEST(tori_and_meshes_route_by_distance)
     fr_topo_free(torus);
     fr_topo_free(mesh);
 }
-END_TEST
 
 /* Kim and others, ISCA 2008: at most one link in each group and one between them. */
-START_TEST(a_dragonfly_has_one_link_between_any_two_groups)
+TEST(a_dragonfly_has_one_link_between_any_two_groups)
 {
     struct fr_topo *t = topo_case_load("24x gh200-quad via dragonfly:machines=2,routers=3");
     struct fr_router *r = new_router(t);
@@ -230,9 +225,8 @@ START_TEST(a_dragonfly_has_one_link_between_any_two_groups)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(rings_and_full_meshes_join_neighbours_and_all)
+TEST(rings_and_full_meshes_join_neighbours_and_all)
 {
     struct fr_topo *t = topo_case_load("6x gh200-quad via ring:link=100Gbps");
 
@@ -243,9 +237,8 @@ START_TEST(rings_and_full_meshes_join_neighbours_and_all)
     ck_assert_double_eq(link_Bps(t, "net.router0>net.router4"), 4 * 25e9 / 4);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(bonded_nics_are_one_link_of_their_sum)
+TEST(bonded_nics_are_one_link_of_their_sum)
 {
     struct fr_topo *t = topo_case_load("2x hgx-h100 + 2x dgx1-v100 via rails:bond=2,kind=roce");
 
@@ -259,10 +252,9 @@ START_TEST(bonded_nics_are_one_link_of_their_sum)
     ck_assert_double_eq(link_Bps(t, "n0.nic3>net.rail1"), 12.5e9);
     fr_topo_free(t);
 }
-END_TEST
 
 /* The slot of an adapter is as wide as its ports together, so a copy of the host gets all of it. */
-START_TEST(a_bond_is_not_held_back_by_the_slot_of_one_nic)
+TEST(a_bond_is_not_held_back_by_the_slot_of_one_nic)
 {
     struct fr_topo *one = topo_case_load("2x gh200-quad via rails:200Gbps");
     struct fr_topo *t = topo_case_load("2x gh200-quad via rails:200Gbps,bond=4");
@@ -281,7 +273,6 @@ START_TEST(a_bond_is_not_held_back_by_the_slot_of_one_nic)
     fr_topo_free(one);
     fr_topo_free(t);
 }
-END_TEST
 
 /* What goes over each spine of a leaf, in flows of GPU 0 .. 15 to 16 .. 31 (machines 0, 1 to 2,
  * 3). */
@@ -303,7 +294,7 @@ static size_t flows_on_spine(struct fr_router *r, const struct fr_topo *t, const
 
 /* 16 flows over 4 spines: by number 4 each; by hash they collide somewhere, the same in every run;
  * adaptive routing has one switch with the four spines' links in sum. */
-START_TEST(equal_ways_are_taken_by_number_by_hash_or_all_at_once)
+TEST(equal_ways_are_taken_by_number_by_hash_or_all_at_once)
 {
     struct fr_topo *t = topo_case_load("4x hgx-h100 via leaf-spine:machines=2,spines=4");
     struct fr_topo *h =
@@ -336,9 +327,8 @@ START_TEST(equal_ways_are_taken_by_number_by_hash_or_all_at_once)
     fr_topo_free(h);
     fr_topo_free(a);
 }
-END_TEST
 
-START_TEST(links_carry_less_or_nothing_where_the_line_says_so)
+TEST(links_carry_less_or_nothing_where_the_line_says_so)
 {
     struct fr_topo *t = topo_case_load("2x hgx-h100 via rails:spine less "
                                        "n0.nic1=0.5,net.rail3>net.spine=0.25,n1.nic7=0");
@@ -352,10 +342,9 @@ START_TEST(links_carry_less_or_nothing_where_the_line_says_so)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
 /* What people type: the same cluster, whatever the blanks and the way to write a ratio. */
-START_TEST(blanks_and_ratios_may_be_written_in_several_ways)
+TEST(blanks_and_ratios_may_be_written_in_several_ways)
 {
     static const char *const lines[][2] = {
         {"4x hgx-h100 via rails:8x400Gbps,spine=3:2 less n0.nic1=0.5,n1.nic7=0",
@@ -375,9 +364,8 @@ START_TEST(blanks_and_ratios_may_be_written_in_several_ways)
         fr_topo_free(other);
     }
 }
-END_TEST
 
-START_TEST(fabrics_that_mean_nothing_are_refused)
+TEST(fabrics_that_mean_nothing_are_refused)
 {
     static const struct topo_case_refusal cases[] = {
         {"2x hgx-h100 via rail:8x400Gbps", FR_EPARSE, "the network is of kind 'rail'"},
@@ -414,24 +402,11 @@ START_TEST(fabrics_that_mean_nothing_are_refused)
 
     topo_case_refuse(cases, sizeof(cases) / sizeof(cases[0]));
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("fabric");
 
-    tcase_add_loop_test(tc, traffic_along_a_rail_takes_the_same_way_as_over_one_switch, 0, N_MAKES);
-    tcase_add_loop_test(tc, rails_without_a_spine_join_all_gpus_by_relays, 0, N_MAKES);
-    tcase_add_test(tc, without_rails_no_gpu_relays);
-    tcase_add_test(tc, uplinks_are_as_wide_as_the_oversubscription_leaves);
-    tcase_add_test(tc, tori_and_meshes_route_by_distance);
-    tcase_add_test(tc, a_dragonfly_has_one_link_between_any_two_groups);
-    tcase_add_test(tc, rings_and_full_meshes_join_neighbours_and_all);
-    tcase_add_test(tc, bonded_nics_are_one_link_of_their_sum);
-    tcase_add_test(tc, a_bond_is_not_held_back_by_the_slot_of_one_nic);
-    tcase_add_test(tc, equal_ways_are_taken_by_number_by_hash_or_all_at_once);
-    tcase_add_test(tc, links_carry_less_or_nothing_where_the_line_says_so);
-    tcase_add_test(tc, blanks_and_ratios_may_be_written_in_several_ways);
-    tcase_add_test(tc, fabrics_that_mean_nothing_are_refused);
+    add_tests(tc);
     return run_case(tc, "topo/fabric");
 }

@@ -38,7 +38,7 @@ static char *read_example(void)
     return text;
 }
 
-START_TEST(the_manuals_example_loads)
+TEST(the_manuals_example_loads)
 {
     char *text = read_example();
     struct fr_topo *t = NULL;
@@ -64,7 +64,6 @@ START_TEST(the_manuals_example_loads)
     fr_topo_free(t);
     free(text);
 }
-END_TEST
 
 #define MACHINE                                                                                    \
     "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"                     \
@@ -118,7 +117,7 @@ static const struct topo_case_refusal bad_files[] = {
      FR_ERANGE, "more than 65536 GPUs"},
 };
 
-START_TEST(a_bad_file_is_refused_with_place_and_sentence)
+LOOP_TEST(a_bad_file_is_refused_with_place_and_sentence, 0, sizeof(bad_files) / sizeof(bad_files[0]))
 {
     const struct topo_case_refusal *r = &bad_files[_i];
     struct fr_topo *t = NULL;
@@ -130,9 +129,8 @@ START_TEST(a_bad_file_is_refused_with_place_and_sentence)
     ck_assert_str_eq(err.file, "bad.yaml");
     ck_assert_msg(strstr(err.text, r->sentence), "'%s' lacks '%s'", err.text, r->sentence);
 }
-END_TEST
 
-START_TEST(a_misspelt_word_is_reported_at_its_place)
+TEST(a_misspelt_word_is_reported_at_its_place)
 {
     static const char text[] = MACHINE LINK("bandwidth: 25GB/s, latency: 1us, kimd: pcie");
     struct fr_topo *t = NULL;
@@ -143,11 +141,10 @@ START_TEST(a_misspelt_word_is_reported_at_its_place)
     ck_assert_uint_eq(err.col, 69); /* 5 for "  - {", then 9 + 7 + 14 + 19 + 14 */
     ck_assert_msg(strstr(err.text, "'kind'"), "%s", err.text);
 }
-END_TEST
 
 /* A name is kept as it is; a file's is beside the topology's; each is there once, with its
  * place. */
-START_TEST(machines_say_what_their_collectives_behave_like)
+TEST(machines_say_what_their_collectives_behave_like)
 {
     static const char text[] =
         "network: roce:25Gbps\nmachines:\n- collectives: a100-nvswitch\n  count: 2\n  vertices:\n"
@@ -177,10 +174,9 @@ START_TEST(machines_say_what_their_collectives_behave_like)
     ck_assert_str_eq(t->systems[1].name, "./own.yaml");
     fr_topo_free(t);
 }
-END_TEST
 
 /* Both ways of a cable, and one entry for all; another link has none. */
-START_TEST(links_say_what_messages_over_them_behave_like)
+TEST(links_say_what_messages_over_them_behave_like)
 {
     static const char text[] =
         "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"
@@ -203,7 +199,6 @@ START_TEST(links_say_what_messages_over_them_behave_like)
         ck_assert_uint_eq(t->links[l].message, l < 4 ? 0 : FR_NONE);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- the check ---- */
 
@@ -221,7 +216,7 @@ static void keep_line(void *user, const char *line)
     x->n++;
 }
 
-START_TEST(the_check_reports_every_violation)
+TEST(the_check_reports_every_violation)
 {
     static const char text[] =
         MACHINE "  - {name: c, kind: gpu, type: v100-sxm2-16gb}\n  links:\n"
@@ -249,18 +244,11 @@ START_TEST(the_check_reports_every_violation)
     ck_assert_uint_eq(fr_topo_check(t, NULL, NULL), 7);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, the_manuals_example_loads);
-    tcase_add_loop_test(c, a_bad_file_is_refused_with_place_and_sentence, 0,
-                        sizeof(bad_files) / sizeof(bad_files[0]));
-    tcase_add_test(c, a_misspelt_word_is_reported_at_its_place);
-    tcase_add_test(c, machines_say_what_their_collectives_behave_like);
-    tcase_add_test(c, links_say_what_messages_over_them_behave_like);
-    tcase_add_test(c, the_check_reports_every_violation);
+    add_tests(c);
     return run_case(c, "topo file");
 }

@@ -12,7 +12,7 @@
 
 /* ---- presets ---- */
 
-START_TEST(every_preset_loads_is_sound_and_names_its_sources)
+TEST(every_preset_loads_is_sound_and_names_its_sources)
 {
     for (size_t i = 0; fr_topo_preset_name(i); i++) {
         struct fr_topo *t = topo_case_load(fr_topo_preset_name(i));
@@ -28,10 +28,9 @@ START_TEST(every_preset_loads_is_sound_and_names_its_sources)
     ck_assert_ptr_null(fr_topo_preset_name(1000));
     ck_assert_ptr_null(fr_topo_preset_summary(1000));
 }
-END_TEST
 
 /* The matrix as `nvidia-smi topo -m` prints it on the machine. */
-START_TEST(dgx1_nvlinks_equal_the_machines_own_matrix)
+TEST(dgx1_nvlinks_equal_the_machines_own_matrix)
 {
     const char *srcdir = getenv("srcdir");
     char path[512], line[512];
@@ -74,7 +73,6 @@ START_TEST(dgx1_nvlinks_equal_the_machines_own_matrix)
         fclose(f);
     fr_topo_free(t);
 }
-END_TEST
 
 static void expect_route(const char *spec, const char *src, const char *dst, const char *want)
 {
@@ -100,7 +98,7 @@ static void expect_route(const char *spec, const char *src, const char *dst, con
     fr_topo_free(t);
 }
 
-START_TEST(routes_follow_the_wiring)
+TEST(routes_follow_the_wiring)
 {
     /* NVLink where there is one, else over PCIe: the same socket, or across QPI */
     expect_route("dgx1-v100", "n0.gpu0", "n0.gpu3", "n0.gpu3 ");
@@ -115,11 +113,10 @@ START_TEST(routes_follow_the_wiring)
                  "n0.plx0 n0.nic1 net.switch n1.nic5 n1.plx2 n1.gpu5 ");
     expect_route("dgx-a100-80g", "n0.gpu0", "n0.gpu5", "n0.nvswitch0-5 n0.gpu5 ");
 }
-END_TEST
 
 /* ---- compositions ---- */
 
-START_TEST(a_composition_reloads_from_its_own_name)
+LOOP_TEST(a_composition_reloads_from_its_own_name, 0, 5)
 {
     static const char *const rows[][2] = {
         {"  2x   dgx1-v100  via ib:100Gbps ", "2x dgx1-v100 via ib:100Gbps"},
@@ -146,9 +143,8 @@ START_TEST(a_composition_reloads_from_its_own_name)
     fr_topo_free(a);
     fr_topo_free(b);
 }
-END_TEST
 
-START_TEST(the_network_gets_its_rate_and_latency)
+TEST(the_network_gets_its_rate_and_latency)
 {
     struct fr_topo *t = topo_case_load("2x dgx1-v100 via ib:100Gbps,2us");
     const struct fr_link *l = topo_case_link(t, "n1.nic3>net.switch");
@@ -169,9 +165,8 @@ START_TEST(the_network_gets_its_rate_and_latency)
     ck_assert_double_eq(l->bw_Bps, 25e9);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(a_thousand_gpus_make_a_sound_topology)
+TEST(a_thousand_gpus_make_a_sound_topology)
 {
     struct fr_topo *t = topo_case_load("128x dgx-a100-80g"),
                    *half = topo_case_load("64x dgx-a100-80g");
@@ -182,7 +177,6 @@ START_TEST(a_thousand_gpus_make_a_sound_topology)
     fr_topo_free(t);
     fr_topo_free(half);
 }
-END_TEST
 
 static const struct topo_case_refusal bad_lines[] = {
     {"dgx1-v10", FR_ENOENT, "no topology preset or file 'dgx1-v10', did you mean 'dgx1-v100'?"},
@@ -203,7 +197,7 @@ static const struct topo_case_refusal bad_lines[] = {
     {"2x dgx1-v100 + 1x dgx-a100-80", FR_ENOENT, "did you mean 'dgx-a100-80g'?"},
 };
 
-START_TEST(a_bad_line_is_refused_with_a_sentence)
+LOOP_TEST(a_bad_line_is_refused_with_a_sentence, 0, sizeof(bad_lines) / sizeof(bad_lines[0]))
 {
     const struct topo_case_refusal *r = &bad_lines[_i];
     struct fr_topo *t = NULL;
@@ -214,9 +208,8 @@ START_TEST(a_bad_line_is_refused_with_a_sentence)
     ck_assert_ptr_null(t);
     ck_assert_msg(strstr(err.text, r->sentence), "'%s' lacks '%s'", err.text, r->sentence);
 }
-END_TEST
 
-START_TEST(a_line_without_end_is_refused)
+TEST(a_line_without_end_is_refused)
 {
     char *line = malloc(100000);
     struct fr_topo *t = NULL;
@@ -232,7 +225,6 @@ START_TEST(a_line_without_end_is_refused)
     ck_assert_int_ne(fr_topo_load(&t, line, &err), FR_OK);
     free(line);
 }
-END_TEST
 
 /* ---- files in compositions ---- */
 
@@ -240,7 +232,7 @@ END_TEST
     "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"                     \
     "  - {name: b, kind: gpu, type: v100-sxm2-16gb}\n  - {name: x, kind: nic}\n"
 
-START_TEST(a_file_takes_part_in_a_composition)
+TEST(a_file_takes_part_in_a_composition)
 {
     static const char text[] = "network: roce:25Gbps\n" MACHINE "  links:\n"
                                "  - {from: a, to: x, kind: pcie, bandwidth: 12GB/s, latency: 0s}\n"
@@ -268,7 +260,6 @@ START_TEST(a_file_takes_part_in_a_composition)
     remove(path);
     ck_assert_int_eq(fr_topo_load(&t, path, &err), FR_ENOENT);
 }
-END_TEST
 
 #define ONE_GPU                                                                                    \
     "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"                     \
@@ -296,7 +287,7 @@ static const struct over {
 };
 
 /* What was measured of several machines holds for several of them, on such a network. */
-START_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured)
+LOOP_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured, 0, sizeof(overs) / sizeof(overs[0]))
 {
     const struct over *o = &overs[_i];
     static const char path[] = "./test_topo_load.over.yaml";
@@ -315,23 +306,11 @@ START_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured)
         ck_assert_ptr_null(t->network_system_why);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, every_preset_loads_is_sound_and_names_its_sources);
-    tcase_add_test(c, dgx1_nvlinks_equal_the_machines_own_matrix);
-    tcase_add_test(c, routes_follow_the_wiring);
-    tcase_add_loop_test(c, a_composition_reloads_from_its_own_name, 0, 5);
-    tcase_add_test(c, the_network_gets_its_rate_and_latency);
-    tcase_add_test(c, a_thousand_gpus_make_a_sound_topology);
-    tcase_add_loop_test(c, a_bad_line_is_refused_with_a_sentence, 0,
-                        sizeof(bad_lines) / sizeof(bad_lines[0]));
-    tcase_add_test(c, a_line_without_end_is_refused);
-    tcase_add_test(c, a_file_takes_part_in_a_composition);
-    tcase_add_loop_test(c, a_composition_takes_collectives_over_machines_as_they_were_measured, 0,
-                        sizeof(overs) / sizeof(overs[0]));
+    add_tests(c);
     return run_case(c, "topo load");
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-START_TEST(other_names_stand_for_machines_that_are)
+TEST(other_names_stand_for_machines_that_are)
 {
     const struct fr_topo_alias *a;
     struct fr_error err;
@@ -28,11 +28,10 @@ START_TEST(other_names_stand_for_machines_that_are)
         fr_topo_free(meant);
     }
 }
-END_TEST
 
 /* NICs of 100 Gbit/s in two machines, of which one has lost half of a NIC's rate; PCIe 3.0 x16
  * holds none of them up. NICs of 800 Gbit/s behind PCIe 5.0 are held up. */
-START_TEST(the_nics_in_use_say_what_limits_them)
+TEST(the_nics_in_use_say_what_limits_them)
 {
     uint32_t devices[] = {0, 1, 8};
     struct fr_topo_nics nics[4];
@@ -61,13 +60,11 @@ START_TEST(the_nics_in_use_say_what_limits_them)
     ck_assert_double_lt(nics[0].host_Bps, nics[0].rate_Bps);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, other_names_stand_for_machines_that_are);
-    tcase_add_test(c, the_nics_in_use_say_what_limits_them);
+    add_tests(c);
     return run_case(c, "topo names");
 }

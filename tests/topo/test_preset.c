@@ -71,7 +71,7 @@ static double nvlink_Bps(const struct fr_topo *t, uint32_t gpu)
     return sum;
 }
 
-START_TEST(machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with)
+LOOP_TEST(machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with, 0, N_FACTS)
 {
     const struct fact *f = &facts[_i];
     struct fr_topo *t = topo_case_load(f->name);
@@ -92,7 +92,6 @@ START_TEST(machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with)
     ck_assert_uint_eq(n_nics, f->n_nics);
     fr_topo_free(t);
 }
-END_TEST
 
 /* One link's share of what a GPU's NVLinks carry. */
 static double effective_link_Bps(const struct fr_topo *t, const struct fact *f)
@@ -114,7 +113,7 @@ static unsigned half_of(const struct fr_topo *t, uint32_t vertex)
     return halves == 3 ? 2 : halves >> 1;
 }
 
-START_TEST(nvlinks_between_the_halves_add_up_to_the_known_bisection)
+LOOP_TEST(nvlinks_between_the_halves_add_up_to_the_known_bisection, 0, N_FACTS)
 {
     const struct fact *f = &facts[_i];
     struct fr_topo *t = topo_case_load(f->name);
@@ -132,9 +131,8 @@ START_TEST(nvlinks_between_the_halves_add_up_to_the_known_bisection)
     ck_assert_double_eq_tol(cut_Bps, f->cut_links * effective_link_Bps(t, f), 1);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(collectives_are_those_of_the_boards_that_were_measured)
+LOOP_TEST(collectives_are_those_of_the_boards_that_were_measured, 0, N_FACTS)
 {
     const struct fact *f = &facts[_i];
     struct fr_topo *t = topo_case_load(f->name);
@@ -149,9 +147,8 @@ START_TEST(collectives_are_those_of_the_boards_that_were_measured)
                   (t->n_messages == 1 && t->messages[0].system == i));
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(machines_joined_use_their_own_network)
+LOOP_TEST(machines_joined_use_their_own_network, 0, N_FACTS)
 {
     const struct fact *f = &facts[_i];
     char spec[64];
@@ -177,9 +174,8 @@ START_TEST(machines_joined_use_their_own_network)
     ck_assert_str_eq(t->name, spec);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(every_preset_has_its_facts_in_this_table)
+TEST(every_preset_has_its_facts_in_this_table)
 {
     size_t n = 0;
 
@@ -187,7 +183,6 @@ START_TEST(every_preset_has_its_facts_in_this_table)
         ck_assert_str_eq(fr_topo_preset_name(n), facts[n].name);
     ck_assert_uint_eq(n, N_FACTS);
 }
-END_TEST
 
 /* ---- wiring ---- */
 
@@ -265,7 +260,7 @@ static void expect_row(const struct fr_topo *t, unsigned gpu, const char *want)
 }
 
 /* The rows of a real DGX-2, eight InfiniBand NICs (github.com/NVIDIA/nccl-tests issue 78). */
-START_TEST(a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints)
+TEST(a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints)
 {
     struct fr_topo *t = topo_case_load("dgx2");
 
@@ -277,13 +272,12 @@ START_TEST(a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints)
     expect_row(t, 15, "SYS SYS SYS SYS NODE NODE PXB PIX");
     fr_topo_free(t);
 }
-END_TEST
 
 /* A real DGX A100 prints PXB for the pair of NICs that a GPU shares its switches with and SYS for
  * the rest (github.com/NVIDIA/nccl issue 1505); its eight NUMA nodes are two sockets, so that of
  * what it calls SYS the same socket's are NODE here, and one switch stands for the two in a row. A
  * DGX-1 prints PIX and PHB (its host bridge), a DGX H100 PIX for GPU i and NIC i. */
-START_TEST(gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints)
+TEST(gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints)
 {
     struct fr_topo *t = topo_case_load("dgx-a100-40g");
 
@@ -302,11 +296,10 @@ START_TEST(gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints)
     expect_row(t, 1, "PIX PIX NODE NODE SYS SYS SYS SYS");
     fr_topo_free(t);
 }
-END_TEST
 
 /* The matrix of a DGX H100: NV18 between all GPUs, PIX where the row's GPU and the column's NIC
  * share a switch. */
-START_TEST(an_h100s_matrix_equals_the_machines_own)
+TEST(an_h100s_matrix_equals_the_machines_own)
 {
     FILE *f = open_shared("topologies/nvidia-smi-topo/dgx-h100.txt",
                           "an_h100s_matrix_equals_the_machines_own");
@@ -342,11 +335,10 @@ START_TEST(an_h100s_matrix_equals_the_machines_own)
         fclose(f);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Azure's ND A100 v4 is an HGX A100 with the host of a DGX: its file for NCCL has a line for each
  * PCIe switch (class 0604) and below it one for each GPU (0302) and InfiniBand NIC (0207). */
-START_TEST(an_a100s_switches_carry_what_azures_file_says)
+TEST(an_a100s_switches_carry_what_azures_file_says)
 {
     FILE *f = open_shared("topologies/nccl-xml/azure-ndv4-topo.xml",
                           "an_a100s_switches_carry_what_azures_file_says");
@@ -371,11 +363,10 @@ START_TEST(an_a100s_switches_carry_what_azures_file_says)
         fclose(f);
     fr_topo_free(t);
 }
-END_TEST
 
 /* The file of a virtual machine with a whole HGX B200: four GPUs a socket, 18 NVLinks each into the
  * switches (target "fffffff", class 068000), 400 Gbit/s NICs. */
-START_TEST(a_b200s_gpus_stand_as_a_real_machines_file_says)
+TEST(a_b200s_gpus_stand_as_a_real_machines_file_says)
 {
     FILE *f = open_shared("topologies/nccl-xml/b200-8gpu-vm.xml",
                           "a_b200s_gpus_stand_as_a_real_machines_file_says");
@@ -400,7 +391,6 @@ START_TEST(a_b200s_gpus_stand_as_a_real_machines_file_says)
         fclose(f);
     fr_topo_free(t);
 }
-END_TEST
 
 /* The next field of a line of CSV without quotes; NULL at its end. */
 static char *next_field(char **at)
@@ -418,7 +408,7 @@ static char *next_field(char **at)
 
 /* Tartan copied between all pairs of a P100 DGX-1, one way: 18.4 GB/s where an NVLink is, about 9
  * over PCIe. */
-START_TEST(a_p100_dgx1_has_its_nvlinks_where_copies_were_fast)
+TEST(a_p100_dgx1_has_its_nvlinks_where_copies_were_fast)
 {
     FILE *f =
         open_shared("microbench/p2p.csv", "a_p100_dgx1_has_its_nvlinks_where_copies_were_fast");
@@ -452,7 +442,6 @@ START_TEST(a_p100_dgx1_has_its_nvlinks_where_copies_were_fast)
         fclose(f);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- rings ---- */
 
@@ -494,7 +483,7 @@ static double rings_Bps(const char *spec, size_t n, size_t *n_rings)
  * worth (3.6 measured). On 7, NCCL of 2017 found 2; without GPU 7 GPU 3 has three links, and three
  * links' worth of rings do exist: an upper bound that the search reaches. Five fall back to
  * PCIe. */
-START_TEST(a_p100_dgx1_finds_as_many_rings_as_were_measured)
+LOOP_TEST(a_p100_dgx1_finds_as_many_rings_as_were_measured, 0, 6)
 {
     static const struct {
         size_t n;
@@ -505,12 +494,11 @@ START_TEST(a_p100_dgx1_finds_as_many_rings_as_were_measured)
     ck_assert_double_eq_tol(rings_Bps("dgx1-p100", rows[_i].n, &n_rings) / 18.4e9, rows[_i].links,
                             1e-6);
 }
-END_TEST
 
 /* One ring fills every GPU's NVLinks where switches join them. On K80s the ring crosses between the
  * sockets both ways, 6 GB/s each. Two machines with eight NICs
  * behind PCIe 5.0 have eight rings of 48 GB/s. */
-START_TEST(rings_fill_switched_machines)
+LOOP_TEST(rings_fill_switched_machines, 0, 7)
 {
     static const struct {
         const char *spec;
@@ -528,13 +516,12 @@ START_TEST(rings_fill_switched_machines)
     ck_assert_msg(n_rings == rows[_i].n_rings, "%s: %zu rings", rows[_i].spec, n_rings);
     ck_assert_double_eq_tol(Bps, rows[_i].Bps, 1);
 }
-END_TEST
 
 /* ---- types ---- */
 
 /* The dense peaks on the datasheets, Tflop/s, and the GB/s of the memory; what CUDA offers of the
  * memory is 0.90 (K80, its error correction takes a sixteenth) to 1 of what is on the label. */
-START_TEST(gpus_have_the_rates_of_their_datasheets)
+LOOP_TEST(gpus_have_the_rates_of_their_datasheets, 0, 9)
 {
     static const struct {
         const char *name;
@@ -561,26 +548,11 @@ START_TEST(gpus_have_the_rates_of_their_datasheets)
     ck_assert_double_le((double)d->mem_bytes, rows[_i].label_GB * 1e9);
     ck_assert_double_ge((double)d->mem_bytes, 0.9 * rows[_i].label_GB * 1e9);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_loop_test(c, machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with, 0,
-                        N_FACTS);
-    tcase_add_loop_test(c, nvlinks_between_the_halves_add_up_to_the_known_bisection, 0, N_FACTS);
-    tcase_add_loop_test(c, collectives_are_those_of_the_boards_that_were_measured, 0, N_FACTS);
-    tcase_add_loop_test(c, machines_joined_use_their_own_network, 0, N_FACTS);
-    tcase_add_test(c, every_preset_has_its_facts_in_this_table);
-    tcase_add_test(c, a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints);
-    tcase_add_test(c, gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints);
-    tcase_add_test(c, an_h100s_matrix_equals_the_machines_own);
-    tcase_add_test(c, an_a100s_switches_carry_what_azures_file_says);
-    tcase_add_test(c, a_b200s_gpus_stand_as_a_real_machines_file_says);
-    tcase_add_test(c, a_p100_dgx1_has_its_nvlinks_where_copies_were_fast);
-    tcase_add_loop_test(c, a_p100_dgx1_finds_as_many_rings_as_were_measured, 0, 6);
-    tcase_add_loop_test(c, rings_fill_switched_machines, 0, 7);
-    tcase_add_loop_test(c, gpus_have_the_rates_of_their_datasheets, 0, 9);
+    add_tests(c);
     return run_case(c, "topo presets");
 }

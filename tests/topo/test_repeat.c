@@ -82,7 +82,7 @@ START_TEST(copies_of_a_preset_are_what_building_each_gives)
 }
 END_TEST
 
-START_TEST(a_machine_after_copies_of_others_has_the_next_number)
+TEST(a_machine_after_copies_of_others_has_the_next_number)
 {
     struct fr_topo *t = load("3x dgx1-v100 + 2x dgx2 + 2x dgx1-v100 via ib:100Gbps");
 
@@ -94,9 +94,8 @@ START_TEST(a_machine_after_copies_of_others_has_the_next_number)
     ck_assert_str_eq(t->types[t->devices[40].type].name, "v100-sxm3-32gb");
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(copies_end_at_the_limit_of_gpus)
+TEST(copies_end_at_the_limit_of_gpus)
 {
     struct fr_topo *t = NULL;
     struct fr_error err;
@@ -105,7 +104,6 @@ START_TEST(copies_end_at_the_limit_of_gpus)
     ck_assert_ptr_nonnull(strstr(err.text, "more than 65536 GPUs"));
     ck_assert_ptr_null(t);
 }
-END_TEST
 
 int main(void)
 {
@@ -115,7 +113,6 @@ int main(void)
     while (fr_topo_preset_name((size_t)n_presets))
         n_presets++;
     tcase_add_loop_test(c, copies_of_a_preset_are_what_building_each_gives, 0, n_presets);
-    tcase_add_test(c, a_machine_after_copies_of_others_has_the_next_number);
-    tcase_add_test(c, copies_end_at_the_limit_of_gpus);
+    add_tests(c);
     return run_case(c, "topo repeat");
 }

@@ -116,7 +116,7 @@ static void drop(struct rings *x)
  * they close into one ring, 0-3-2-1-5-6-7-4. With one link: 0-1 0-2 1-3 2-6 3-7 4-5 4-6 5-7, again
  * one ring, 0-1-3-7-5-4-6-2. Each ring runs both ways: 2 x 2 + 2 x 1 links' worth, six NVLinks a
  * GPU, all busy. */
-START_TEST(eight_gpus_of_a_dgx1_use_all_six_nvlinks)
+TEST(eight_gpus_of_a_dgx1_use_all_six_nvlinks)
 {
     static const uint32_t doubled[8] = {0, 3, 2, 1, 5, 6, 7, 4};
     static const uint32_t single[8] = {0, 1, 3, 7, 5, 4, 6, 2};
@@ -137,7 +137,6 @@ START_TEST(eight_gpus_of_a_dgx1_use_all_six_nvlinks)
     ck_assert_double_eq_tol(x->total_Bps, 6 * NVLINK_Bps, 1);
     drop(x);
 }
-END_TEST
 
 /* How many NVLinks' worth the first n GPUs of a DGX-1 have in rings:
  *   2  0-1 has one link: one ring there and back
@@ -148,7 +147,7 @@ END_TEST
  *   8  six, see above
  * vTrain measured all-reduce on V100s at 22.6, 45.5, 86.7, 46.3, 88.4 and 137.7 GB/s for these: 1,
  * 2, 4, 2, 4 and 6 times 22 to 23. */
-START_TEST(subsets_of_a_dgx1_find_as_many_rings_as_were_measured)
+LOOP_TEST(subsets_of_a_dgx1_find_as_many_rings_as_were_measured, 0, 6)
 {
     static const struct {
         size_t n;
@@ -159,12 +158,11 @@ START_TEST(subsets_of_a_dgx1_find_as_many_rings_as_were_measured)
     ck_assert_double_eq_tol(x->total_Bps, rows[_i].links * NVLINK_Bps, 1);
     drop(x);
 }
-END_TEST
 
 /* GPU 4 has NVLink to 0 alone among 0..4, two of them, and 0 has two to 3. So a ring 4-0-...-3 ends
  * with 3-(0)-4, which no other edge needs in that direction, and it runs both ways. vTrain measured
  * 37.1 GB/s; PCIe between the sockets carries 6. */
-START_TEST(five_gpus_of_a_dgx1_send_through_the_gpu_between)
+TEST(five_gpus_of_a_dgx1_send_through_the_gpu_between)
 {
     struct rings *x = find("dgx1-v100", 5);
 
@@ -172,11 +170,10 @@ START_TEST(five_gpus_of_a_dgx1_send_through_the_gpu_between)
     ck_assert_double_eq_tol(x->total_Bps, 2 * NVLINK_Bps, 1);
     drop(x);
 }
-END_TEST
 
 /* GPUs 0 and 5 have NVLinks to 1 and to 4, but NCCL sends through no GPU outside of the group. Six
  * GPUs have rings of NVLinks alone. */
-START_TEST(no_gpu_stands_between_where_none_may_or_need_be)
+TEST(no_gpu_stands_between_where_none_may_or_need_be)
 {
     struct rings *x = find("dgx1-v100", 6);
     const uint32_t *links, pair[] = {0, 5};
@@ -195,10 +192,9 @@ START_TEST(no_gpu_stands_between_where_none_may_or_need_be)
     ck_assert(!is_relayed);
     drop(x);
 }
-END_TEST
 
 /* All GPUs behind one NVSwitch: the first ring fills every GPU's links both ways. */
-START_TEST(one_ring_fills_an_nvswitch)
+TEST(one_ring_fills_an_nvswitch)
 {
     struct rings *x = find("dgx-a100-80g", 8);
 
@@ -207,12 +203,11 @@ START_TEST(one_ring_fills_an_nvswitch)
     ck_assert_double_eq_tol(x->total_Bps, 273e9, 1); /* 300 GB/s x 0.91 */
     drop(x);
 }
-END_TEST
 
 /* Four NICs a machine, each fed by PCIe 3.0 x16 at 12 GB/s, which is below 100 Gbps: four rings,
  * each through another NIC, 48 GB/s. Eight HDR NICs behind PCIe 4.0 at 24 GB/s: eight rings, 192
  * GB/s (189 measured on 2 x 8 A100). */
-START_TEST(rings_over_two_machines_use_every_nic)
+LOOP_TEST(rings_over_two_machines_use_every_nic, 0, 2)
 {
     static const struct {
         const char *spec;
@@ -225,13 +220,12 @@ START_TEST(rings_over_two_machines_use_every_nic)
     ck_assert_double_eq_tol(x->total_Bps, rows[_i].Bps, 1);
     drop(x);
 }
-END_TEST
 
 /* With an even number of machines, a ring that goes through every other one backwards stays on two
  * rails. It loads NVLink as on one flat switch, where it leaves a machine at any NIC; a ring that
  * enters all machines at the same GPU crosses NVLink once more in each (371 to 354 GB/s). An odd
  * number of machines has one place where rails change. */
-START_TEST(rings_on_rails_carry_what_they_carry_on_a_flat_switch)
+LOOP_TEST(rings_on_rails_carry_what_they_carry_on_a_flat_switch, 0, 3)
 {
     static const size_t MACHINES[] = {2, 4, 3};
     static const char *const SPECS[][3] = {
@@ -252,9 +246,8 @@ START_TEST(rings_on_rails_carry_what_they_carry_on_a_flat_switch)
     }
     drop(flat);
 }
-END_TEST
 
-START_TEST(unlike_machines_share_a_ring)
+TEST(unlike_machines_share_a_ring)
 {
     struct rings *x = find("1x dgx1-v100 + 1x dgx-a100-80g via ib:100Gbps", 16);
 
@@ -262,9 +255,8 @@ START_TEST(unlike_machines_share_a_ring)
     ck_assert_double_ge(x->total_Bps, 6e9); /* whatever enters, QPI is the narrowest link */
     drop(x);
 }
-END_TEST
 
-START_TEST(one_device_needs_no_ring_and_bad_groups_are_refused)
+TEST(one_device_needs_no_ring_and_bad_groups_are_refused)
 {
     struct rings *x = find("dgx1-v100", 1);
     const uint32_t twice[2] = {3, 3}, far[2] = {0, 99}, fine[2] = {0, 1};
@@ -282,10 +274,9 @@ START_TEST(one_device_needs_no_ring_and_bad_groups_are_refused)
                      FR_ERANGE);
     drop(x);
 }
-END_TEST
 
 /* Sixteen GPUs in one machine are more than the exact search takes: still one full ring. */
-START_TEST(many_gpus_in_a_machine_still_get_a_ring)
+TEST(many_gpus_in_a_machine_still_get_a_ring)
 {
     static const struct fr_device_type type = {.name = "toy-gpu", .is_gpu = true, .mem_bytes = 1};
     struct fr_topo_builder *b = fr_topo_builder_new();
@@ -318,21 +309,11 @@ START_TEST(many_gpus_in_a_machine_still_get_a_ring)
     ck_assert_double_eq_tol(measure(x), 1e9, 1e-3);
     drop(x);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, eight_gpus_of_a_dgx1_use_all_six_nvlinks);
-    tcase_add_loop_test(c, subsets_of_a_dgx1_find_as_many_rings_as_were_measured, 0, 6);
-    tcase_add_test(c, five_gpus_of_a_dgx1_send_through_the_gpu_between);
-    tcase_add_test(c, no_gpu_stands_between_where_none_may_or_need_be);
-    tcase_add_test(c, one_ring_fills_an_nvswitch);
-    tcase_add_loop_test(c, rings_over_two_machines_use_every_nic, 0, 2);
-    tcase_add_loop_test(c, rings_on_rails_carry_what_they_carry_on_a_flat_switch, 0, 3);
-    tcase_add_test(c, unlike_machines_share_a_ring);
-    tcase_add_test(c, one_device_needs_no_ring_and_bad_groups_are_refused);
-    tcase_add_test(c, many_gpus_in_a_machine_still_get_a_ring);
+    add_tests(c);
     return run_case(c, "topo rings");
 }

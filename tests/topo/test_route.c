@@ -78,7 +78,7 @@ static void expect_route(const struct fr_topo *t, uint32_t src, uint32_t dst, co
     fr_router_free(r);
 }
 
-START_TEST(a_route_to_itself_has_no_links)
+TEST(a_route_to_itself_has_no_links)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     struct fr_topo *t;
@@ -88,9 +88,8 @@ START_TEST(a_route_to_itself_has_no_links)
     expect_route(t, 0, 0, "");
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(fewest_links_win_over_wide_and_fast_ones)
+TEST(fewest_links_win_over_wide_and_fast_ones)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), s = add_switch(b, "s");
@@ -103,9 +102,8 @@ START_TEST(fewest_links_win_over_wide_and_fast_ones)
     expect_route(t, 0, 1, "a>b");
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(then_least_latency_then_greatest_width)
+TEST(then_least_latency_then_greatest_width)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), z = add_gpu(b, "c", 0);
@@ -127,9 +125,8 @@ START_TEST(then_least_latency_then_greatest_width)
     expect_route(t, 2, 1, "c>slow slow>b");
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(gpus_do_not_forward)
+TEST(gpus_do_not_forward)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), z = add_gpu(b, "c", 0);
@@ -145,10 +142,9 @@ START_TEST(gpus_do_not_forward)
     expect_route(t, 0, 2, "a>s s>u u>c");
     fr_topo_free(t);
 }
-END_TEST
 
 /* Even where there is no other way: a and c hang on b by one cable each, as on a switch. */
-START_TEST(a_gpu_between_two_is_no_switch)
+TEST(a_gpu_between_two_is_no_switch)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), z = add_gpu(b, "c", 0);
@@ -167,9 +163,8 @@ START_TEST(a_gpu_between_two_is_no_switch)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(an_unreachable_pair_is_named)
+TEST(an_unreachable_pair_is_named)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
     uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0);
@@ -189,7 +184,6 @@ START_TEST(an_unreachable_pair_is_named)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
 /* ---- a two-level fat tree: 16 leaves x 16 hosts, 8 spines, as ft256 of the SimGrid data ---- */
 
@@ -222,7 +216,7 @@ static struct fr_topo *make_fat_tree(void)
     return finish(b);
 }
 
-START_TEST(a_fat_tree_routes_by_destination_modulo_spines)
+TEST(a_fat_tree_routes_by_destination_modulo_spines)
 {
     struct fr_topo *t = make_fat_tree();
     struct fr_router *r;
@@ -246,7 +240,6 @@ START_TEST(a_fat_tree_routes_by_destination_modulo_spines)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
 /* SimGrid numbers its switches downwards: hosts 0..255, leaf l is 511 - l, spine s is 495 - s. A
  * link's name is link_from_X_Y_CABLE_UP or _DOWN, where the cable joins X below and Y above. */
@@ -293,7 +286,7 @@ static void compare_route(struct fr_router *r, const struct fr_topo *t, uint32_t
                   theirs);
 }
 
-START_TEST(fat_tree_routes_equal_simgrids)
+TEST(fat_tree_routes_equal_simgrids)
 {
     const char *srcdir = getenv("srcdir");
     char path[512], flow[256], route[512];
@@ -333,7 +326,6 @@ START_TEST(fat_tree_routes_equal_simgrids)
     fr_router_free(r);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Any mesh of GPUs and switches, some of it one way only, with few different latencies and
  * widths so that ties are common. */
@@ -396,7 +388,7 @@ static unsigned compare_searches(const struct fr_topo *t)
     return n_routes;
 }
 
-START_TEST(a_pair_searched_alone_takes_the_route_of_the_whole_tree)
+TEST(a_pair_searched_alone_takes_the_route_of_the_whole_tree)
 {
     unsigned n_routes = 0;
 
@@ -408,9 +400,8 @@ START_TEST(a_pair_searched_alone_takes_the_route_of_the_whole_tree)
     }
     ck_assert_uint_gt(n_routes, 10000); /* of 39 600 pairs */
 }
-END_TEST
 
-START_TEST(a_pair_in_a_cluster_takes_the_route_of_the_whole_tree)
+TEST(a_pair_in_a_cluster_takes_the_route_of_the_whole_tree)
 {
     struct fr_topo *t;
     struct fr_error err;
@@ -419,9 +410,8 @@ START_TEST(a_pair_in_a_cluster_takes_the_route_of_the_whole_tree)
     ck_assert_uint_eq(compare_searches(t), t->n_devices * (t->n_devices - 1));
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(a_late_route_to_a_device_is_as_an_early_one)
+TEST(a_late_route_to_a_device_is_as_an_early_one)
 {
     struct fr_topo *t = make_random(7);
     struct fr_router *r;
@@ -451,22 +441,11 @@ START_TEST(a_late_route_to_a_device_is_as_an_early_one)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, a_route_to_itself_has_no_links);
-    tcase_add_test(c, fewest_links_win_over_wide_and_fast_ones);
-    tcase_add_test(c, then_least_latency_then_greatest_width);
-    tcase_add_test(c, gpus_do_not_forward);
-    tcase_add_test(c, a_gpu_between_two_is_no_switch);
-    tcase_add_test(c, an_unreachable_pair_is_named);
-    tcase_add_test(c, a_fat_tree_routes_by_destination_modulo_spines);
-    tcase_add_test(c, fat_tree_routes_equal_simgrids);
-    tcase_add_test(c, a_pair_searched_alone_takes_the_route_of_the_whole_tree);
-    tcase_add_test(c, a_pair_in_a_cluster_takes_the_route_of_the_whole_tree);
-    tcase_add_test(c, a_late_route_to_a_device_is_as_an_early_one);
+    add_tests(c);
     return run_case(c, "topo route");
 }

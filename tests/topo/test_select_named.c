@@ -37,15 +37,14 @@ static void assert_devices(const char *spec, const char *list, const uint32_t ex
     fr_topo_free(t);
 }
 
-START_TEST(names_stand_in_the_order_given)
+TEST(names_stand_in_the_order_given)
 {
     assert_devices("dgx1-v100", "n0.gpu0", (const uint32_t[]){0, FR_NONE});
     assert_devices("dgx1-v100", "n0.gpu3,n0.gpu0,n0.gpu7", (const uint32_t[]){3, 0, 7, FR_NONE});
     assert_devices("2x dgx1-v100", "n1.gpu2,n0.gpu5", (const uint32_t[]){10, 5, FR_NONE});
 }
-END_TEST
 
-START_TEST(a_range_holds_both_ends)
+TEST(a_range_holds_both_ends)
 {
     assert_devices("dgx1-v100", "n0.gpu0..3", (const uint32_t[]){0, 1, 2, 3, FR_NONE});
     assert_devices("dgx1-v100", "n0.gpu4..4", (const uint32_t[]){4, FR_NONE});
@@ -53,16 +52,14 @@ START_TEST(a_range_holds_both_ends)
     assert_devices("dgx2", "n0.gpu9..11", (const uint32_t[]){9, 10, 11, FR_NONE});
     assert_devices("2x dgx1-v100", "n0..1.gpu7", (const uint32_t[]){7, 15, FR_NONE});
 }
-END_TEST
 
-START_TEST(of_two_ranges_the_last_varies_fastest)
+TEST(of_two_ranges_the_last_varies_fastest)
 {
     assert_devices("2x dgx1-v100", "n0..1.gpu2..3", (const uint32_t[]){2, 3, 10, 11, FR_NONE});
     assert_devices(
         "2x dgx1-v100", "n0..1.gpu0..7",
         (const uint32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, FR_NONE});
 }
-END_TEST
 
 /* GPUs "a0..1" and "a1", and a CPU "c". */
 static struct fr_topo *make_dotted(void)
@@ -97,7 +94,7 @@ static struct fr_topo *make_dotted(void)
     return t;
 }
 
-START_TEST(a_name_that_there_is_is_no_range)
+TEST(a_name_that_there_is_is_no_range)
 {
     struct fr_topo *t = make_dotted();
     uint32_t devices[2];
@@ -109,9 +106,8 @@ START_TEST(a_name_that_there_is_is_no_range)
     ck_assert(devices[0] == 1 && devices[1] == 0);
     fr_topo_free(t);
 }
-END_TEST
 
-START_TEST(a_wrong_list_is_refused_with_what_is_wrong)
+TEST(a_wrong_list_is_refused_with_what_is_wrong)
 {
     static const struct {
         const char *list;
@@ -169,10 +165,9 @@ START_TEST(a_wrong_list_is_refused_with_what_is_wrong)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 /* The name after its expansion, or what stands for it, is far longer than any vertex's. */
-START_TEST(a_very_long_name_is_unknown)
+TEST(a_very_long_name_is_unknown)
 {
     struct fr_topo *t = load("dgx1-v100");
     uint32_t devices[8];
@@ -191,17 +186,11 @@ START_TEST(a_very_long_name_is_unknown)
     ck_assert_int_eq(fr_topo_select_named(t, list, devices, &n, &err), FR_EPARSE);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("select_named");
 
-    tcase_add_test(tc, names_stand_in_the_order_given);
-    tcase_add_test(tc, a_range_holds_both_ends);
-    tcase_add_test(tc, of_two_ranges_the_last_varies_fastest);
-    tcase_add_test(tc, a_name_that_there_is_is_no_range);
-    tcase_add_test(tc, a_wrong_list_is_refused_with_what_is_wrong);
-    tcase_add_test(tc, a_very_long_name_is_unknown);
+    add_tests(tc);
     return run_case(tc, "topo_select_named");
 }

@@ -75,7 +75,7 @@ static unsigned count(const struct fr_graph *g, const char *ending)
  * cross entropy. VGG's dropouts had p = 0 there: they save nothing and hand their input on, so
  * ours, with p = 0.5, saves for each of two layers of 4096 a mask of 1 byte and an output of 2
  * bytes an element more: 24 576 bytes a sample. */
-START_TEST(saved_bytes_equal_pytorchs_under_autocast)
+TEST(saved_bytes_equal_pytorchs_under_autocast)
 {
     static const struct {
         const char *model;
@@ -91,9 +91,8 @@ START_TEST(saved_bytes_equal_pytorchs_under_autocast)
         ck_assert_uint_eq(totals(rows[i].model, rows[i].batch, FR_AMP).saved_bytes,
                           rows[i].saved_bytes + rows[i].batch * rows[i].dropout_bytes);
 }
-END_TEST
 
-START_TEST(parameters_and_products_stay_what_they_are_in_fp32)
+TEST(parameters_and_products_stay_what_they_are_in_fp32)
 {
     static const char *const models[] = {"lenet", "alexnet", "resnet50", "gpt2-small"};
 
@@ -112,13 +111,12 @@ START_TEST(parameters_and_products_stay_what_they_are_in_fp32)
                             full.flops[FR_PHASE_BACKWARD_WEIGHT]);
     }
 }
-END_TEST
 
 /* One layer, width 8, 2 heads, 4 tokens, 16 words, 3 samples: scores are 3 x 2 x 4 x 4 elements,
  * the residual stream 3 x 4 x 8. */
 static const char *const tiny = "gpt:layers=1,hidden=8,heads=2,seq=4,vocab=16";
 
-START_TEST(products_run_in_half_and_normalisation_in_full)
+TEST(products_run_in_half_and_normalisation_in_full)
 {
     struct fr_graph *g = load(tiny, 3, FR_AMP);
 
@@ -134,11 +132,10 @@ START_TEST(products_run_in_half_and_normalisation_in_full)
     ck_assert_uint_eq(g->ops[find(g, "layer0.attn.qkv.weight_cast")].param_bytes, 4 * 8 * 24);
     fr_graph_free(g);
 }
-END_TEST
 
 /* The backward of a cast is a cast: half to full for weights, full to half back to full for what
  * was read. */
-START_TEST(gradients_have_the_precision_of_what_they_are_for)
+TEST(gradients_have_the_precision_of_what_they_are_for)
 {
     struct fr_graph *g = load(tiny, 3, FR_AMP);
 
@@ -152,11 +149,10 @@ START_TEST(gradients_have_the_precision_of_what_they_are_for)
     ck_assert(reads(g, "layer0.attn.qkv.weight_cast.update", "layer0.attn.qkv.weight_cast.wgrad"));
     fr_graph_free(g);
 }
-END_TEST
 
 /* The head's weights are the embedding's table: cast for the head, owned by the embedding, whose
  * own rows stay in fp32. */
-START_TEST(tied_weights_are_cast_where_they_are_multiplied)
+TEST(tied_weights_are_cast_where_they_are_multiplied)
 {
     struct fr_graph *g = load(tiny, 3, FR_AMP);
     uint32_t cast = find(g, "head.weight_cast");
@@ -168,12 +164,11 @@ START_TEST(tied_weights_are_cast_where_they_are_multiplied)
     ck_assert(reads(g, "embed.tokens.wgrad_add", "head.weight_cast.wgrad"));
     fr_graph_free(g);
 }
-END_TEST
 
 /* Weights that the steps of a recurrence share are cast once a forward pass, and have one gradient:
  * two layers of an LSTM have an input and a recurrent matrix each, and there is the output
  * layer. */
-START_TEST(shared_weights_are_cast_once)
+TEST(shared_weights_are_cast_once)
 {
     struct fr_graph *g = load("rnnlm", 2, FR_AMP);
 
@@ -182,11 +177,10 @@ START_TEST(shared_weights_are_cast_once)
     ck_assert_uint_eq(count(g, ".weight_cast.update"), 5);
     fr_graph_free(g);
 }
-END_TEST
 
 /* What the residual stream adds is half from a product and full from the stream: the sum is
  * full. */
-START_TEST(a_sum_has_the_wider_type)
+TEST(a_sum_has_the_wider_type)
 {
     struct fr_graph *g = load(tiny, 3, FR_AMP);
 
@@ -194,14 +188,13 @@ START_TEST(a_sum_has_the_wider_type)
     ck_assert_uint_eq(output_bytes(g, "layer0.attn.add"), UINT64_C(4) * 3 * 4 * 8);
     fr_graph_free(g);
 }
-END_TEST
 
 static void fail_with(void *user, const char *line)
 {
     ck_abort_msg("%s: %s", (const char *)user, line);
 }
 
-START_TEST(nothing_is_odd_about_the_zoo_in_full_and_mixed_precision)
+TEST(nothing_is_odd_about_the_zoo_in_full_and_mixed_precision)
 {
     static const enum fr_dtype dtypes[] = {FR_FP32, FR_AMP};
     const char *name;
@@ -217,19 +210,11 @@ START_TEST(nothing_is_odd_about_the_zoo_in_full_and_mixed_precision)
             fr_graph_free(g);
         }
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, saved_bytes_equal_pytorchs_under_autocast);
-    tcase_add_test(c, parameters_and_products_stay_what_they_are_in_fp32);
-    tcase_add_test(c, products_run_in_half_and_normalisation_in_full);
-    tcase_add_test(c, gradients_have_the_precision_of_what_they_are_for);
-    tcase_add_test(c, tied_weights_are_cast_where_they_are_multiplied);
-    tcase_add_test(c, shared_weights_are_cast_once);
-    tcase_add_test(c, a_sum_has_the_wider_type);
-    tcase_add_test(c, nothing_is_odd_about_the_zoo_in_full_and_mixed_precision);
+    add_tests(c);
     return run_case(c, "workloads/autocast");
 }

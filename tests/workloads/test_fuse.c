@@ -60,7 +60,7 @@ static uint64_t saved_bytes(const struct fr_graph *g)
     return t.saved_bytes;
 }
 
-START_TEST(a_bias_and_its_gelu_are_one_op_and_the_gradient_adds_the_bias_again)
+TEST(a_bias_and_its_gelu_are_one_op_and_the_gradient_adds_the_bias_again)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_BIAS_ACTIVATION);
@@ -84,9 +84,8 @@ START_TEST(a_bias_and_its_gelu_are_one_op_and_the_gradient_adds_the_bias_again)
     fr_graph_free(f);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_product_with_its_bias_writes_no_sums_before_it)
+TEST(a_product_with_its_bias_writes_no_sums_before_it)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_PRODUCT_BIAS);
@@ -110,9 +109,8 @@ START_TEST(a_product_with_its_bias_writes_no_sums_before_it)
     fr_graph_free(f);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(epilogues_hold_the_activation_and_its_gradient_and_the_bias_s)
+TEST(epilogues_hold_the_activation_and_its_gradient_and_the_bias_s)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_PRODUCT_EPILOGUE);
@@ -139,9 +137,8 @@ START_TEST(epilogues_hold_the_activation_and_its_gradient_and_the_bias_s)
     fr_graph_free(f);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(scaling_masking_and_softmax_are_one_op_and_so_are_their_gradients)
+TEST(scaling_masking_and_softmax_are_one_op_and_so_are_their_gradients)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_SOFTMAX);
@@ -162,9 +159,8 @@ START_TEST(scaling_masking_and_softmax_are_one_op_and_so_are_their_gradients)
     fr_graph_free(f);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(dropout_and_the_residual_are_one_op_that_keeps_the_mask)
+TEST(dropout_and_the_residual_are_one_op_that_keeps_the_mask)
 {
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_DROPOUT_ADD);
     const struct fr_op *op = get(f, "layer0.mlp.out.dropout");
@@ -180,9 +176,8 @@ START_TEST(dropout_and_the_residual_are_one_op_that_keeps_the_mask)
     ck_assert_double_eq(get(f, "layer0.mlp.out.dropout.dgrad")->bytes, 2 * T + MASK);
     fr_graph_free(f);
 }
-END_TEST
 
-START_TEST(casts_between_the_ops_of_a_pattern_belong_to_it)
+TEST(casts_between_the_ops_of_a_pattern_belong_to_it)
 {
     struct fr_graph *f = load(TINY, FR_AMP, 1u << FR_FUSE_SOFTMAX);
 
@@ -192,9 +187,8 @@ START_TEST(casts_between_the_ops_of_a_pattern_belong_to_it)
     ck_assert_double_eq(get(f, "layer0.attn.softmax.dgrad")->bytes, 2 * SCORES + SCORES / 2);
     fr_graph_free(f);
 }
-END_TEST
 
-START_TEST(a_batch_norm_and_its_relu_are_one_op_and_the_weights_gradient_makes_the_relus_again)
+TEST(a_batch_norm_and_its_relu_are_one_op_and_the_weights_gradient_makes_the_relus_again)
 {
     enum { C = 64 * 56 * 56 * 4 };
     struct fr_graph *g = load("resnet18", FR_FP32, 0);
@@ -215,9 +209,8 @@ START_TEST(a_batch_norm_and_its_relu_are_one_op_and_the_weights_gradient_makes_t
     fr_graph_free(f);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(inductor_makes_a_norm_and_all_elementwise_ops_before_it_one_kernel)
+TEST(inductor_makes_a_norm_and_all_elementwise_ops_before_it_one_kernel)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_INDUCTOR);
@@ -233,9 +226,8 @@ START_TEST(inductor_makes_a_norm_and_all_elementwise_ops_before_it_one_kernel)
     fr_graph_free(f);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(xla_reads_the_input_of_a_softmax_twice_more)
+TEST(xla_reads_the_input_of_a_softmax_twice_more)
 {
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_XLA);
 
@@ -245,10 +237,9 @@ START_TEST(xla_reads_the_input_of_a_softmax_twice_more)
                         3 * SCORES + SCORES / 4 + 2 * SCORES + 2 * SCORES);
     fr_graph_free(f);
 }
-END_TEST
 
 /* In tensors like the result, of 4 bytes a number: what small_ops.h adds up by hand. */
-START_TEST(small_ops_read_and_write_whole_tensors)
+TEST(small_ops_read_and_write_whole_tensors)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);
     struct fr_graph *f = load(TINY, FR_FP32, 1u << FR_FUSE_SMALL_OPS);
@@ -274,11 +265,10 @@ START_TEST(small_ops_read_and_write_whole_tensors)
     fr_graph_free(f);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Everything that holds for any graph: parameters, FLOPs of products and the number of updates
  * stay; traffic never grows but for what XLA reads again and what small ops move. */
-START_TEST(what_is_trained_stays_as_it_was)
+LOOP_TEST(what_is_trained_stays_as_it_was, 0, 16)
 {
     static const char *const specs[] = {TINY,
                                         "resnet18",
@@ -311,9 +301,8 @@ START_TEST(what_is_trained_stays_as_it_was)
     }
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_measured_graph_keeps_its_ops)
+TEST(a_measured_graph_keeps_its_ops)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     const struct fr_graph info = {.name = "m", .batch = 1, .param_elem_bytes = 4};
@@ -341,24 +330,11 @@ START_TEST(a_measured_graph_keeps_its_ops)
     fr_graph_free(g);
     fr_graph_builder_free(b);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("fuse");
 
-    tcase_add_test(t, a_bias_and_its_gelu_are_one_op_and_the_gradient_adds_the_bias_again);
-    tcase_add_test(t, a_product_with_its_bias_writes_no_sums_before_it);
-    tcase_add_test(t, epilogues_hold_the_activation_and_its_gradient_and_the_bias_s);
-    tcase_add_test(t, scaling_masking_and_softmax_are_one_op_and_so_are_their_gradients);
-    tcase_add_test(t, dropout_and_the_residual_are_one_op_that_keeps_the_mask);
-    tcase_add_test(t, casts_between_the_ops_of_a_pattern_belong_to_it);
-    tcase_add_test(
-        t, a_batch_norm_and_its_relu_are_one_op_and_the_weights_gradient_makes_the_relus_again);
-    tcase_add_test(t, inductor_makes_a_norm_and_all_elementwise_ops_before_it_one_kernel);
-    tcase_add_test(t, xla_reads_the_input_of_a_softmax_twice_more);
-    tcase_add_test(t, small_ops_read_and_write_whole_tensors);
-    tcase_add_loop_test(t, what_is_trained_stays_as_it_was, 0, 16);
-    tcase_add_test(t, a_measured_graph_keeps_its_ops);
+    add_tests(t);
     return run_case(t, "fuse");
 }

@@ -82,7 +82,7 @@ static bool follows(const struct fr_graph *g, uint32_t to, uint32_t from)
     return answer;
 }
 
-START_TEST(each_unit_is_gathered_twice_and_the_root_once)
+TEST(each_unit_is_gathered_twice_and_the_root_once)
 {
     struct fr_graph *g = load(GPT);
     struct fr__sharded s = gather(g, problem());
@@ -100,9 +100,8 @@ START_TEST(each_unit_is_gathered_twice_and_the_root_once)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(without_resharding_each_unit_is_gathered_once)
+TEST(without_resharding_each_unit_is_gathered_once)
 {
     struct fr_graph *g = load(GPT);
     struct fr__gather_problem in = problem();
@@ -116,9 +115,8 @@ START_TEST(without_resharding_each_unit_is_gathered_once)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(every_reader_of_parameters_reads_a_gather)
+TEST(every_reader_of_parameters_reads_a_gather)
 {
     struct fr_graph *g = load(GPT);
     struct fr__sharded s = gather(g, problem());
@@ -136,9 +134,8 @@ START_TEST(every_reader_of_parameters_reads_a_gather)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(every_update_reads_its_share_of_a_reduce_scatter)
+TEST(every_update_reads_its_share_of_a_reduce_scatter)
 {
     struct fr_graph *g = load(GPT);
     struct fr__sharded s = gather(g, problem());
@@ -157,9 +154,8 @@ START_TEST(every_update_reads_its_share_of_a_reduce_scatter)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(sums_of_tied_gradients_are_ops_of_the_micro_batch)
+TEST(sums_of_tied_gradients_are_ops_of_the_micro_batch)
 {
     struct fr_graph *g = load(GPT);
     struct fr__sharded s = gather(g, problem());
@@ -174,7 +170,6 @@ START_TEST(sums_of_tied_gradients_are_ops_of_the_micro_batch)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* The names of the units' gathers, forward in order or backward in reverse. */
 static size_t gathers_of_units(const struct fr_graph *g, const char *ending, uint32_t ops[])
@@ -190,7 +185,7 @@ static size_t gathers_of_units(const struct fr_graph *g, const char *ending, uin
     return n;
 }
 
-START_TEST(a_gather_waits_for_the_end_of_the_unit_that_makes_room)
+LOOP_TEST(a_gather_waits_for_the_end_of_the_unit_that_makes_room, 0, 3)
 {
     struct fr_graph *g = load(GPT);
     struct fr__gather_problem in = problem();
@@ -218,9 +213,8 @@ START_TEST(a_gather_waits_for_the_end_of_the_unit_that_makes_room)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(backward_gathers_wait_for_the_end_of_the_forward_pass)
+TEST(backward_gathers_wait_for_the_end_of_the_forward_pass)
 {
     struct fr_graph *g = load(GPT);
     struct fr__sharded s = gather(g, problem());
@@ -235,9 +229,8 @@ START_TEST(backward_gathers_wait_for_the_end_of_the_forward_pass)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(parameters_that_are_not_shared_stay_as_they_are)
+TEST(parameters_that_are_not_shared_stay_as_they_are)
 {
     struct fr_graph *g = load(GPT);
     struct fr__gather_problem in = problem();
@@ -254,9 +247,8 @@ START_TEST(parameters_that_are_not_shared_stay_as_they_are)
     fr__units_free(&units);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_graph_that_is_cut_has_a_gather_for_each_layer_of_the_root)
+TEST(a_graph_that_is_cut_has_a_gather_for_each_layer_of_the_root)
 {
     struct fr_graph *g = load(GPT);
     struct fr__gather_problem in = problem();
@@ -275,9 +267,8 @@ START_TEST(a_graph_that_is_cut_has_a_gather_for_each_layer_of_the_root)
     fr__sharded_free(&cut);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(work_and_parameters_stay_the_same)
+LOOP_TEST(work_and_parameters_stay_the_same, 0, 4)
 {
     static const char *const specs[] = {GPT, "resnet50", "vgg16", "bert-large"};
     struct fr_graph *g = load(specs[_i]);
@@ -294,21 +285,11 @@ START_TEST(work_and_parameters_stay_the_same)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("gather");
 
-    tcase_add_test(tc, each_unit_is_gathered_twice_and_the_root_once);
-    tcase_add_test(tc, without_resharding_each_unit_is_gathered_once);
-    tcase_add_test(tc, every_reader_of_parameters_reads_a_gather);
-    tcase_add_test(tc, every_update_reads_its_share_of_a_reduce_scatter);
-    tcase_add_test(tc, sums_of_tied_gradients_are_ops_of_the_micro_batch);
-    tcase_add_loop_test(tc, a_gather_waits_for_the_end_of_the_unit_that_makes_room, 0, 3);
-    tcase_add_test(tc, backward_gathers_wait_for_the_end_of_the_forward_pass);
-    tcase_add_test(tc, parameters_that_are_not_shared_stay_as_they_are);
-    tcase_add_test(tc, a_graph_that_is_cut_has_a_gather_for_each_layer_of_the_root);
-    tcase_add_loop_test(tc, work_and_parameters_stay_the_same, 0, 4);
+    add_tests(tc);
     return run_case(tc, "gather");
 }

@@ -49,7 +49,7 @@ static void refuse(struct fr_graph_builder *b, enum fr_status code, const char *
     fr_graph_builder_free(b);
 }
 
-START_TEST(names_of_kinds_and_phases_read_back)
+TEST(names_of_kinds_and_phases_read_back)
 {
     for (unsigned k = 0; k < FR_N_OP_KINDS; k++)
         ck_assert_uint_eq(fr_op_kind_parse(fr_op_kind_name((enum fr_op_kind)k)), k);
@@ -60,9 +60,8 @@ START_TEST(names_of_kinds_and_phases_read_back)
     ck_assert_str_eq(fr_phase_name(FR_PHASE_BACKWARD_WEIGHT), "backward-weight");
     ck_assert_str_eq(fr_op_kind_name(FR_OP_GRAD_ADD), "grad_add");
 }
-END_TEST
 
-START_TEST(an_order_that_is_right_stays)
+TEST(an_order_that_is_right_stays)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_graph *g;
@@ -79,11 +78,10 @@ START_TEST(an_order_that_is_right_stays)
     }
     fr_graph_free(g);
 }
-END_TEST
 
 /* Given: last(0) <- mid(1) <- first(2), free(3). Each op after what it reads, the smallest number
  * among the ready ones first: first, mid, last, free. */
-START_TEST(ops_in_any_order_are_sorted_and_renumbered)
+TEST(ops_in_any_order_are_sorted_and_renumbered)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_graph *g;
@@ -125,9 +123,8 @@ START_TEST(ops_in_any_order_are_sorted_and_renumbered)
     ck_assert_uint_eq(g->samples[2].op, 2);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(layers_count_up_in_forward_order)
+TEST(layers_count_up_in_forward_order)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_op op = {.name = "x", .phase = FR_PHASE_UPDATE, .forward = FR_NONE};
@@ -146,9 +143,8 @@ START_TEST(layers_count_up_in_forward_order)
     ck_assert_uint_eq(g->ops[1].layer, 1);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_cycle_is_named)
+TEST(a_cycle_is_named)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
 
@@ -162,9 +158,8 @@ START_TEST(a_cycle_is_named)
     fr_graph_builder_edge(b, 3, 4, 3, 4);
     refuse(b, FR_EPARSE, "the ops form a cycle: b -> c -> d -> b");
 }
-END_TEST
 
-START_TEST(an_op_that_reads_itself_is_a_cycle)
+TEST(an_op_that_reads_itself_is_a_cycle)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
 
@@ -172,9 +167,8 @@ START_TEST(an_op_that_reads_itself_is_a_cycle)
     fr_graph_builder_edge(b, 0, 0, 0, 4);
     refuse(b, FR_EPARSE, "the ops form a cycle: a -> a");
 }
-END_TEST
 
-START_TEST(a_long_cycle_is_cut_short)
+TEST(a_long_cycle_is_cut_short)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     char name[8];
@@ -186,9 +180,8 @@ START_TEST(a_long_cycle_is_cut_short)
     }
     refuse(b, FR_EPARSE, "the ops form a cycle: n0 -> n1 -> n2 -> n3 -> n4 -> ... -> n99 -> n0");
 }
-END_TEST
 
-START_TEST(a_name_given_twice_is_refused_with_both_places)
+TEST(a_name_given_twice_is_refused_with_both_places)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_op op = {.name = "conv", .loc = {"net/ops.csv", 2, 3}};
@@ -204,9 +197,8 @@ START_TEST(a_name_given_twice_is_refused_with_both_places)
                      "net/ops.csv:7:3: op 'conv' is named twice, first at net/ops.csv:2:3");
     fr_graph_builder_free(b);
 }
-END_TEST
 
-START_TEST(dangling_numbers_are_refused)
+TEST(dangling_numbers_are_refused)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
 
@@ -229,9 +221,8 @@ START_TEST(dangling_numbers_are_refused)
     fr_graph_builder_sample(b, 1, "*", 8, 1);
     refuse(b, FR_EPARSE, "sample 0 is of op 1, but there are 1 ops");
 }
-END_TEST
 
-START_TEST(numbers_out_of_bounds_are_refused)
+TEST(numbers_out_of_bounds_are_refused)
 {
     struct fr_op op = {.name = "a", .flops = (double)NAN};
     struct fr_tensor t = {.bytes = UINT64_MAX, .alias = FR_NONE};
@@ -250,10 +241,9 @@ START_TEST(numbers_out_of_bounds_are_refused)
     fr_graph_builder_sample(b, 0, "*", 8, -1);
     refuse(b, FR_ERANGE, "a sample of op 'a' takes -1 s, not 0 to 1e+09");
 }
-END_TEST
 
 /* 130 outputs of 2^53 bytes are 1.17e18, more than 2^60 = 1.15e18, each alone allowed. */
-START_TEST(sums_that_could_overflow_are_refused)
+TEST(sums_that_could_overflow_are_refused)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     char name[8];
@@ -264,15 +254,13 @@ START_TEST(sums_that_could_overflow_are_refused)
     }
     refuse(b, FR_ERANGE, "the outputs of all ops together pass 2^60 bytes");
 }
-END_TEST
 
-START_TEST(a_graph_without_ops_is_refused)
+TEST(a_graph_without_ops_is_refused)
 {
     refuse(fr_graph_builder_new(), FR_EPARSE, "graph 'g' has no ops");
 }
-END_TEST
 
-START_TEST(reading_a_tensor_twice_is_one_edge)
+TEST(reading_a_tensor_twice_is_one_edge)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_graph *g;
@@ -287,7 +275,6 @@ START_TEST(reading_a_tensor_twice_is_one_edge)
     ck_assert_uint_eq(g->in_first[2], 1);
     fr_graph_free(g);
 }
-END_TEST
 
 static uint32_t add_view(struct fr_graph_builder *b, const char *name, uint32_t of)
 {
@@ -299,7 +286,7 @@ static uint32_t add_view(struct fr_graph_builder *b, const char *name, uint32_t 
 
 /* x (1000 B) is seen through v and w; a backward op reads all three: one storage. y (24 B) is read
  * by an update op only, so it is not saved. */
-START_TEST(saved_bytes_count_each_storage_once)
+TEST(saved_bytes_count_each_storage_once)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_graph_totals t;
@@ -322,9 +309,8 @@ START_TEST(saved_bytes_count_each_storage_once)
     ck_assert_uint_eq(t.saved_bytes, 1000);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(storage_shared_in_a_ring_is_refused)
+TEST(storage_shared_in_a_ring_is_refused)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
 
@@ -332,11 +318,10 @@ START_TEST(storage_shared_in_a_ring_is_refused)
     add_view(b, "w", 0);
     refuse(b, FR_EPARSE, "an output of op 'v' shares storage with itself in a ring");
 }
-END_TEST
 
 /* Two samples at the graph's batch of 8 on the first device count by their mean (2+4)/2 = 3; the
  * other device's and the other batch's do not. */
-START_TEST(totals_add_up_by_phase)
+TEST(totals_add_up_by_phase)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_op op = {.name = "fc",
@@ -370,7 +355,6 @@ START_TEST(totals_add_up_by_phase)
     ck_assert_double_eq(t.sample_s[FR_PHASE_FORWARD], 3.5);
     fr_graph_free(g);
 }
-END_TEST
 
 struct lines {
     char text[16][256];
@@ -421,7 +405,7 @@ static struct fr_graph_builder *sound_step(void)
     return b;
 }
 
-START_TEST(a_sound_step_gives_no_complaint)
+TEST(a_sound_step_gives_no_complaint)
 {
     struct fr_graph *g = finish(sound_step());
     struct lines l = {.n = 0};
@@ -430,9 +414,8 @@ START_TEST(a_sound_step_gives_no_complaint)
     ck_assert_uint_eq(l.n, 0);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(everything_odd_is_said_on_a_line)
+TEST(everything_odd_is_said_on_a_line)
 {
     static const char *const expected[] = {
         "op 'idle' has no backward op",
@@ -467,9 +450,8 @@ START_TEST(everything_odd_is_said_on_a_line)
         ck_assert_str_eq(l.text[i], expected[i]);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_forward_graph_alone_is_said_once)
+TEST(a_forward_graph_alone_is_said_once)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct lines l = {.n = 0};
@@ -482,20 +464,18 @@ START_TEST(a_forward_graph_alone_is_said_once)
     ck_assert_str_eq(l.text[0], "graph 'g' has no backward ops");
     fr_graph_free(g);
 }
-END_TEST
 
 /* The lists of native files could not hold such a name. */
-START_TEST(names_that_cannot_be_written_are_refused)
+TEST(names_that_cannot_be_written_are_refused)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
 
     add_op(b, "a;b", FR_PHASE_FORWARD, 0, 4);
     refuse(b, FR_EPARSE, "the name of op 'a;b' or of its layer holds ';' or a control character");
 }
-END_TEST
 
 /* A quadratic step anywhere would take hours on 300000 ops. Given back to front. */
-START_TEST(large_graphs_build_in_reasonable_time)
+TEST(large_graphs_build_in_reasonable_time)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     enum { N = 300000 };
@@ -515,33 +495,12 @@ START_TEST(large_graphs_build_in_reasonable_time)
     ck_assert_str_eq(g->layer_names[0], "layer99999");
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("graph");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, names_of_kinds_and_phases_read_back);
-    tcase_add_test(tc, an_order_that_is_right_stays);
-    tcase_add_test(tc, ops_in_any_order_are_sorted_and_renumbered);
-    tcase_add_test(tc, layers_count_up_in_forward_order);
-    tcase_add_test(tc, a_cycle_is_named);
-    tcase_add_test(tc, an_op_that_reads_itself_is_a_cycle);
-    tcase_add_test(tc, a_long_cycle_is_cut_short);
-    tcase_add_test(tc, a_name_given_twice_is_refused_with_both_places);
-    tcase_add_test(tc, dangling_numbers_are_refused);
-    tcase_add_test(tc, numbers_out_of_bounds_are_refused);
-    tcase_add_test(tc, sums_that_could_overflow_are_refused);
-    tcase_add_test(tc, a_graph_without_ops_is_refused);
-    tcase_add_test(tc, reading_a_tensor_twice_is_one_edge);
-    tcase_add_test(tc, saved_bytes_count_each_storage_once);
-    tcase_add_test(tc, storage_shared_in_a_ring_is_refused);
-    tcase_add_test(tc, totals_add_up_by_phase);
-    tcase_add_test(tc, a_sound_step_gives_no_complaint);
-    tcase_add_test(tc, everything_odd_is_said_on_a_line);
-    tcase_add_test(tc, a_forward_graph_alone_is_said_once);
-    tcase_add_test(tc, names_that_cannot_be_written_are_refused);
-    tcase_add_test(tc, large_graphs_build_in_reasonable_time);
+    add_tests(tc);
     return run_case(tc, "workloads/graph");
 }

@@ -103,7 +103,7 @@ START_TEST(models_have_the_published_parameters)
 }
 END_TEST
 
-START_TEST(what_is_not_said_is_listed)
+TEST(what_is_not_said_is_listed)
 {
     struct fr_graph *g = load_ok("{\"model_type\": \"qwen2\", \"hidden_size\": 64,"
                                  "\"intermediate_size\": 96, \"num_hidden_layers\": 1,"
@@ -118,9 +118,8 @@ START_TEST(what_is_not_said_is_listed)
                      "--seq-len takes others)");
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(precision_and_sequence_are_the_files_unless_the_user_says_otherwise)
+TEST(precision_and_sequence_are_the_files_unless_the_user_says_otherwise)
 {
     static const char text[] = "{\"model_type\": \"gpt2\", \"n_layer\": 1, \"n_embd\": 64,"
                                "\"n_head\": 4, \"n_positions\": 128, \"vocab_size\": 100,"
@@ -138,9 +137,8 @@ START_TEST(precision_and_sequence_are_the_files_unless_the_user_says_otherwise)
     ck_assert_uint_eq(g->batch, 3);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(what_is_not_simulated_is_refused_with_its_place)
+TEST(what_is_not_simulated_is_refused_with_its_place)
 {
     static const struct {
         const char *text, *message;
@@ -178,7 +176,6 @@ START_TEST(what_is_not_simulated_is_refused_with_its_place)
         ck_assert_str_eq(fr_error_string(&err, line, sizeof(line)), cases[i].message);
     }
 }
-END_TEST
 
 int main(void)
 {
@@ -186,8 +183,6 @@ int main(void)
 
     tcase_add_loop_test(tc, models_have_the_published_parameters, 0,
                         (int)(sizeof(published) / sizeof(published[0])));
-    tcase_add_test(tc, what_is_not_said_is_listed);
-    tcase_add_test(tc, precision_and_sequence_are_the_files_unless_the_user_says_otherwise);
-    tcase_add_test(tc, what_is_not_simulated_is_refused_with_its_place);
+    add_tests(tc);
     return run_case(tc, "workloads/hf_config");
 }

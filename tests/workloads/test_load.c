@@ -7,7 +7,7 @@
 #include <check.h>
 #include <string.h>
 
-START_TEST(an_unknown_name_gets_the_nearest_model)
+TEST(an_unknown_name_gets_the_nearest_model)
 {
     struct fr_graph *g = NULL;
     struct fr_error err;
@@ -18,9 +18,8 @@ START_TEST(an_unknown_name_gets_the_nearest_model)
     ck_assert_int_eq(fr_workload_load(&g, "some/where/else", NULL, &err), FR_ENOENT);
     ck_assert_str_eq(err.text, "no model, folder or file named 'some/where/else'");
 }
-END_TEST
 
-START_TEST(a_file_of_no_known_format_is_refused)
+TEST(a_file_of_no_known_format_is_refused)
 {
     struct native_case c;
     struct fr_graph *g = NULL;
@@ -41,9 +40,8 @@ START_TEST(a_file_of_no_known_format_is_refused)
     native_case_remove(&c);
     ck_assert_int_eq(fr_workload_load(&g, "/dev/null", NULL, &err), FR_EPARSE);
 }
-END_TEST
 
-START_TEST(what_is_recorded_has_one_precision_and_length)
+TEST(what_is_recorded_has_one_precision_and_length)
 {
     struct fr_workload_options opt = {.batch = 512, .dtype = FR_N_DTYPES};
     struct fr_graph *g = NULL;
@@ -64,15 +62,12 @@ START_TEST(what_is_recorded_has_one_precision_and_length)
                                "be changed to 50");
     ck_assert_ptr_null(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("load");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, an_unknown_name_gets_the_nearest_model);
-    tcase_add_test(tc, a_file_of_no_known_format_is_refused);
-    tcase_add_test(tc, what_is_recorded_has_one_precision_and_length);
+    add_tests(tc);
     return run_case(tc, "workloads/load");
 }

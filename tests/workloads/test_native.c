@@ -11,7 +11,7 @@
 static const char yaml[] = "name: n\nbatch: 4\n";
 
 /* x writes 4 x 8 floats = 128 bytes; y reads them and writes 16 bytes: 144 bytes of traffic. */
-START_TEST(few_columns_are_enough)
+TEST(few_columns_are_enough)
 {
     struct native_case c;
     struct fr_graph *g;
@@ -38,13 +38,12 @@ START_TEST(few_columns_are_enough)
     fr_graph_free(g);
     native_case_remove(&c);
 }
-END_TEST
 
 /* The product of 784 x 256 + 256 x 10 = 203264 weights; FLOPs 2 * 32 * 200704 = 12845056, 2 * 32 *
  * 2560 = 163840, ReLU one an element and the loss 1280. Kept for the backward pass: pixels 32 * 784
  * * 4, the first product's storage (the ReLU's too) 32 * 256 * 4; the loss keeps its input, 32 * 10
  * * 4. */
-START_TEST(the_manuals_example_loads)
+TEST(the_manuals_example_loads)
 {
     struct native_case c;
     struct fr_graph_totals t;
@@ -84,13 +83,12 @@ START_TEST(the_manuals_example_loads)
     fr_graph_free(g);
     native_case_remove(&c);
 }
-END_TEST
 
 /* Sums of the figures of node4 to node19 of PipeDream's gnmt profile: forward 0.073 + 5.247 + 0.077
  * + 3.190 + 0.064 + 2.491 + 0.059 + 2.492 = 13.693 ms, backward 6.949 + 0.016 + 0.196 + 5.348 +
  * 0.128 + 4.203 + 0.121 + 4.201 = 21.162 ms, parameters 132382720 + 67174400 + 50364416 +
  * 2 * 33587200 = 317095936 bytes. */
-START_TEST(the_gnmt_example_has_the_profiles_sums)
+TEST(the_gnmt_example_has_the_profiles_sums)
 {
     struct fr_graph_totals t;
     struct fr_graph *g;
@@ -109,12 +107,11 @@ START_TEST(the_gnmt_example_has_the_profiles_sums)
     ck_assert_uint_eq(t.ops[FR_PHASE_UPDATE], 5);
     fr_graph_free(g);
 }
-END_TEST
 
 /* 4 images, the filter's area and groups from the shape: 2 x 4 x 16 x 6 x 6 x (8 / 2) x 3 x 3
  * FLOPs. What is left out is stride 1, no padding, no dilation; of attention as many key-value
  * heads as heads and keys as queries; of a product the operand that the phase says. */
-START_TEST(a_shape_may_be_short_and_says_the_flops)
+TEST(a_shape_may_be_short_and_says_the_flops)
 {
     struct native_case c;
     struct fr_graph *g;
@@ -146,11 +143,10 @@ START_TEST(a_shape_may_be_short_and_says_the_flops)
     fr_graph_free(g);
     native_case_remove(&c);
 }
-END_TEST
 
 /* b and c read what no row lists: 1000 and 1500 bytes of one output of a, beside the listed ones of
  * x. */
-START_TEST(an_edge_with_bytes_is_a_dependency_though_no_output_is_listed)
+TEST(an_edge_with_bytes_is_a_dependency_though_no_output_is_listed)
 {
     struct native_case c;
     struct fr_graph *g;
@@ -179,9 +175,8 @@ START_TEST(an_edge_with_bytes_is_a_dependency_though_no_output_is_listed)
     native_case_check_export(g);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(tied_weights_are_asked_for_by_their_own_column)
+TEST(tied_weights_are_asked_for_by_their_own_column)
 {
     struct native_case c;
     struct fr_graph *g;
@@ -202,18 +197,12 @@ START_TEST(tied_weights_are_asked_for_by_their_own_column)
     fr_graph_free(g);
     native_case_remove(&c);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("native");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, few_columns_are_enough);
-    tcase_add_test(tc, the_manuals_example_loads);
-    tcase_add_test(tc, the_gnmt_example_has_the_profiles_sums);
-    tcase_add_test(tc, a_shape_may_be_short_and_says_the_flops);
-    tcase_add_test(tc, an_edge_with_bytes_is_a_dependency_though_no_output_is_listed);
-    tcase_add_test(tc, tied_weights_are_asked_for_by_their_own_column);
+    add_tests(tc);
     return run_case(tc, "workloads/native");
 }

@@ -102,7 +102,7 @@ static const struct {
 };
 
 /* An expectation that ends in ": " is the beginning of the message: base owns the rest. */
-START_TEST(what_is_malformed_is_refused_with_its_place)
+LOOP_TEST(what_is_malformed_is_refused_with_its_place, 0, sizeof(wrong) / sizeof(wrong[0]))
 {
     struct native_case c;
     const char *want = wrong[_i].error;
@@ -132,9 +132,8 @@ START_TEST(what_is_malformed_is_refused_with_its_place)
     ck_assert_str_eq(line, expected);
     native_case_remove(&c);
 }
-END_TEST
 
-START_TEST(a_folder_without_its_files_is_no_workload)
+TEST(a_folder_without_its_files_is_no_workload)
 {
     struct native_case c;
     struct fr_graph *g = NULL;
@@ -145,15 +144,12 @@ START_TEST(a_folder_without_its_files_is_no_workload)
     ck_assert_str_eq(err.text, "no 'workload.yaml' in the folder, so it is no workload");
     native_case_remove(&c);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("native_errors");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, what_is_malformed_is_refused_with_its_place, 0,
-                        sizeof(wrong) / sizeof(wrong[0]));
-    tcase_add_test(tc, a_folder_without_its_files_is_no_workload);
+    add_tests(tc);
     return run_case(tc, "workloads/native_errors");
 }

@@ -122,16 +122,15 @@ static struct fr_graph *odd_graph(void)
     return g;
 }
 
-START_TEST(export_and_load_keep_every_field)
+TEST(export_and_load_keep_every_field)
 {
     struct fr_graph *g = odd_graph();
 
     native_case_check_export(g);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_zoo_model_survives_export)
+LOOP_TEST(a_zoo_model_survives_export, 0, 6)
 {
     static const char *const models[] = {"lenet",      "resnet18",  "gnmt-2",
                                          "gpt2-small", "llama3-8b", "mixtral-8x7b"};
@@ -140,9 +139,8 @@ START_TEST(a_zoo_model_survives_export)
     native_case_check_export(g);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_profile_survives_export)
+TEST(a_profile_survives_export)
 {
     struct fr_graph *g;
     char path[1024];
@@ -156,9 +154,8 @@ START_TEST(a_profile_survives_export)
     native_case_check_export(g);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(export_into_an_impossible_place_fails)
+TEST(export_into_an_impossible_place_fails)
 {
     struct fr_graph *g = odd_graph();
     struct fr_error err;
@@ -167,16 +164,12 @@ START_TEST(export_into_an_impossible_place_fails)
     ck_assert_str_eq(err.file, "no/such/place");
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("native_export");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, export_and_load_keep_every_field);
-    tcase_add_loop_test(tc, a_zoo_model_survives_export, 0, 6);
-    tcase_add_test(tc, a_profile_survives_export);
-    tcase_add_test(tc, export_into_an_impossible_place_fails);
+    add_tests(tc);
     return run_case(tc, "workloads/native_export");
 }

@@ -63,7 +63,7 @@ static const char conv_text[] =
     "1 -- Input -- forward_compute_time=635.902, backward_compute_time=0.000, "
     "activation_size=602112.000, parameter_size=0.000";
 
-START_TEST(a_node_becomes_forward_backward_and_update)
+TEST(a_node_becomes_forward_backward_and_update)
 {
     struct fr_graph *g = load_text(conv_text);
     struct fr_graph_totals t;
@@ -89,9 +89,8 @@ START_TEST(a_node_becomes_forward_backward_and_update)
     ck_assert_str_eq(g->samples[0].device, "*");
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(gradients_flow_back_along_the_edges)
+TEST(gradients_flow_back_along_the_edges)
 {
     struct fr_graph *g = load_text(conv_text);
     uint32_t back = find(g, "2.backward");
@@ -106,10 +105,9 @@ START_TEST(gradients_flow_back_along_the_edges)
     ck_assert(!g->tensors[g->ops[back].first_tensor].scales);
     fr_graph_free(g);
 }
-END_TEST
 
 /* The ReLU is in place: the convolution's 12845056 bytes and the images' 602112. */
-START_TEST(activations_in_place_are_kept_once)
+TEST(activations_in_place_are_kept_once)
 {
     struct fr_graph *g = load_text(conv_text);
     struct fr_graph_totals t;
@@ -122,10 +120,9 @@ START_TEST(activations_in_place_are_kept_once)
                       g->ops[find(g, "2")].first_tensor);
     fr_graph_free(g);
 }
-END_TEST
 
 /* 2 * 3 * 3 * 3 multiply-adds for each of 64 * 224 * 224 outputs; the biases are no products. */
-START_TEST(flops_and_batch_follow_from_the_sizes)
+TEST(flops_and_batch_follow_from_the_sizes)
 {
     struct fr_graph *g = load_text(conv_text);
 
@@ -135,7 +132,6 @@ START_TEST(flops_and_batch_follow_from_the_sizes)
     ck_assert_ptr_null(strstr(g->source, "assumed"));
     fr_graph_free(g);
 }
-END_TEST
 
 /* Hidden 16, a state of 256 bytes: batch 256 / (16 * 4) = 4; all steps 2560: 10 of them.
  * Parameters 4 * 16 * (8 + 16) weights and 8 * 16 biases: 1664 floats, 6656 bytes. */
@@ -152,7 +148,7 @@ static const char lstm_text[] =
     "backward_compute_time=1.0, activation_size=640.0, parameter_size=256.0\n"
     "\ta -- b\n\tb -- c\n\tb -- d\n\tc -- e\n";
 
-START_TEST(items_of_a_list_share_its_storage)
+TEST(items_of_a_list_share_its_storage)
 {
     struct fr_graph *g = load_text(lstm_text);
     uint32_t lstm = find(g, "b"), first = find(g, "c"), second = find(g, "d");
@@ -174,9 +170,8 @@ START_TEST(items_of_a_list_share_its_storage)
     ck_assert_double_eq(edge_bytes(g, "c.backward", "b.backward"), 2560);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(an_unknown_batch_is_assumed_and_said)
+TEST(an_unknown_batch_is_assumed_and_said)
 {
     struct fr_graph *g = load_text("x -- Foo(1) -- forward_compute_time=1, backward_compute_time=1,"
                                    " activation_size=8, parameter_size=4\n");
@@ -187,7 +182,6 @@ START_TEST(an_unknown_batch_is_assumed_and_said)
     ck_assert_uint_eq(g->n_ops, 3);
     fr_graph_free(g);
 }
-END_TEST
 
 #define FIELDS                                                                                     \
     " -- forward_compute_time=1, backward_compute_time=1, activation_size=1, parameter_size=1"
@@ -222,7 +216,7 @@ static const struct {
     {"a -- R" FIELDS " -- stage_id=1 x\n", "graph.txt:1:109: text after the end of the node"},
 };
 
-START_TEST(what_is_malformed_is_refused_with_its_place)
+LOOP_TEST(what_is_malformed_is_refused_with_its_place, 0, sizeof(wrong) / sizeof(wrong[0]))
 {
     struct fr_graph *g = NULL;
     struct fr_error err = {0};
@@ -234,11 +228,10 @@ START_TEST(what_is_malformed_is_refused_with_its_place)
     ck_assert_ptr_null(g);
     ck_assert_str_eq(fr_error_string(&err, line, sizeof(line)), wrong[_i].error);
 }
-END_TEST
 
 static const char *const not_numbers[] = {"-1", "nan", "inf", "1e400", "", "1x", "0x10", "1e17"};
 
-START_TEST(sizes_that_are_no_counts_of_bytes_are_refused)
+LOOP_TEST(sizes_that_are_no_counts_of_bytes_are_refused, 0, sizeof(not_numbers) / sizeof(not_numbers[0]))
 {
     struct fr_graph *g = NULL;
     struct fr_error err = {0};
@@ -253,10 +246,9 @@ START_TEST(sizes_that_are_no_counts_of_bytes_are_refused)
     ck_assert_uint_eq(err.col, 76);
     ck_assert_ptr_nonnull(strstr(err.text, "'activation_size'"));
 }
-END_TEST
 
 /* A NUL inside must not hide what follows. */
-START_TEST(a_nul_byte_is_refused)
+TEST(a_nul_byte_is_refused)
 {
     static const char text[] = "a -- R" FIELDS "\n\0b\n";
     struct fr_graph *g = NULL;
@@ -266,10 +258,9 @@ START_TEST(a_nul_byte_is_refused)
                      FR_EPARSE);
     ck_assert_uint_eq(err.line, 2);
 }
-END_TEST
 
 /* One node that reads 300 lists of 4000 is fine; the product of lists and readers is bounded. */
-START_TEST(readers_of_long_lists_are_bounded)
+TEST(readers_of_long_lists_are_bounded)
 {
     enum { LISTS = 90, ITEMS = 4000, READERS = 60 };
     struct fr_graph *g = NULL;
@@ -298,7 +289,6 @@ START_TEST(readers_of_long_lists_are_bounded)
     ck_assert_int_eq(fr__pipedream_load_text(&g, text, len, "graph.txt", &err), FR_ERANGE);
     free(text);
 }
-END_TEST
 
 /* ---- the public profiles (github.com/msr-fiddle/pipedream, commit 7db6a1c) ---- */
 
@@ -354,7 +344,7 @@ static size_t count_forward_edges(const struct fr_graph *g)
     return n;
 }
 
-START_TEST(public_profiles_load_with_their_known_sums)
+LOOP_TEST(public_profiles_load_with_their_known_sums, 0, N_PROFILES)
 {
     struct fr_graph_totals t;
     struct fr_graph *g = NULL;
@@ -383,25 +373,12 @@ START_TEST(public_profiles_load_with_their_known_sums)
                                 profiles[_i].macs, 0.001 * profiles[_i].macs);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("pipedream");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_node_becomes_forward_backward_and_update);
-    tcase_add_test(tc, gradients_flow_back_along_the_edges);
-    tcase_add_test(tc, activations_in_place_are_kept_once);
-    tcase_add_test(tc, flops_and_batch_follow_from_the_sizes);
-    tcase_add_test(tc, items_of_a_list_share_its_storage);
-    tcase_add_test(tc, an_unknown_batch_is_assumed_and_said);
-    tcase_add_loop_test(tc, what_is_malformed_is_refused_with_its_place, 0,
-                        sizeof(wrong) / sizeof(wrong[0]));
-    tcase_add_loop_test(tc, sizes_that_are_no_counts_of_bytes_are_refused, 0,
-                        sizeof(not_numbers) / sizeof(not_numbers[0]));
-    tcase_add_test(tc, a_nul_byte_is_refused);
-    tcase_add_test(tc, readers_of_long_lists_are_bounded);
-    tcase_add_loop_test(tc, public_profiles_load_with_their_known_sums, 0, N_PROFILES);
+    add_tests(tc);
     return run_case(tc, "workloads/pipedream");
 }

@@ -136,7 +136,7 @@ static struct fr_graph *make_chain(void)
     return g;
 }
 
-START_TEST(edges_and_samples_of_a_dropped_op_go_with_it)
+TEST(edges_and_samples_of_a_dropped_op_go_with_it)
 {
     struct fr_graph *g = make_chain(), *made;
 
@@ -155,9 +155,8 @@ START_TEST(edges_and_samples_of_a_dropped_op_go_with_it)
     fr__rewriter_fini(&w);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(readers_of_a_dropped_op_read_what_stands_for_it)
+TEST(readers_of_a_dropped_op_read_what_stands_for_it)
 {
     struct fr_graph *g = make_chain(), *made;
 
@@ -174,9 +173,8 @@ START_TEST(readers_of_a_dropped_op_read_what_stands_for_it)
     fr__rewriter_fini(&w);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(an_op_that_comes_twice_has_two_counterparts)
+TEST(an_op_that_comes_twice_has_two_counterparts)
 {
     struct fr_graph *g = make_chain(), *made;
     struct fr__counterparts again;
@@ -211,9 +209,8 @@ START_TEST(an_op_that_comes_twice_has_two_counterparts)
     fr__rewriter_fini(&w);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_reader_of_a_whole_tensor_reads_its_new_size)
+TEST(a_reader_of_a_whole_tensor_reads_its_new_size)
 {
     struct fr_graph *g = make_chain(), *made;
     struct fr_tensor half;
@@ -232,9 +229,8 @@ START_TEST(a_reader_of_a_whole_tensor_reads_its_new_size)
     fr__rewriter_fini(&w);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(the_first_failure_is_kept_and_nothing_follows_it)
+TEST(the_first_failure_is_kept_and_nothing_follows_it)
 {
     struct fr_graph *g = make_chain(), *made = NULL;
     struct fr_error err;
@@ -251,9 +247,8 @@ START_TEST(the_first_failure_is_kept_and_nothing_follows_it)
     fr__rewriter_fini(&w);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(an_op_that_is_kept_twice_is_refused_by_its_name)
+TEST(an_op_that_is_kept_twice_is_refused_by_its_name)
 {
     struct fr_graph *g = make_chain(), *made = NULL;
     struct fr_error err;
@@ -266,18 +261,12 @@ START_TEST(an_op_that_is_kept_twice_is_refused_by_its_name)
     fr__rewriter_fini(&w);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("rewriter");
 
     tcase_add_loop_test(c, what_is_kept_is_as_it_was, 0, (int)(sizeof(models) / sizeof(*models)));
-    tcase_add_test(c, edges_and_samples_of_a_dropped_op_go_with_it);
-    tcase_add_test(c, readers_of_a_dropped_op_read_what_stands_for_it);
-    tcase_add_test(c, an_op_that_comes_twice_has_two_counterparts);
-    tcase_add_test(c, a_reader_of_a_whole_tensor_reads_its_new_size);
-    tcase_add_test(c, the_first_failure_is_kept_and_nothing_follows_it);
-    tcase_add_test(c, an_op_that_is_kept_twice_is_refused_by_its_name);
+    add_tests(c);
     return run_case(c, "workloads/rewriter");
 }

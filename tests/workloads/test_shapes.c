@@ -84,16 +84,15 @@ static void check_all_shapes(const char *model, enum fr_dtype dtype)
     fr_graph_free(g);
 }
 
-START_TEST(every_op_of_the_zoo_has_the_shape_of_its_kind)
+LOOP_TEST(every_op_of_the_zoo_has_the_shape_of_its_kind, 0, N_MODELS)
 {
     check_all_shapes(models[_i], FR_FP32);
     check_all_shapes(models[_i], FR_AMP);
 }
-END_TEST
 
 /* Szegedy et al., CVPR 2016, figure 10: 7x1 filters on 17x17 pixels, which FLOPs and dims alone
  * cannot tell from 1x7. He et al., CVPR 2016: 3x3/2 from 56 to 28 pixels. */
-START_TEST(convolutions_keep_filters_strides_and_paddings_of_both_sides)
+TEST(convolutions_keep_filters_strides_and_paddings_of_both_sides)
 {
     struct fr_graph *g = load("inception-v3", FR_FP32);
 
@@ -114,11 +113,10 @@ START_TEST(convolutions_keep_filters_strides_and_paddings_of_both_sides)
     ck_shape(g, "fc.update", "channels=2048000");
     fr_graph_free(g);
 }
-END_TEST
 
 /* Touvron et al., Llama 2, 2023, table 1 and appendix A.2.1: 64 heads of 128, 8 of keys and values.
  * */
-START_TEST(fused_attention_keeps_its_key_value_heads)
+TEST(fused_attention_keeps_its_key_value_heads)
 {
     static const char want[] = "batch=8;heads=64;kv_heads=8;head_width=128;query_len=4096;causal=1";
     struct fr_graph *g = load("llama2-70b", FR_BF16);
@@ -130,10 +128,9 @@ START_TEST(fused_attention_keeps_its_key_value_heads)
     ck_shape(g, "loss", "rows=32768;columns=32000");
     fr_graph_free(g);
 }
-END_TEST
 
 /* RNNLM: 40 steps of 64 rows; the first step's op makes the weight gradient of all, 2560 rows. */
-START_TEST(a_weight_gradient_of_all_steps_has_the_rows_of_all_steps)
+TEST(a_weight_gradient_of_all_steps_has_the_rows_of_all_steps)
 {
     struct fr_graph *g = load("rnnlm", FR_FP32);
 
@@ -149,11 +146,10 @@ START_TEST(a_weight_gradient_of_all_steps_has_the_rows_of_all_steps)
              "rows=2560;columns=8192;depth=2048;gradient_of=right;transposed=1");
     fr_graph_free(g);
 }
-END_TEST
 
 /* The in-edges of a product come in the order of the ops that wrote them: values before weights of
  * attention, so that the first gradient is that of the right operand. */
-START_TEST(gradients_of_both_operands_say_whose_they_are)
+TEST(gradients_of_both_operands_say_whose_they_are)
 {
     struct fr_graph *g = load("gpt2-small", FR_FP32);
 
@@ -171,7 +167,6 @@ START_TEST(gradients_of_both_operands_say_whose_they_are)
              "rows=2560;columns=1;depth=1024;gradient_of=none;transposed=1");
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
@@ -213,7 +208,7 @@ static const struct {
      "9 windows of 3 in steps of 1 do not fit a height of 5 padded by 1"},
 };
 
-START_TEST(unsound_shapes_are_refused_with_a_reason)
+LOOP_TEST(unsound_shapes_are_refused_with_a_reason, 0, sizeof(cases) / sizeof(cases[0]))
 {
     char why[160] = "";
     bool is_sound = fr__shape_is_sound(&cases[_i].op, why, sizeof(why));
@@ -222,9 +217,8 @@ START_TEST(unsound_shapes_are_refused_with_a_reason)
     if (cases[_i].why)
         ck_assert_str_eq(why, cases[_i].why);
 }
-END_TEST
 
-START_TEST(the_builder_refuses_an_unsound_shape_and_an_edge_with_bytes_but_no_tensor)
+TEST(the_builder_refuses_an_unsound_shape_and_an_edge_with_bytes_but_no_tensor)
 {
     static const struct fr_graph info = {.name = "n", .batch = 1, .param_elem_bytes = 4};
     struct fr_op op = {.name = "a", .kind = FR_OP_SOFTMAX, .phase = FR_PHASE_FORWARD};
@@ -243,10 +237,9 @@ START_TEST(the_builder_refuses_an_unsound_shape_and_an_edge_with_bytes_but_no_te
     ck_assert_str_eq(err.text, "the edge from op 0 to op 1 moves 100 bytes, but carries no tensor");
     fr_graph_builder_free(b);
 }
-END_TEST
 
 /* Tied weights are no dependency, and do not replace one. */
-START_TEST(a_tie_stays_beside_a_dependency_of_the_same_ops)
+TEST(a_tie_stays_beside_a_dependency_of_the_same_ops)
 {
     static const struct fr_graph info = {.name = "n", .batch = 1, .param_elem_bytes = 4};
     struct fr_op op = {
@@ -269,9 +262,8 @@ START_TEST(a_tie_stays_beside_a_dependency_of_the_same_ops)
     fr_graph_free(g);
     fr_graph_builder_free(b);
 }
-END_TEST
 
-START_TEST(a_shape_that_does_not_fit_is_reported_by_the_check)
+TEST(a_shape_that_does_not_fit_is_reported_by_the_check)
 {
     struct fr_graph *g = load("lenet", FR_FP32), copy = *g;
     struct fr_op ops[200];
@@ -285,22 +277,12 @@ START_TEST(a_shape_that_does_not_fit_is_reported_by_the_check)
     ck_assert_uint_eq(fr_graph_check(&copy, NULL, NULL), 2);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, every_op_of_the_zoo_has_the_shape_of_its_kind, 0, N_MODELS);
-    tcase_add_test(t, convolutions_keep_filters_strides_and_paddings_of_both_sides);
-    tcase_add_test(t, fused_attention_keeps_its_key_value_heads);
-    tcase_add_test(t, a_weight_gradient_of_all_steps_has_the_rows_of_all_steps);
-    tcase_add_test(t, gradients_of_both_operands_say_whose_they_are);
-    tcase_add_loop_test(t, unsound_shapes_are_refused_with_a_reason, 0,
-                        sizeof(cases) / sizeof(cases[0]));
-    tcase_add_test(t, the_builder_refuses_an_unsound_shape_and_an_edge_with_bytes_but_no_tensor);
-    tcase_add_test(t, a_tie_stays_beside_a_dependency_of_the_same_ops);
-    tcase_add_test(t, a_shape_that_does_not_fit_is_reported_by_the_check);
+    add_tests(t);
     return run_case(t, "workloads/shapes");
 }

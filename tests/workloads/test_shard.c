@@ -28,7 +28,7 @@ static void assert_close(double a, double b)
 
 /* ---- one layer ---- */
 
-START_TEST(a_layer_takes_8_units_10_with_split_sequences_and_8_where_gathered_inputs_stay)
+TEST(a_layer_takes_8_units_10_with_split_sequences_and_8_where_gathered_inputs_stay)
 {
     static const struct {
         struct shard_mesh mesh;
@@ -60,9 +60,8 @@ START_TEST(a_layer_takes_8_units_10_with_split_sequences_and_8_where_gathered_in
         fr_graph_free(g);
     }
 }
-END_TEST
 
-START_TEST(a_layer_without_split_sequences_has_four_all_reduces)
+TEST(a_layer_without_split_sequences_has_four_all_reduces)
 {
     const struct shard_mesh mesh = {.tp = 2};
     struct fr_graph *g = shard_load(LLAMA, BATCH);
@@ -84,11 +83,10 @@ START_TEST(a_layer_without_split_sequences_has_four_all_reduces)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Sequence parallelism: an all-gather in front of each block and a reduce-scatter behind it;
  * backward an all-gather of the gradient, another of the input, a reduce-scatter. */
-START_TEST(split_sequences_are_gathered_and_scattered_around_each_block)
+TEST(split_sequences_are_gathered_and_scattered_around_each_block)
 {
     const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
     struct fr_graph *g = shard_load(GPT, BATCH);
@@ -107,7 +105,6 @@ START_TEST(split_sequences_are_gathered_and_scattered_around_each_block)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Edges into op o from ops of that kind; only those that carry nothing if is_order. */
 static size_t n_edges_from(const struct fr_graph *g, uint32_t o, enum fr_op_kind kind,
@@ -123,7 +120,7 @@ static size_t n_edges_from(const struct fr_graph *g, uint32_t o, enum fr_op_kind
     return n;
 }
 
-START_TEST(an_input_is_gathered_again_once_the_gradient_of_the_output_is_there)
+TEST(an_input_is_gathered_again_once_the_gradient_of_the_output_is_there)
 {
     const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
     struct fr_graph *g = shard_load(GPT, BATCH);
@@ -142,11 +139,10 @@ START_TEST(an_input_is_gathered_again_once_the_gradient_of_the_output_is_there)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* So that a pipeline's stages exchange parts: what is gathered belongs to who reads it, a sum to
  * who writes its terms. */
-START_TEST(a_message_belongs_to_the_layer_that_needs_it)
+TEST(a_message_belongs_to_the_layer_that_needs_it)
 {
     const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
     struct fr_graph *g = shard_load(LLAMA, BATCH);
@@ -166,10 +162,9 @@ START_TEST(a_message_belongs_to_the_layer_that_needs_it)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Norm last: the residual's gradient comes first and is whole, the three products' are partial. */
-START_TEST(partial_gradients_are_added_before_the_residuals)
+TEST(partial_gradients_are_added_before_the_residuals)
 {
     const struct shard_mesh mesh = {.tp = 2};
     struct fr_graph *g = shard_load(BERT, BATCH);
@@ -187,11 +182,10 @@ START_TEST(partial_gradients_are_added_before_the_residuals)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* GPT-3 175B with t = 4, p = 8, one sample of 2048 a micro-batch, 64 of them, in 16 bits: 12 layers
  * of 10 units, 3/4 of X each, are 289.9 GB. */
-START_TEST(gpt3_sends_as_much_over_four_ranks_as_was_worked_out)
+TEST(gpt3_sends_as_much_over_four_ranks_as_was_worked_out)
 {
     const struct shard_mesh mesh = {.tp = 4, .has_sequence_parallel = true};
     const struct fr_workload_options opt = {.batch = 1, .dtype = FR_BF16};
@@ -210,11 +204,10 @@ START_TEST(gpt3_sends_as_much_over_four_ranks_as_was_worked_out)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- embedding, head and loss ---- */
 
-START_TEST(embedding_head_and_loss_are_split_by_the_vocabulary)
+TEST(embedding_head_and_loss_are_split_by_the_vocabulary)
 {
     const struct shard_mesh plain = {.tp = 2}, split = {.tp = 2, .has_sequence_parallel = true};
     struct fr_graph *g = shard_load(LLAMA, BATCH);
@@ -246,11 +239,10 @@ START_TEST(embedding_head_and_loss_are_split_by_the_vocabulary)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* large-models 9.3: t = 2, tied weights, L layers: 4 L gathers and scatters forward, 6 L backward,
  * embedding 1 and 1, head 1 and 2, loss 3. */
-START_TEST(a_step_has_no_messages_but_those_of_its_parts)
+TEST(a_step_has_no_messages_but_those_of_its_parts)
 {
     const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
     struct fr_graph *g = shard_load(GPT, BATCH);
@@ -267,9 +259,8 @@ START_TEST(a_step_has_no_messages_but_those_of_its_parts)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_vocabulary_that_does_not_divide_takes_the_largest_part)
+TEST(a_vocabulary_that_does_not_divide_takes_the_largest_part)
 {
     const struct shard_mesh mesh = {.tp = 4};
     struct fr_graph *g =
@@ -284,9 +275,8 @@ START_TEST(a_vocabulary_that_does_not_divide_takes_the_largest_part)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(without_a_split_vocabulary_embedding_and_head_are_whole)
+TEST(without_a_split_vocabulary_embedding_and_head_are_whole)
 {
     const struct shard_mesh mesh = {.tp = 2, .has_whole_vocabulary = true};
     struct fr_graph *g = shard_load(GPT, BATCH);
@@ -299,7 +289,6 @@ START_TEST(without_a_split_vocabulary_embedding_and_head_are_whole)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- gradients that are sums ---- */
 
@@ -313,7 +302,7 @@ static bool is_divided(const struct fr__sharded *s, const char *name, unsigned a
     return s->divided[shard_find(s->graph, name)] >> axis & 1;
 }
 
-START_TEST(what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradients)
+TEST(what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradients)
 {
     const struct shard_mesh tp = {.tp = 2}, sp = {.tp = 2, .has_sequence_parallel = true},
                             cp = {.cp = 2};
@@ -347,7 +336,6 @@ START_TEST(what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradient
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Bytes of layer 1's parameters that have partial gradients. */
 static uint64_t partial_bytes(const char *spec)
@@ -367,15 +355,14 @@ static uint64_t partial_bytes(const char *spec)
 }
 
 /* Two norms of two parameters a column and two biases; two norms of one. */
-START_TEST(a_layer_sums_6_or_2_numbers_a_column_once_a_step)
+TEST(a_layer_sums_6_or_2_numbers_a_column_once_a_step)
 {
     ck_assert_uint_eq(partial_bytes(GPT), 6 * HIDDEN * 4);
     ck_assert_uint_eq(partial_bytes(LLAMA), 2 * HIDDEN * 4);
 }
-END_TEST
 
 /* Two heads of keys and values on eight ranks: four ranks hold each, and sum its gradient. */
-START_TEST(heads_of_keys_and_values_fewer_than_ranks_are_held_by_several)
+TEST(heads_of_keys_and_values_fewer_than_ranks_are_held_by_several)
 {
     const struct shard_mesh mesh = {.tp = 8};
     struct fr_graph *g =
@@ -399,7 +386,6 @@ START_TEST(heads_of_keys_and_values_fewer_than_ranks_are_held_by_several)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- graphs of others ---- */
 
@@ -431,7 +417,7 @@ static struct fr_graph *with_odd_gradient(const struct fr_graph *g, const char *
     return out;
 }
 
-START_TEST(a_gradient_like_no_input_keeps_its_op_whole)
+TEST(a_gradient_like_no_input_keeps_its_op_whole)
 {
     const struct shard_mesh one = {.tp = 1}, two = {.tp = 2};
     struct fr_graph *g = shard_load(GPT, BATCH);
@@ -447,7 +433,6 @@ START_TEST(a_gradient_like_no_input_keeps_its_op_whole)
     fr_graph_free(odd);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -481,7 +466,7 @@ static double kept_by_a_layer(const struct shard_mesh *mesh)
 /* V. Korthikanti et al., MLSys 2023, table 2, bytes over s b h, with a heads: without parallelism
  * 34 + 5 a s / h; tensor-parallel 10 + 24 / t + 5 a s / (h t); with sequence parallelism all of it
  * over t. They leave out the norms' statistics, 1/16 of a number here. */
-START_TEST(a_layer_keeps_what_korthikanti_says)
+TEST(a_layer_keeps_what_korthikanti_says)
 {
     const struct shard_mesh one = {.tp = 1}, tp = {.tp = 8},
                             sp = {.tp = 8, .has_sequence_parallel = true};
@@ -490,13 +475,12 @@ START_TEST(a_layer_keeps_what_korthikanti_says)
     ck_assert_double_eq_tol(kept_by_a_layer(&tp), 10 + 24.0 / 8 + 80.0 / 8, 0.07);
     ck_assert_double_eq_tol(kept_by_a_layer(&sp), (34 + 80) / 8.0, 0.01);
 }
-END_TEST
 
 /* ---- recomputation ---- */
 
 /* Full recomputation repeats the forward messages of a layer: four units more. What the forward
  * pass gathered is not kept, and what the copies gather is not kept for the gradients either. */
-START_TEST(a_layer_that_runs_again_takes_four_units_more)
+TEST(a_layer_that_runs_again_takes_four_units_more)
 {
     const struct shard_mesh plain = {.tp = 2}, split = {.tp = 2, .has_sequence_parallel = true};
     struct fr_graph *g = shard_load(GPT, BATCH), *twice = shard_run_again(g);
@@ -517,11 +501,10 @@ START_TEST(a_layer_that_runs_again_takes_four_units_more)
     fr_graph_free(twice);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- mixed precision ---- */
 
-START_TEST(casts_of_weights_are_split_as_their_products)
+TEST(casts_of_weights_are_split_as_their_products)
 {
     const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
     const struct fr_workload_options opt = {.batch = BATCH, .dtype = FR_AMP};
@@ -544,30 +527,11 @@ START_TEST(casts_of_weights_are_split_as_their_products)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("shard");
 
-    tcase_add_test(c,
-                   a_layer_takes_8_units_10_with_split_sequences_and_8_where_gathered_inputs_stay);
-    tcase_add_test(c, a_layer_without_split_sequences_has_four_all_reduces);
-    tcase_add_test(c, split_sequences_are_gathered_and_scattered_around_each_block);
-    tcase_add_test(c, an_input_is_gathered_again_once_the_gradient_of_the_output_is_there);
-    tcase_add_test(c, a_message_belongs_to_the_layer_that_needs_it);
-    tcase_add_test(c, partial_gradients_are_added_before_the_residuals);
-    tcase_add_test(c, gpt3_sends_as_much_over_four_ranks_as_was_worked_out);
-    tcase_add_test(c, embedding_head_and_loss_are_split_by_the_vocabulary);
-    tcase_add_test(c, a_step_has_no_messages_but_those_of_its_parts);
-    tcase_add_test(c, a_vocabulary_that_does_not_divide_takes_the_largest_part);
-    tcase_add_test(c, without_a_split_vocabulary_embedding_and_head_are_whole);
-    tcase_add_test(c, what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradients);
-    tcase_add_test(c, a_layer_sums_6_or_2_numbers_a_column_once_a_step);
-    tcase_add_test(c, heads_of_keys_and_values_fewer_than_ranks_are_held_by_several);
-    tcase_add_test(c, a_gradient_like_no_input_keeps_its_op_whole);
-    tcase_add_test(c, a_layer_keeps_what_korthikanti_says);
-    tcase_add_test(c, a_layer_that_runs_again_takes_four_units_more);
-    tcase_add_test(c, casts_of_weights_are_split_as_their_products);
+    add_tests(c);
     return run_case(c, "workloads/shard");
 }

@@ -27,7 +27,7 @@ static void assert_close(double a, double b)
 
 /* Keys and values are gathered, again for the backward pass, and their gradients scattered. Bytes
  * of each: batch * sequence * width of keys and values * 4, for both. */
-START_TEST(context_parallelism_moves_keys_and_values_three_times)
+TEST(context_parallelism_moves_keys_and_values_three_times)
 {
     static const struct {
         const char *spec;
@@ -54,9 +54,8 @@ START_TEST(context_parallelism_moves_keys_and_values_three_times)
             fr_graph_free(g);
         }
 }
-END_TEST
 
-START_TEST(each_rank_does_its_share_of_causal_attention)
+TEST(each_rank_does_its_share_of_causal_attention)
 {
     const struct shard_mesh mesh = {.cp = 4};
     struct fr_graph *g = shard_load(LLAMA, BATCH);
@@ -74,10 +73,9 @@ START_TEST(each_rank_does_its_share_of_causal_attention)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Both axes at once: a rank's messages over one have the sizes of its part over the other. */
-START_TEST(messages_over_one_axis_shrink_with_the_other)
+TEST(messages_over_one_axis_shrink_with_the_other)
 {
     const struct shard_mesh mesh = {.tp = 2, .cp = 2, .has_sequence_parallel = true};
     struct fr_graph *g = shard_load(LLAMA, BATCH);
@@ -91,11 +89,10 @@ START_TEST(messages_over_one_axis_shrink_with_the_other)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- shapes ---- */
 
-START_TEST(a_shape_is_divided_by_the_loop_of_its_op)
+TEST(a_shape_is_divided_by_the_loop_of_its_op)
 {
     struct fr_shape s = {.of = FR_SHAPE_PRODUCT,
                          .product = {.batch = 1, .rows = 12, .columns = 10, .depth = 8}};
@@ -134,15 +131,11 @@ START_TEST(a_shape_is_divided_by_the_loop_of_its_op)
     ck_assert_uint_eq(s.conv.out_channels, 2);
     ck_assert_uint_eq(s.conv.images, 4);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("shard_context");
 
-    tcase_add_test(c, context_parallelism_moves_keys_and_values_three_times);
-    tcase_add_test(c, each_rank_does_its_share_of_causal_attention);
-    tcase_add_test(c, messages_over_one_axis_shrink_with_the_other);
-    tcase_add_test(c, a_shape_is_divided_by_the_loop_of_its_op);
+    add_tests(c);
     return run_case(c, "workloads/shard_context");
 }

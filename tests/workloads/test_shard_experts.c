@@ -39,7 +39,7 @@ static void assert_close(double a, double b)
     ck_assert_double_eq_tol(a, b, 1e-9 * (b > 1 ? b : 1));
 }
 
-START_TEST(a_layer_has_four_all_to_alls_of_tokens_and_two_of_their_weights)
+TEST(a_layer_has_four_all_to_alls_of_tokens_and_two_of_their_weights)
 {
     for (uint32_t ep = 2; ep <= 4; ep *= 2)
         for (uint32_t etp = 1; etp <= 2; etp++) {
@@ -63,9 +63,8 @@ START_TEST(a_layer_has_four_all_to_alls_of_tokens_and_two_of_their_weights)
             fr_graph_free(g);
         }
 }
-END_TEST
 
-START_TEST(an_expert_works_on_the_rows_of_all_ranks_that_send_to_it)
+TEST(an_expert_works_on_the_rows_of_all_ranks_that_send_to_it)
 {
     for (uint32_t ep = 2; ep <= 4; ep *= 2)
         for (uint32_t etp = 1; etp <= 2; etp++) {
@@ -89,10 +88,9 @@ START_TEST(an_expert_works_on_the_rows_of_all_ranks_that_send_to_it)
             fr_graph_free(g);
         }
 }
-END_TEST
 
 /* Ranks that share experts gather their rows and scatter the sums, forward and backward. */
-START_TEST(ranks_that_share_an_expert_gather_and_scatter_its_rows)
+TEST(ranks_that_share_an_expert_gather_and_scatter_its_rows)
 {
     struct fr_graph *g = shard_load("mixtral:" SIZES, BATCH);
     const struct shard_mesh mesh = mesh_of(2, 2, 0, 1);
@@ -113,7 +111,6 @@ START_TEST(ranks_that_share_an_expert_gather_and_scatter_its_rows)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 static double flops_of_experts(const struct fr_graph *g)
 {
@@ -128,7 +125,7 @@ static double flops_of_experts(const struct fr_graph *g)
 
 /* Every rank's products, over all ranks of the mesh, are the whole model's. A coordinate of ep
  * stands for as many ranks as the mesh has over ep. */
-START_TEST(the_parts_of_all_experts_make_the_whole)
+TEST(the_parts_of_all_experts_make_the_whole)
 {
     struct fr_graph *g = shard_load(
         "mixtral:layers=1,hidden=64,ffn=128,heads=4,kv_heads=4,seq=64,vocab=128,experts=8", BATCH);
@@ -159,10 +156,9 @@ START_TEST(the_parts_of_all_experts_make_the_whole)
             }
     fr_graph_free(g);
 }
-END_TEST
 
 /* The first of four groups gets twice the mean, so the others two thirds of it each. */
-START_TEST(a_skew_gives_the_first_group_more_rows_and_the_others_less)
+TEST(a_skew_gives_the_first_group_more_rows_and_the_others_less)
 {
     static const double rows[] = {2, 2.0 / 3, 2.0 / 3, 2.0 / 3};
     struct fr_graph *g = shard_load("mixtral:" SIZES, BATCH);
@@ -186,10 +182,9 @@ START_TEST(a_skew_gives_the_first_group_more_rows_and_the_others_less)
     }
     fr_graph_free(g);
 }
-END_TEST
 
 /* A graph that is skewed itself, and the same one balanced. */
-START_TEST(rows_are_the_graphs_own_unless_balanced)
+TEST(rows_are_the_graphs_own_unless_balanced)
 {
     struct fr_graph *g = shard_load("mixtral:" SIZES ",skew=100", BATCH);
     struct shard_mesh mesh = mesh_of(4, 1, 0, 1);
@@ -208,9 +203,8 @@ START_TEST(rows_are_the_graphs_own_unless_balanced)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(parameters_of_experts_say_so)
+TEST(parameters_of_experts_say_so)
 {
     struct fr_graph *g = shard_load("mixtral:" SIZES, BATCH);
     const struct shard_mesh mesh = mesh_of(2, 2, 0, 1);
@@ -225,10 +219,9 @@ START_TEST(parameters_of_experts_say_so)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* The whole layer runs again, its two all-to-alls of tokens too. */
-START_TEST(a_layer_that_runs_again_has_six_all_to_alls_of_tokens)
+TEST(a_layer_that_runs_again_has_six_all_to_alls_of_tokens)
 {
     struct fr_graph *g = shard_load("mixtral:" SIZES, BATCH), *twice = shard_run_again(g);
     const struct shard_mesh mesh = mesh_of(2, 1, 1, 1);
@@ -246,9 +239,8 @@ START_TEST(a_layer_that_runs_again_has_six_all_to_alls_of_tokens)
     fr_graph_free(twice);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(what_experts_cannot_do_is_refused)
+TEST(what_experts_cannot_do_is_refused)
 {
     static const struct {
         const char *spec;
@@ -280,10 +272,9 @@ START_TEST(what_experts_cannot_do_is_refused)
         fr_graph_free(g);
     }
 }
-END_TEST
 
 /* Two experts whose outputs meet in a sum. */
-START_TEST(experts_that_meet_in_a_sum_are_not_torn_apart)
+TEST(experts_that_meet_in_a_sum_are_not_torn_apart)
 {
     const struct fr_graph info = {
         .name = "sum", .batch = 8, .seq_len = 4, .dtype = FR_FP32, .param_elem_bytes = 4};
@@ -333,21 +324,11 @@ START_TEST(experts_that_meet_in_a_sum_are_not_torn_apart)
     fr_graph_free(forward);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("shard_experts");
 
-    tcase_add_test(c, a_layer_has_four_all_to_alls_of_tokens_and_two_of_their_weights);
-    tcase_add_test(c, an_expert_works_on_the_rows_of_all_ranks_that_send_to_it);
-    tcase_add_test(c, ranks_that_share_an_expert_gather_and_scatter_its_rows);
-    tcase_add_test(c, the_parts_of_all_experts_make_the_whole);
-    tcase_add_test(c, a_skew_gives_the_first_group_more_rows_and_the_others_less);
-    tcase_add_test(c, rows_are_the_graphs_own_unless_balanced);
-    tcase_add_test(c, parameters_of_experts_say_so);
-    tcase_add_test(c, a_layer_that_runs_again_has_six_all_to_alls_of_tokens);
-    tcase_add_test(c, experts_that_meet_in_a_sum_are_not_torn_apart);
-    tcase_add_test(c, what_experts_cannot_do_is_refused);
+    add_tests(c);
     return run_case(c, "workloads/shard_experts");
 }

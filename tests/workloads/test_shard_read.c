@@ -34,7 +34,7 @@ static void forget(struct layout *l)
     free(l->split[1]);
 }
 
-START_TEST(a_line_names_ops_and_where_their_outputs_are)
+TEST(a_line_names_ops_and_where_their_outputs_are)
 {
     static const struct {
         const char *op;
@@ -63,9 +63,8 @@ START_TEST(a_line_names_ops_and_where_their_outputs_are)
     forget(&l);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(a_wrong_line_is_refused_at_its_place)
+TEST(a_wrong_line_is_refused_at_its_place)
 {
     static const struct {
         const char *line, *message;
@@ -106,7 +105,6 @@ START_TEST(a_wrong_line_is_refused_at_its_place)
     }
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- the examples ---- */
 
@@ -131,7 +129,7 @@ static void shard_by_file(struct fr__sharded *s, const struct fr_graph *g, const
 
 /* N. Shazeer et al., Mesh-TensorFlow, NeurIPS 2018, section 5: heads, the feed-forward layer and
  * the vocabulary. The same messages as Megatron-LM's layout. */
-START_TEST(mesh_tensorflows_transformer_is_megatrons)
+TEST(mesh_tensorflows_transformer_is_megatrons)
 {
     const struct shard_mesh mesh = {.tp = 4};
     struct fr_graph *g =
@@ -149,12 +147,11 @@ START_TEST(mesh_tensorflows_transformer_is_megatrons)
     fr__sharded_free(&megatron);
     fr_graph_free(g);
 }
-END_TEST
 
 /* A. Krizhevsky, 2014: convolutions by samples, fully connected layers by neurons. All ranks'
  * samples are gathered in front of the first of those, 9216 numbers each, and the sums of their
  * gradients scattered; the 4096 numbers between the second and third are summed. */
-START_TEST(one_weird_trick_gathers_samples_in_front_of_the_fully_connected_layers)
+TEST(one_weird_trick_gathers_samples_in_front_of_the_fully_connected_layers)
 {
     enum { IMAGES = 32, FEATURES = 9216, WIDTH = 4096 };
     struct fr_graph *g = shard_load("alexnet", IMAGES);
@@ -181,7 +178,6 @@ START_TEST(one_weird_trick_gathers_samples_in_front_of_the_fully_connected_layer
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* ---- layouts in a line or two ---- */
 
@@ -202,7 +198,7 @@ static void shard_by_text(struct fr__sharded *s, const struct fr_graph *g, const
 
 /* Data parallelism as a layout: the first op by samples, and all follow. Nothing is sent but the
  * loss, where a sum of losses reads it, and every gradient is partial. */
-START_TEST(what_is_split_by_samples_stays_so_to_the_end)
+TEST(what_is_split_by_samples_stays_so_to_the_end)
 {
     static const char *const cases[][2] = {
         {"alexnet", "op,axis,placement\nconv1,tp,samples\n"},
@@ -238,11 +234,10 @@ START_TEST(what_is_split_by_samples_stays_so_to_the_end)
         fr_graph_free(g);
     }
 }
-END_TEST
 
 /* By channels that are written, then by channels that are read: one sum forward, and one backward
  * of the images that the first reads, if they have a gradient. */
-START_TEST(two_convolutions_by_channels_sum_once)
+TEST(two_convolutions_by_channels_sum_once)
 {
     enum { IMAGES = 8, SIDE = 27, CHANNELS = 192 };
     struct fr_graph *g = shard_load("alexnet", IMAGES);
@@ -263,12 +258,11 @@ START_TEST(two_convolutions_by_channels_sum_once)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 /* A layer norm needs all columns, so those of a product in front of it are gathered, and again for
  * the norm's gradient. That is whole on every rank, and each takes its part of it without a
  * message. */
-START_TEST(columns_in_front_of_a_norm_are_gathered)
+TEST(columns_in_front_of_a_norm_are_gathered)
 {
     struct fr_graph *g = shard_load("bert:layers=1,hidden=64,heads=8,seq=16,vocab=320,head=mlm", 4);
     struct fr__sharded s;
@@ -287,18 +281,11 @@ START_TEST(columns_in_front_of_a_norm_are_gathered)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("shard_read");
 
-    tcase_add_test(c, a_line_names_ops_and_where_their_outputs_are);
-    tcase_add_test(c, a_wrong_line_is_refused_at_its_place);
-    tcase_add_test(c, mesh_tensorflows_transformer_is_megatrons);
-    tcase_add_test(c, one_weird_trick_gathers_samples_in_front_of_the_fully_connected_layers);
-    tcase_add_test(c, what_is_split_by_samples_stays_so_to_the_end);
-    tcase_add_test(c, two_convolutions_by_channels_sum_once);
-    tcase_add_test(c, columns_in_front_of_a_norm_are_gathered);
+    add_tests(c);
     return run_case(c, "workloads/shard_read");
 }

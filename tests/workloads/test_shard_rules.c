@@ -549,7 +549,7 @@ static void check_linear(struct file *f, const struct rule_case *c, const struct
                   c->theirs);
 }
 
-START_TEST(the_table_allows_what_was_found_legal_and_nothing_else)
+TEST(the_table_allows_what_was_found_legal_and_nothing_else)
 {
     struct file *f = load();
     size_t n_seen = 0;
@@ -570,12 +570,11 @@ START_TEST(the_table_allows_what_was_found_legal_and_nothing_else)
     ck_assert(!f || n_seen > 80);
     free(f);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("shard_rules");
 
-    tcase_add_test(c, the_table_allows_what_was_found_legal_and_nothing_else);
+    add_tests(c);
     return run_case(c, "workloads/shard_rules");
 }

@@ -149,7 +149,7 @@ static void count(void *user, const char *line)
     ++*(size_t *)user;
 }
 
-START_TEST(the_parts_of_all_ranks_make_the_whole)
+TEST(the_parts_of_all_ranks_make_the_whole)
 {
     size_t n_split = 0, n_refused = 0;
     const char *name;
@@ -180,10 +180,9 @@ START_TEST(the_parts_of_all_ranks_make_the_whole)
     printf("%zu splits, %zu refused\n", n_split, n_refused);
     ck_assert_uint_gt(n_split, 8 * n_refused);
 }
-END_TEST
 
 /* Heads that ranks cannot share alike, and nothing else, stand in the way of these. */
-START_TEST(what_does_not_divide_is_refused_with_the_sizes_that_would)
+TEST(what_does_not_divide_is_refused_with_the_sizes_that_would)
 {
     static const struct {
         const char *spec;
@@ -222,7 +221,6 @@ START_TEST(what_does_not_divide_is_refused_with_the_sizes_that_would)
         fr_graph_free(g);
     }
 }
-END_TEST
 
 /* ---- a mesh of one rank ---- */
 
@@ -249,7 +247,7 @@ static void compare_ops(const struct fr_graph *g, const struct fr_graph *n)
     }
 }
 
-START_TEST(one_rank_has_the_graph_as_it_was)
+TEST(one_rank_has_the_graph_as_it_was)
 {
     const struct shard_mesh one = {.tp = 1, .cp = 1, .has_sequence_parallel = true};
     const char *name;
@@ -280,11 +278,10 @@ START_TEST(one_rank_has_the_graph_as_it_was)
         fr_graph_free(g);
     }
 }
-END_TEST
 
 /* Of alexnet's layers a rank sums the outputs of some and not of others, so that they are alike no
  * more. Its five convolutions and three products are the units that they are of the model. */
-START_TEST(the_units_of_a_rank_are_those_of_the_model)
+TEST(the_units_of_a_rank_are_those_of_the_model)
 {
     struct fr_graph *g = shard_load("alexnet", 8);
     struct fr__units model, rank, alone;
@@ -317,16 +314,12 @@ START_TEST(the_units_of_a_rank_are_those_of_the_model)
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("shard_zoo");
 
     tcase_set_timeout(c, 120);
-    tcase_add_test(c, the_parts_of_all_ranks_make_the_whole);
-    tcase_add_test(c, what_does_not_divide_is_refused_with_the_sizes_that_would);
-    tcase_add_test(c, one_rank_has_the_graph_as_it_was);
-    tcase_add_test(c, the_units_of_a_rank_are_those_of_the_model);
+    add_tests(c);
     return run_case(c, "workloads/shard_zoo");
 }

@@ -53,7 +53,7 @@ static double time_of(const struct fr_graph *g, const char *name)
     return -1;
 }
 
-START_TEST(a_standard_task_graph_has_its_times_and_no_messages)
+TEST(a_standard_task_graph_has_its_times_and_no_messages)
 {
     struct fr_graph *g = load(fr__stg_load_text, "2\n0 0 0\n1 4 1 0\n2 7 2 0 1\n3 0 1 2\n# x\n");
 
@@ -64,7 +64,6 @@ START_TEST(a_standard_task_graph_has_its_times_and_no_messages)
     ck_assert_double_eq(bytes(g, "n0", "n3"), -1);
     fr_graph_free(g);
 }
-END_TEST
 
 static const char workflow_15[] =
     "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": {\"tasks\": ["
@@ -86,7 +85,7 @@ static const char dax[] =
     "<uses name='f' link='input' size='100'/><uses name='h' link='input' size='9'/></job>"
     "<child ref='b'><parent ref='a'/></child></adag>";
 
-START_TEST(workflows_move_the_files_that_one_writes_and_the_other_reads)
+TEST(workflows_move_the_files_that_one_writes_and_the_other_reads)
 {
     static const struct {
         load_fn fn;
@@ -108,9 +107,8 @@ START_TEST(workflows_move_the_files_that_one_writes_and_the_other_reads)
         fr_graph_free(g);
     }
 }
-END_TEST
 
-START_TEST(wrong_files_are_refused_with_their_line)
+TEST(wrong_files_are_refused_with_their_line)
 {
     static const struct {
         load_fn fn;
@@ -151,7 +149,6 @@ START_TEST(wrong_files_are_refused_with_their_line)
         ck_assert_msg(err.line == cases[i].line, "%zu: line %u", i, err.line);
     }
 }
-END_TEST
 
 /* ---- random graphs ---- */
 
@@ -176,7 +173,7 @@ static struct fr_graph *drawn(const char *spec)
     return g;
 }
 
-START_TEST(random_graphs_read_back_and_depend_on_nothing_but_their_spec)
+TEST(random_graphs_read_back_and_depend_on_nothing_but_their_spec)
 {
     static const char *const specs[] = {
         "layered",         "fork-join:tasks=50,width=4", "erdos-renyi:tasks=60,density=0.1",
@@ -196,9 +193,8 @@ START_TEST(random_graphs_read_back_and_depend_on_nothing_but_their_spec)
         free(c);
     }
 }
-END_TEST
 
-START_TEST(random_graphs_have_the_shape_that_is_asked_for)
+TEST(random_graphs_have_the_shape_that_is_asked_for)
 {
     struct fr_graph *g = drawn("fork-join:tasks=11,width=4"); /* 1, 4, 1, 4, 1 */
     double messages_s = 0, times_s = 0;
@@ -217,9 +213,8 @@ START_TEST(random_graphs_have_the_shape_that_is_asked_for)
     ck_assert(fabs(messages_s - 2) < 5 * 2 * 0.577 / sqrt(4975));
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(what_is_misspelt_in_a_spec_is_refused_with_a_suggestion)
+TEST(what_is_misspelt_in_a_spec_is_refused_with_a_suggestion)
 {
     static const char *const cases[][2] = {{"layerd", "layered"},
                                            {"layered:taks=3", "did you mean 'tasks'"},
@@ -236,17 +231,11 @@ START_TEST(what_is_misspelt_in_a_spec_is_refused_with_a_suggestion)
         ck_assert_msg(strstr(err.text, cases[i][1]) != NULL, "%s: %s", cases[i][0], err.text);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("task_imports");
 
-    tcase_add_test(tc, a_standard_task_graph_has_its_times_and_no_messages);
-    tcase_add_test(tc, workflows_move_the_files_that_one_writes_and_the_other_reads);
-    tcase_add_test(tc, wrong_files_are_refused_with_their_line);
-    tcase_add_test(tc, random_graphs_read_back_and_depend_on_nothing_but_their_spec);
-    tcase_add_test(tc, random_graphs_have_the_shape_that_is_asked_for);
-    tcase_add_test(tc, what_is_misspelt_in_a_spec_is_refused_with_a_suggestion);
+    add_tests(tc);
     return run_case(tc, "workloads/task_imports");
 }

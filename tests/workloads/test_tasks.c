@@ -47,7 +47,7 @@ static const struct fr_edge *edge(const struct fr_graph *g, const char *src, con
 }
 
 /* Out of order, with units, names with a colon, and bytes that differ by reader. */
-START_TEST(tasks_come_with_times_and_what_moves)
+TEST(tasks_come_with_times_and_what_moves)
 {
     struct fr_graph *g = load_text("after,task,time,time:fast\n"
                                    "\"a:1MB b:7\",c,3,\n"
@@ -73,9 +73,8 @@ START_TEST(tasks_come_with_times_and_what_moves)
     ck_assert_uint_eq(g->n_tensors, 1);
     fr_graph_free(g);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_named_with_its_place)
+TEST(what_is_wrong_is_named_with_its_place)
 {
     static const struct {
         const char *text, *message;
@@ -111,9 +110,8 @@ START_TEST(what_is_wrong_is_named_with_its_place)
         ck_assert_str_eq(fr_error_string(&err, line, sizeof(line)), cases[i].message);
     }
 }
-END_TEST
 
-START_TEST(the_importer_knows_its_files)
+TEST(the_importer_knows_its_files)
 {
     static const char *const yes[] = {"task,time\n", "\xef\xbb\xbftask\r\n", "after,\"task\",time",
                                       "\n\ntime,task,after\n"};
@@ -124,14 +122,11 @@ START_TEST(the_importer_knows_its_files)
         ck_assert(!fr__importer_tasks.recognises(no[i], strlen(no[i])));
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("tasks");
 
-    tcase_add_test(tc, tasks_come_with_times_and_what_moves);
-    tcase_add_test(tc, what_is_wrong_is_named_with_its_place);
-    tcase_add_test(tc, the_importer_knows_its_files);
+    add_tests(tc);
     return run_case(tc, "workloads/tasks");
 }

@@ -89,7 +89,7 @@ END_TEST
 
 /* Of a GPT layer h wide, the four products have 3 h^2 to 4 h^2 parameters, the norms and what else
  * is small far fewer than 100 000. */
-START_TEST(modules_of_a_layer_are_its_products_and_what_follows_them)
+TEST(modules_of_a_layer_are_its_products_and_what_follows_them)
 {
     struct fr_graph *g = load("gpt2-small");
     struct fr__units u = find(g), m;
@@ -120,7 +120,6 @@ START_TEST(modules_of_a_layer_are_its_products_and_what_follows_them)
     fr__units_free(&u);
     fr_graph_free(g);
 }
-END_TEST
 
 /* A chain of matrix products; their sizes are the letters of `widths`, their layers are named
  * `names`, by spaces. */
@@ -178,14 +177,13 @@ static const char *units_of(const char *widths, const char *names)
     return text;
 }
 
-START_TEST(layers_named_alike_up_to_a_number_are_a_block)
+TEST(layers_named_alike_up_to_a_number_are_a_block)
 {
     ck_assert_str_eq(units_of("aabcbcd", "in in.2 h.0.a h.0.b h.1.a h.1.b out"),
                      "h.0:2+2 h.1:4+2 root 0 1 6");
 }
-END_TEST
 
-START_TEST(the_first_number_counts_under_which_two_blocks_are_equal)
+TEST(the_first_number_counts_under_which_two_blocks_are_equal)
 {
     /* stage1 and stage2 differ, their blocks do not */
     ck_assert_str_eq(units_of("bbbbb", "stage1.0 stage1.1 stage2.0 stage2.1 stage2.2"),
@@ -194,15 +192,13 @@ START_TEST(the_first_number_counts_under_which_two_blocks_are_equal)
     ck_assert_str_eq(units_of("bcbc", "stage1.0 stage1.1 stage2.0 stage2.1"),
                      "stage1:0+2 stage2:2+2 root");
 }
-END_TEST
 
-START_TEST(blocks_of_the_same_kinds_of_ops_are_units_where_none_are_equal)
+TEST(blocks_of_the_same_kinds_of_ops_are_units_where_none_are_equal)
 {
     ck_assert_str_eq(units_of("abcd", "in conv1 conv2 out"), "conv1:1+1 conv2:2+1 root 0 3");
 }
-END_TEST
 
-START_TEST(without_numbers_the_longest_run_of_equal_blocks_are_the_units)
+TEST(without_numbers_the_longest_run_of_equal_blocks_are_the_units)
 {
     ck_assert_str_eq(units_of("abcbcbcd", "in p q r s t u out"), "p:1+2 r:3+2 t:5+2 root 0 7");
     /* two equal layers are shorter than three pairs */
@@ -210,14 +206,12 @@ START_TEST(without_numbers_the_longest_run_of_equal_blocks_are_the_units)
     ck_assert_str_eq(units_of("abcd", "i j k l"), "root 0 1 2 3");
     ck_assert_str_eq(units_of("a", "i"), "root 0");
 }
-END_TEST
 
-START_TEST(a_block_without_parameters_is_no_unit)
+TEST(a_block_without_parameters_is_no_unit)
 {
     ck_assert_str_eq(units_of("azaz", "conv1 pool1 conv2 pool2"), "conv1:0+1 conv2:2+1 root 1 3");
     ck_assert_str_eq(units_of("zz", "i j"), "root 0 1");
 }
-END_TEST
 
 int main(void)
 {
@@ -227,11 +221,6 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, units_of_zoo_models_are_their_repeated_blocks, 0, n);
     tcase_add_loop_test(tc, units_and_root_hold_all_layers_and_parameters, 0, n);
-    tcase_add_test(tc, modules_of_a_layer_are_its_products_and_what_follows_them);
-    tcase_add_test(tc, layers_named_alike_up_to_a_number_are_a_block);
-    tcase_add_test(tc, the_first_number_counts_under_which_two_blocks_are_equal);
-    tcase_add_test(tc, blocks_of_the_same_kinds_of_ops_are_units_where_none_are_equal);
-    tcase_add_test(tc, without_numbers_the_longest_run_of_equal_blocks_are_the_units);
-    tcase_add_test(tc, a_block_without_parameters_is_no_unit);
+    add_tests(tc);
     return run_case(tc, "units");
 }

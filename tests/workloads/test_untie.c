@@ -42,7 +42,7 @@ static uint32_t find(const struct fr_graph *g, const char *name)
     return FR_NONE;
 }
 
-START_TEST(a_head_owns_a_table_as_large_as_the_embeddings)
+TEST(a_head_owns_a_table_as_large_as_the_embeddings)
 {
     struct fr_graph *g = load(GPT, FR_BF16);
     struct fr__untied u = untie(g);
@@ -68,7 +68,6 @@ START_TEST(a_head_owns_a_table_as_large_as_the_embeddings)
     fr__untied_free(&u);
     fr_graph_free(g);
 }
-END_TEST
 
 static const struct {
     const char *model;
@@ -94,7 +93,7 @@ int main(void)
 {
     TCase *c = tcase_create("untie");
 
-    tcase_add_test(c, a_head_owns_a_table_as_large_as_the_embeddings);
+    add_tests(c);
     tcase_add_loop_test(c, a_model_without_shared_weights_stays_as_it_is, 0,
                         (int)(sizeof(models) / sizeof(models[0])));
     return run_case(c, "workloads/untie");

@@ -18,7 +18,7 @@ static struct fr_graph *load(const char *spec, uint32_t batch)
     return g;
 }
 
-START_TEST(precision_sets_the_size_of_elements)
+TEST(precision_sets_the_size_of_elements)
 {
     static const struct {
         enum fr_dtype dtype;
@@ -38,9 +38,8 @@ START_TEST(precision_sets_the_size_of_elements)
         fr_graph_free(g);
     }
 }
-END_TEST
 
-START_TEST(without_options_the_models_own_hold)
+TEST(without_options_the_models_own_hold)
 {
     struct fr_graph *g = NULL;
 
@@ -55,7 +54,6 @@ START_TEST(without_options_the_models_own_hold)
     ck_assert_uint_eq(g->seq_len, 1024);
     fr_graph_free(g);
 }
-END_TEST
 
 /* Expects fr__zoo_load to refuse with that code and sentence. */
 static void refuse(const char *spec, uint32_t batch, uint32_t seq_len, enum fr_status code,
@@ -71,7 +69,7 @@ static void refuse(const char *spec, uint32_t batch, uint32_t seq_len, enum fr_s
     ck_assert_ptr_null(g);
 }
 
-START_TEST(refuses_what_it_does_not_know)
+TEST(refuses_what_it_does_not_know)
 {
     refuse("vgg61", 0, 0, FR_ENOENT, "no model is called 'vgg61', did you mean 'vgg11'?");
     refuse("", 0, 0, FR_ENOENT, "no model is called ''");
@@ -84,9 +82,8 @@ START_TEST(refuses_what_it_does_not_know)
     refuse("gpt3-175b", 16777216, 0, FR_ERANGE,
            "'gpt3-175b' at batch 16777216 has a tensor of over 2^53 bytes");
 }
-END_TEST
 
-START_TEST(a_decoder_is_gpt2_unless_told_otherwise)
+TEST(a_decoder_is_gpt2_unless_told_otherwise)
 {
     struct fr_graph *g = load("gpt", 1), *small = load("gpt2-small", 1);
 
@@ -99,9 +96,8 @@ START_TEST(a_decoder_is_gpt2_unless_told_otherwise)
     fr_graph_free(g);
     fr_graph_free(small);
 }
-END_TEST
 
-START_TEST(refuses_options_that_make_no_sense)
+TEST(refuses_options_that_make_no_sense)
 {
     static const char *const bad_values[] = {"gpt:layers=0",   "gpt:layers=4097", "gpt:layers=-1",
                                              "gpt:layers=1e2", "gpt:layers=",     "gpt:vocab=1"};
@@ -128,16 +124,11 @@ START_TEST(refuses_options_that_make_no_sense)
         ck_assert_ptr_null(g);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, precision_sets_the_size_of_elements);
-    tcase_add_test(c, without_options_the_models_own_hold);
-    tcase_add_test(c, refuses_what_it_does_not_know);
-    tcase_add_test(c, a_decoder_is_gpt2_unless_told_otherwise);
-    tcase_add_test(c, refuses_options_that_make_no_sense);
+    add_tests(c);
     return run_case(c, "workloads/zoo_options");
 }

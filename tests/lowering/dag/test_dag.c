@@ -21,7 +21,7 @@ static size_t count(const struct fr__dag *d, enum fr__dag_role role)
 
 /* LeNet has 2 convolutions and 3 linear layers, each with a bias of its own: 10 owners, whose
  * weight gradients are 10 tensors and whose updates 10 ops. All other ops are in each replica. */
-START_TEST(a_data_parallel_dag_has_one_set_of_parameters)
+TEST(a_data_parallel_dag_has_one_set_of_parameters)
 {
     struct dag_case one, two;
 
@@ -36,11 +36,10 @@ START_TEST(a_data_parallel_dag_has_one_set_of_parameters)
     dag_case_close(&one);
     dag_case_close(&two);
 }
-END_TEST
 
 /* A fully connected layer's weights are read by its product and by the gradient of its input;
  * the first layer's input has no gradient. */
-START_TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
+TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
 {
     struct dag_case s;
     uint64_t want = 0, got = 0;
@@ -58,7 +57,6 @@ START_TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
     ck_assert_uint_eq(got, want);
     dag_case_close(&s);
 }
-END_TEST
 
 static const char *const models[] = {"lenet",  "alexnet", "vgg16",      "resnet50",  "inception-v3",
                                      "gnmt-2", "rnnlm",   "bert-large", "gpt2-small"};
@@ -152,7 +150,7 @@ START_TEST(plans_of_models_are_sound)
 END_TEST
 
 /* Splitting keeps what shortens the plan only; stopping evaluations early changes no answer. */
-START_TEST(splits_never_make_a_model_slower)
+LOOP_TEST(splits_never_make_a_model_slower, 0, 3)
 {
     static const char *const few[] = {"lenet", "vgg16", "gnmt-2"};
     const struct fr__split_costs costs = {fr__dag_part_cost, fr__dag_bytes_cost};
@@ -175,12 +173,11 @@ START_TEST(splits_never_make_a_model_slower)
     fr__os_dpos_free(b);
     dag_case_close(&s);
 }
-END_TEST
 
 /* Two samples through fc6 and back are bound by its 411 MB of weights, or of their gradient.
  * Half of the channels is half of these, whichever of the three products it is; half of the
  * batch is not. */
-START_TEST(half_of_the_channels_is_half_of_the_weights)
+LOOP_TEST(half_of_the_channels_is_half_of_the_weights, 0, 3)
 {
     static const char *const ops[] = {"fc6", "fc6.dgrad", "fc6.wgrad"};
     double whole_s[8], half_s[8];
@@ -197,11 +194,10 @@ START_TEST(half_of_the_channels_is_half_of_the_weights)
     ck_assert_double_gt(half_s[s.type[0]], 0.8 * whole_s[s.type[0]]);
     dag_case_close(&s);
 }
-END_TEST
 
 /* conv2_1.wgrad reads the input of conv2_1, which every part needs whole, and the gradient of
  * its output, of which it needs its channels; its own output, the filters, is joined. */
-START_TEST(a_weight_gradient_needs_its_channels_of_what_comes_back)
+TEST(a_weight_gradient_needs_its_channels_of_what_comes_back)
 {
     const struct fr__split_costs costs = {fr__dag_part_cost, fr__dag_bytes_cost};
     struct fr__arena *a = fr__arena_new();
@@ -230,10 +226,9 @@ START_TEST(a_weight_gradient_needs_its_channels_of_what_comes_back)
     fr__arena_free(a);
     dag_case_close(&s);
 }
-END_TEST
 
 /* Half the batch in two parts is priced at half the batch, not at half the time. */
-START_TEST(a_part_is_priced_at_its_own_shape)
+TEST(a_part_is_priced_at_its_own_shape)
 {
     struct dag_case s;
     double whole_s[8], half_s[8];
@@ -254,7 +249,6 @@ START_TEST(a_part_is_priced_at_its_own_shape)
     ck_assert(isinf(half_s[s.type[0]]));
     dag_case_close(&s);
 }
-END_TEST
 
 /* Operations that add gradients and read so many. */
 static size_t n_sums_of(const struct fr__dag *dag, uint32_t n_read)
@@ -268,7 +262,7 @@ static size_t n_sums_of(const struct fr__dag *dag, uint32_t n_read)
 
 /* Two replicas on each of two machines: each gradient has a sum of two on each, and a sum of these
  * two. One replica beside three: the sum of three, and of it and the one. */
-START_TEST(gradients_are_added_on_their_machines_first)
+LOOP_TEST(gradients_are_added_on_their_machines_first, 0, 2)
 {
     static const uint32_t machines[][4] = {{0, 0, 1, 1}, {0, 1, 1, 1}};
     struct fr__dag_how how = {.n_replicas = 4, .n_machines = 2, .machine_of = machines[_i]};
@@ -296,10 +290,9 @@ START_TEST(gradients_are_added_on_their_machines_first)
     fr__dag_free(dag);
     dag_case_close(&c);
 }
-END_TEST
 
 /* What all four GPUs of a machine read comes from the other by the one that has its number. */
-START_TEST(messages_to_another_machine_go_by_one_gpu_there)
+TEST(messages_to_another_machine_go_by_one_gpu_there)
 {
     struct model_case m;
     struct fr__dag_links links;
@@ -323,7 +316,6 @@ START_TEST(messages_to_another_machine_go_by_one_gpu_there)
     fr_plan_free(plan);
     model_case_close(&m);
 }
-END_TEST
 
 int main(void)
 {
@@ -331,16 +323,9 @@ int main(void)
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, a_data_parallel_dag_has_one_set_of_parameters);
-    tcase_add_test(t, parameters_are_read_forward_and_for_the_gradient_of_the_input);
+    add_tests(t);
     tcase_add_loop_test(t, dags_are_in_topological_order_and_hold_every_cost, 0, n);
     tcase_add_loop_test(t, one_device_takes_the_sum_of_all_costs, 0, n);
     tcase_add_loop_test(t, plans_of_models_are_sound, 0, n);
-    tcase_add_loop_test(t, splits_never_make_a_model_slower, 0, 3);
-    tcase_add_loop_test(t, half_of_the_channels_is_half_of_the_weights, 0, 3);
-    tcase_add_test(t, a_weight_gradient_needs_its_channels_of_what_comes_back);
-    tcase_add_test(t, a_part_is_priced_at_its_own_shape);
-    tcase_add_loop_test(t, gradients_are_added_on_their_machines_first, 0, 2);
-    tcase_add_test(t, messages_to_another_machine_go_by_one_gpu_there);
     return run_case(t, "strategies/dag");
 }

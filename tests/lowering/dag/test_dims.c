@@ -95,7 +95,7 @@ static void read_by_a_part(const struct dag_case *s, const char *op, enum fr__da
 }
 
 /* Four samples of [8, 64] fp32 and a table of [8, 64] that they share. */
-START_TEST(what_all_samples_share_goes_whole_to_parts_of_the_batch)
+TEST(what_all_samples_share_goes_whole_to_parts_of_the_batch)
 {
     struct dag_case s;
     uint64_t sliced, whole;
@@ -109,11 +109,10 @@ START_TEST(what_all_samples_share_goes_whole_to_parts_of_the_batch)
     ck_assert_uint_eq(whole, 0);
     dag_case_close(&s);
 }
-END_TEST
 
 /* One of the two heads: its half of q and k, [4, 1, 8, 32] each; a product with weights needs
  * all of its input, 4 x 8 x 64, and half of the weights, 64 x 192. */
-START_TEST(heads_are_sliced_where_products_with_weights_need_all_of_the_input)
+TEST(heads_are_sliced_where_products_with_weights_need_all_of_the_input)
 {
     struct dag_case s;
     uint64_t sliced, whole;
@@ -127,11 +126,10 @@ START_TEST(heads_are_sliced_where_products_with_weights_need_all_of_the_input)
     ck_assert_uint_eq(whole, 4 * 8 * 64 * 4);
     dag_case_close(&s);
 }
-END_TEST
 
 /* A ReLU of 64 x 64 x 224 x 224 is bound by memory, so that half of it takes half, either way,
  * within the few us of a launch; 2 heads cannot be shared by 3, nor 4 samples by 5. */
-START_TEST(a_part_is_a_share_of_the_bytes_and_not_of_a_head_or_sample)
+TEST(a_part_is_a_share_of_the_bytes_and_not_of_a_head_or_sample)
 {
     double whole_s[8], half_s[8];
     struct dag_case s;
@@ -156,7 +154,6 @@ START_TEST(a_part_is_a_share_of_the_bytes_and_not_of_a_head_or_sample)
     ck_assert(isinf(half_s[type]));
     dag_case_close(&s);
 }
-END_TEST
 
 int main(void)
 {
@@ -164,8 +161,6 @@ int main(void)
 
     tcase_add_loop_test(t, an_op_may_be_split_where_its_formula_lets_it, 0,
                         (int)(sizeof(rows) / sizeof(rows[0])));
-    tcase_add_test(t, what_all_samples_share_goes_whole_to_parts_of_the_batch);
-    tcase_add_test(t, heads_are_sliced_where_products_with_weights_need_all_of_the_input);
-    tcase_add_test(t, a_part_is_a_share_of_the_bytes_and_not_of_a_head_or_sample);
+    add_tests(t);
     return run_case(t, "strategies/dims");
 }

@@ -60,7 +60,7 @@ static double send(struct fr__link_times *t, uint32_t src, uint32_t dst, uint64_
     return there_s;
 }
 
-START_TEST(a_message_waits_for_the_slowest_link_of_its_way)
+TEST(a_message_waits_for_the_slowest_link_of_its_way)
 {
     struct fr__link_times *t;
     struct map g;
@@ -77,9 +77,8 @@ START_TEST(a_message_waits_for_the_slowest_link_of_its_way)
     ck_assert(!fr__link_times_failed(t));
     fr__link_times_free(t);
 }
-END_TEST
 
-START_TEST(a_message_goes_into_a_gap_that_is_long_enough)
+TEST(a_message_goes_into_a_gap_that_is_long_enough)
 {
     struct fr__link_times *t;
     struct map g;
@@ -93,9 +92,8 @@ START_TEST(a_message_goes_into_a_gap_that_is_long_enough)
     ck_assert_double_eq(send(t, 1, 2, 1, 0), 62);   /* 1 is left of the gap, and 2 wanted */
     fr__link_times_free(t);
 }
-END_TEST
 
-START_TEST(what_was_only_tried_takes_no_slot)
+TEST(what_was_only_tried_takes_no_slot)
 {
     struct fr__link_times *t;
     struct map g;
@@ -108,9 +106,8 @@ START_TEST(what_was_only_tried_takes_no_slot)
     ck_assert_double_eq(fr__link_times_try(t, 1, 2, 10, 0), 21);
     fr__link_times_free(t);
 }
-END_TEST
 
-START_TEST(what_a_measured_message_takes_beyond_its_links_keeps_nobody_waiting)
+TEST(what_a_measured_message_takes_beyond_its_links_keeps_nobody_waiting)
 {
     struct fr__link_times *t;
     struct map g;
@@ -122,7 +119,6 @@ START_TEST(what_a_measured_message_takes_beyond_its_links_keeps_nobody_waiting)
     ck_assert_double_eq(send(t, 1, 2, 2, 0), 5); /* before it: the link is free until 6 */
     fr__link_times_free(t);
 }
-END_TEST
 
 /* ---- DPOS ---- */
 
@@ -157,7 +153,7 @@ static double planned_s(const struct dpos_case *c, struct fr__dpos_options o,
     return made_s;
 }
 
-START_TEST(dpos_waits_for_messages_that_share_a_link)
+TEST(dpos_waits_for_messages_that_share_a_link)
 {
     static const uint32_t placed[3] = {0, 1, 2};
     struct fr__dpos_result r;
@@ -173,10 +169,9 @@ START_TEST(dpos_waits_for_messages_that_share_a_link)
     ck_assert_double_le(planned_s(&c, (struct fr__dpos_options){.ignores_path = true}, &r), 13);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Op 0 has two readers on device 2, which it reaches by device 1: the message is sent once. */
-START_TEST(a_message_by_a_third_device_is_sent_once)
+TEST(a_message_by_a_third_device_is_sent_once)
 {
     static const uint32_t placed[3] = {0, 2, 2};
     struct fr__dpos_result r;
@@ -197,11 +192,10 @@ START_TEST(a_message_by_a_third_device_is_sent_once)
     ck_assert_double_eq(planned_s(&c, (struct fr__dpos_options){.placed = placed}, &r), 35);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Slots only delay: the same operations on the same devices never end sooner, and two runs are the
  * same. Pairs of like devices at one link. */
-START_TEST(random_plans_are_no_shorter_with_slots_than_without)
+TEST(random_plans_are_no_shorter_with_slots_than_without)
 {
     static const double link_s_per_byte = 1;
     double zero[16] = {0};
@@ -244,18 +238,11 @@ START_TEST(random_plans_are_no_shorter_with_slots_than_without)
     }
     ck_assert_uint_gt(n_longer, 150);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("shared_links");
 
-    tcase_add_test(c, a_message_waits_for_the_slowest_link_of_its_way);
-    tcase_add_test(c, a_message_goes_into_a_gap_that_is_long_enough);
-    tcase_add_test(c, what_was_only_tried_takes_no_slot);
-    tcase_add_test(c, what_a_measured_message_takes_beyond_its_links_keeps_nobody_waiting);
-    tcase_add_test(c, dpos_waits_for_messages_that_share_a_link);
-    tcase_add_test(c, a_message_by_a_third_device_is_sent_once);
-    tcase_add_test(c, random_plans_are_no_shorter_with_slots_than_without);
+    add_tests(c);
     return run_case(c, "strategies/shared_links");
 }

@@ -61,7 +61,7 @@ static void compare(struct fr__slots *s, double spread_s, uint64_t seed)
     }
 }
 
-START_TEST(an_op_goes_where_a_scan_from_the_start_would_put_it)
+TEST(an_op_goes_where_a_scan_from_the_start_would_put_it)
 {
     struct fr__slots *s = fr__slots_new(2, N_ADDS);
 
@@ -73,10 +73,9 @@ START_TEST(an_op_goes_where_a_scan_from_the_start_would_put_it)
     ck_assert_double_eq(fr__slots_find(s, 0, 3, 1), 3); /* the other device is free */
     fr__slots_free(s);
 }
-END_TEST
 
 /* Adds and undone adds in turns, against slots that never saw what was undone. */
-START_TEST(what_was_undone_leaves_no_trace)
+TEST(what_was_undone_leaves_no_trace)
 {
     struct fr__slots *s = fr__slots_new(2, N_ADDS), *fresh = fr__slots_new(2, N_ADDS);
     static struct {
@@ -115,9 +114,8 @@ START_TEST(what_was_undone_leaves_no_trace)
     fr__slots_free(s);
     fr__slots_free(fresh);
 }
-END_TEST
 
-START_TEST(an_op_fits_exactly_between_two_others)
+TEST(an_op_fits_exactly_between_two_others)
 {
     struct fr__slots *s = fr__slots_new(1, 4);
 
@@ -133,14 +131,11 @@ START_TEST(an_op_fits_exactly_between_two_others)
     ck_assert_double_eq(fr__slots_find(s, 0, 5, 0), 5); /* between two, takes no time */
     fr__slots_free(s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("dpos_slots");
 
-    tcase_add_test(tc, an_op_goes_where_a_scan_from_the_start_would_put_it);
-    tcase_add_test(tc, what_was_undone_leaves_no_trace);
-    tcase_add_test(tc, an_op_fits_exactly_between_two_others);
+    add_tests(tc);
     return run_case(tc, "strategies/dpos_slots");
 }

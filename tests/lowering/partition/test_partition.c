@@ -118,7 +118,7 @@ static void compare(const struct random_chain *x, const struct fr__cut_aim *a, s
         ck_assert_uint_lt(first[s], first[s + 1]);
 }
 
-START_TEST(the_program_finds_what_brute_force_finds)
+LOOP_TEST(the_program_finds_what_brute_force_finds, 0, 6)
 {
     const struct fr__cut_aim aim = {.rule = (enum fr__cut_rule)(_i % 3), .is_sequential = _i >= 3};
     uint64_t r = 7;
@@ -135,12 +135,11 @@ START_TEST(the_program_finds_what_brute_force_finds)
     ck_assert_uint_gt(n_misfits, 50);
     ck_assert_uint_lt(n_misfits, 1000);
 }
-END_TEST
 
 /* Four items on two equal devices, three micro-batches. f = 1 2 3 4, b = 2 1 1 3, in all 17.
  *   phases  cut before item 1: 17 + 2 (9 + 5) = 45; 2: 17 + 2 (7 + 4) = 39; 3: 17 + 2 (6 + 4) = 37
  * With 8 s for the forward's transfer at item 3: 17 + 8 + 2 (8 + 4) = 49 there, so 39 at item 2. */
-START_TEST(a_chain_by_hand_is_cut_where_it_should_be)
+TEST(a_chain_by_hand_is_cut_where_it_should_be)
 {
     static const double f_s[] = {0, 1, 3, 6, 10}, b_s[] = {0, 2, 3, 4, 7}, none[5] = {0};
     static const double wide_s[] = {0, 0, 0, 8, 0};
@@ -173,7 +172,6 @@ START_TEST(a_chain_by_hand_is_cut_where_it_should_be)
     ck_assert_uint_eq(first[1], 2);
     ck_assert_double_eq(out.cost_s, 39);
 }
-END_TEST
 
 /* ---- replays ---- */
 
@@ -201,7 +199,7 @@ static double timed(const char *name, uint32_t p, uint32_t m, double comm, struc
     return makespan_s;
 }
 
-START_TEST(a_replay_with_equal_transfers_is_that_of_schedules)
+LOOP_TEST(a_replay_with_equal_transfers_is_that_of_schedules, 0, 5)
 {
     static const char *const names[] = {"gpipe", "1f1b", "eager-1f1b", "zb-h1", "interleaved-1f1b"};
     struct fr_schedule_times t = fr_schedule_unit_times();
@@ -216,17 +214,15 @@ START_TEST(a_replay_with_equal_transfers_is_that_of_schedules)
     fr_replay_fini(&r);
     fr_schedule_free(s);
 }
-END_TEST
 
 /* 1F1B, four ranks, m = 16, F = 1, B = 2, transfers of 0.25: 64 (large-models.md, 5.3). */
-START_TEST(transfers_hold_up_1f1b_as_they_should)
+TEST(transfers_hold_up_1f1b_as_they_should)
 {
     struct fr_schedule *s;
 
     ck_assert_double_eq_tol(timed("1f1b", 4, 16, 0.25, &s), 64, 1e-9);
     fr_schedule_free(s);
 }
-END_TEST
 
 static void fill_problem(struct fr__choice_problem *in, const struct random_chain *x,
                          const struct fr_schedule *s)
@@ -239,7 +235,7 @@ static void fill_problem(struct fr__choice_problem *in, const struct random_chai
 }
 
 /* All forwards, then all backwards: the closed form holds for any stages and any transfers. */
-START_TEST(the_closed_form_of_phases_is_the_replay)
+TEST(the_closed_form_of_phases_is_the_replay)
 {
     uint64_t r = 11;
 
@@ -265,7 +261,6 @@ START_TEST(the_closed_form_of_phases_is_the_replay)
         fr_schedule_free(s);
     }
 }
-END_TEST
 
 /* The least replay over all cuts from stage s on. */
 static void replay_all(const struct fr__choice_problem *in, size_t s, uint32_t first[],
@@ -288,7 +283,7 @@ static void replay_all(const struct fr__choice_problem *in, size_t s, uint32_t f
 
 /* One forward, one backward, and two stages a rank, have no closed form: the chosen cut is compared
  * with all others by replay. */
-START_TEST(no_cut_has_a_shorter_replay_than_the_chosen)
+LOOP_TEST(no_cut_has_a_shorter_replay_than_the_chosen, 0, 4)
 {
     static const struct {
         const char *name;
@@ -332,10 +327,9 @@ START_TEST(no_cut_has_a_shorter_replay_than_the_chosen)
         fr_schedule_free(s);
     }
 }
-END_TEST
 
 /* Eight items of a second. Ranks 0 and 1 have two stages each: from 1 + 1 and 1 + 5 to 4 and 4. */
-START_TEST(ranks_are_balanced_not_stages)
+TEST(ranks_are_balanced_not_stages)
 {
     static const double f_s[] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, none[9] = {0};
     const double *const f[] = {f_s, f_s, f_s, f_s}, *const n[] = {none, none, none, none};
@@ -360,13 +354,12 @@ START_TEST(ranks_are_balanced_not_stages)
     ck_assert_uint_eq(first[1] - first[0] + first[3] - first[2], 4);
     ck_assert_uint_eq(first[2] - first[1] + first[4] - first[3], 4);
 }
-END_TEST
 
 /* Two ranks, three micro-batches, 1F1B; passes of 1 s, free links. Rank 0 launches a stage's passes
  * in 0.5 s each and is never late: as without hosts, (3 + 1) (1 + 2) = 12 s. Rank 1's host takes 2 s
  * for each of 9 passes (3 F, 3 I, 3 W): it launches the last one after 18 s, which so ends no
  * earlier; its first backward is over at 6 s, the last at 18 s, and rank 0 has 2 s left then. */
-START_TEST(a_host_that_launches_slowly_holds_its_rank_up)
+TEST(a_host_that_launches_slowly_holds_its_rank_up)
 {
     const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 3};
     struct fr__timed_stage stages[2] = {
@@ -389,19 +382,11 @@ START_TEST(a_host_that_launches_slowly_holds_its_rank_up)
     fr__timed_free(t);
     fr_schedule_free(s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("partition");
 
-    tcase_add_loop_test(c, the_program_finds_what_brute_force_finds, 0, 6);
-    tcase_add_test(c, a_chain_by_hand_is_cut_where_it_should_be);
-    tcase_add_loop_test(c, a_replay_with_equal_transfers_is_that_of_schedules, 0, 5);
-    tcase_add_test(c, transfers_hold_up_1f1b_as_they_should);
-    tcase_add_test(c, the_closed_form_of_phases_is_the_replay);
-    tcase_add_loop_test(c, no_cut_has_a_shorter_replay_than_the_chosen, 0, 4);
-    tcase_add_test(c, ranks_are_balanced_not_stages);
-    tcase_add_test(c, a_host_that_launches_slowly_holds_its_rank_up);
+    add_tests(c);
     return run_case(c, "strategies/partition");
 }

@@ -138,7 +138,7 @@ static void compare(const struct random_chain *x, bool is_search, size_t *n_misf
 }
 
 /* _i: 0 and 1, equal items are dealt; 2 and 3, the search. Odd: memory is short. */
-START_TEST(the_busiest_rank_has_as_little_to_do_as_brute_force_finds)
+LOOP_TEST(the_busiest_rank_has_as_little_to_do_as_brute_force_finds, 0, 4)
 {
     uint64_t r = 11;
     size_t n_misfits = 0;
@@ -153,14 +153,13 @@ START_TEST(the_busiest_rank_has_as_little_to_do_as_brute_force_finds)
         ck_assert_uint_gt(n_misfits, 20);
     ck_assert_uint_lt(n_misfits, 400);
 }
-END_TEST
 
 /* 96 layers of 3 s on 16 ranks, an embedding of 0.5 s before them and a head of 4 s after them,
  * which is a layer and a third. With v stages a rank nobody can do less than ceil: 15 ranks of 6
  * layers have 18 s; the first 18.5, and the last 5 layers and the head 19, or 4 and 16 s. 96 = 6 x
  * 15 + 6 leaves one layer over where the last has 5: so 7 layers, 21 s, somewhere, or 6 layers and
  * the head, 22 s. The least is 21 s, whatever v is. */
-START_TEST(layers_and_a_head_are_shared_as_evenly_as_whole_layers_can_be)
+TEST(layers_and_a_head_are_shared_as_evenly_as_whole_layers_can_be)
 {
     for (uint32_t v = 2; v <= 4; v++) {
         struct random_chain x;
@@ -179,11 +178,10 @@ START_TEST(layers_and_a_head_are_shared_as_evenly_as_whole_layers_can_be)
         ck_assert_double_eq_tol(out.most_s, 21, 1e-9);
     }
 }
-END_TEST
 
 /* 96 layers in 64 stages: by count every second rank has twice the work of its neighbour, 8 layers
  * beside 4. Dealt to ranks each has 6. */
-START_TEST(ninety_six_layers_in_sixty_four_stages_are_six_a_rank)
+TEST(ninety_six_layers_in_sixty_four_stages_are_six_a_rank)
 {
     struct random_chain x;
     struct fr__ranks_cut out;
@@ -199,13 +197,12 @@ START_TEST(ninety_six_layers_in_sixty_four_stages_are_six_a_rank)
     for (size_t s = 0; s < 64; s++)
         ck_assert_uint_le(first[s + 1] - first[s], 2);
 }
-END_TEST
 
 /* Two ranks of two stages, 8 layers of 1 s; a layer holds 1 byte a live micro-batch, and stages
  * have 4, 3, 2, 1 of them. With 4 layers a rank, rank 0 holds least as 1 and 3 layers: 4 + 6 = 10.
  * 9 bytes are too few for that; 3 layers as 1 and 2 hold 8: so 5 s on the other rank, as 1 and 4: 3
  * + 4 = 7. */
-START_TEST(stages_of_a_rank_share_its_memory)
+TEST(stages_of_a_rank_share_its_memory)
 {
     struct random_chain x;
     struct fr__ranks_cut out;
@@ -222,16 +219,12 @@ START_TEST(stages_of_a_rank_share_its_memory)
     ck_assert_int_eq(fr__cut_ranks(&x.c, NULL, first, &out, &err), FR_OK);
     ck_assert_double_eq_tol(out.most_s, 5, 1e-9);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("partition_ranks");
 
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, the_busiest_rank_has_as_little_to_do_as_brute_force_finds, 0, 4);
-    tcase_add_test(t, layers_and_a_head_are_shared_as_evenly_as_whole_layers_can_be);
-    tcase_add_test(t, ninety_six_layers_in_sixty_four_stages_are_six_a_rank);
-    tcase_add_test(t, stages_of_a_rank_share_its_memory);
+    add_tests(t);
     return run_case(t, "partition_ranks");
 }

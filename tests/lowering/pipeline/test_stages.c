@@ -124,21 +124,19 @@ static void compare_with_brute_force(bool is_tight)
     ck_assert(is_tight ? n_misfits > 100 : n_misfits == 0); /* both branches were met */
 }
 
-START_TEST(the_cut_is_the_best_of_all_cuts)
+TEST(the_cut_is_the_best_of_all_cuts)
 {
     compare_with_brute_force(false);
 }
-END_TEST
 
-START_TEST(the_cut_respects_memory_or_exceeds_it_least)
+TEST(the_cut_respects_memory_or_exceeds_it_least)
 {
     compare_with_brute_force(true);
 }
-END_TEST
 
 /* Owners 0..4 in graph order, ready in the order 4 3 2 1 0 with 6 3 8 1 2 bytes; owner 5 is not
  * trained. Buckets of at least 8: {6 3} {8} {1 2}, the last one smaller. */
-START_TEST(buckets_close_once_they_hold_the_wanted_size)
+TEST(buckets_close_once_they_hold_the_wanted_size)
 {
     struct fr__owner owners[] = {
         {.op = 0, .bytes = 2, .ready = 50}, {.op = 1, .bytes = 1, .ready = 40},
@@ -179,9 +177,8 @@ START_TEST(buckets_close_once_they_hold_the_wanted_size)
     ck_assert_uint_eq(b.bytes[3], 2);
     fr__arena_free(a);
 }
-END_TEST
 
-START_TEST(nothing_to_train_makes_no_bucket)
+TEST(nothing_to_train_makes_no_bucket)
 {
     struct fr__owner owner = {.bytes = 9, .ready = FR_NONE};
     const struct fr__params p = {.n_owners = 1, .owners = &owner};
@@ -194,15 +191,11 @@ START_TEST(nothing_to_train_makes_no_bucket)
     ck_assert_uint_eq(b.n, 0);
     fr__arena_free(a);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("stages");
 
-    tcase_add_test(c, the_cut_is_the_best_of_all_cuts);
-    tcase_add_test(c, the_cut_respects_memory_or_exceeds_it_least);
-    tcase_add_test(c, buckets_close_once_they_hold_the_wanted_size);
-    tcase_add_test(c, nothing_to_train_makes_no_bucket);
+    add_tests(c);
     return run_case(c, "strategies/stages");
 }

@@ -54,7 +54,7 @@ static uint32_t dst_of(const struct fr_plan_view *v, size_t i)
 /* A DGX-1V's GPUs 3 and 4 have no NVLink to each other, nor have 1 and 4 (NVIDIA DGX-1 white paper,
  * WP-08437-002, figure 4), so eight stages in rank order cross the sockets. A hybrid cube mesh has
  * Hamiltonian cycles over NVLink alone, which is how NCCL makes its rings. */
-START_TEST(stages_that_follow_each_other_have_an_nvlink_on_a_cube_mesh)
+TEST(stages_that_follow_each_other_have_an_nvlink_on_a_cube_mesh)
 {
     static const char *const specs[] = {"pp:stages=8,micro=4", "mp"};
     struct fr_topo *t = load("dgx1-v100");
@@ -72,10 +72,9 @@ START_TEST(stages_that_follow_each_other_have_an_nvlink_on_a_cube_mesh)
     }
     fr_topo_free(t);
 }
-END_TEST
 
 /* Only the one hop from machine to machine leaves a machine, as in rank order. */
-START_TEST(a_pipeline_over_two_machines_crosses_the_network_once_each_way)
+TEST(a_pipeline_over_two_machines_crosses_the_network_once_each_way)
 {
     static const uint32_t devices[N] = {0, 1, 2, 3, 8, 9, 10, 11};
     const struct chain_case chain = {N, 8, params, ones, ones, 100};
@@ -107,10 +106,9 @@ START_TEST(a_pipeline_over_two_machines_crosses_the_network_once_each_way)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Where every pair is joined alike nothing is gained, and stage s stands on rank s. */
-START_TEST(stages_stay_in_rank_order_behind_a_switch)
+TEST(stages_stay_in_rank_order_behind_a_switch)
 {
     struct fr_topo *t = load("dgx-a100-80g");
     struct fr_graph *g;
@@ -123,10 +121,9 @@ START_TEST(stages_stay_in_rank_order_behind_a_switch)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Stage s of replica r of 2 stands on device 2 s + r. */
-START_TEST(replicas_of_a_stage_stay_side_by_side)
+TEST(replicas_of_a_stage_stay_side_by_side)
 {
     struct fr_topo *t = load("dgx1-v100");
     struct fr_graph *g;
@@ -139,15 +136,11 @@ START_TEST(replicas_of_a_stage_stay_side_by_side)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("all");
 
-    tcase_add_test(c, stages_that_follow_each_other_have_an_nvlink_on_a_cube_mesh);
-    tcase_add_test(c, a_pipeline_over_two_machines_crosses_the_network_once_each_way);
-    tcase_add_test(c, stages_stay_in_rank_order_behind_a_switch);
-    tcase_add_test(c, replicas_of_a_stage_stay_side_by_side);
+    add_tests(c);
     return run_case(c, "strategies line_up");
 }

@@ -84,17 +84,16 @@ static void check_makespans(uint32_t p, uint32_t m)
     }
 }
 
-START_TEST(makespans_are_those_of_the_papers)
+TEST(makespans_are_those_of_the_papers)
 {
     for (uint32_t p = 1; p <= 20; p++)
         for (uint32_t k = 2; k <= 5; k++)
             check_makespans(p, k * p);
 }
-END_TEST
 
 /* Of the authors' searches, at sizes beyond the data: m >= 2 p, p >= 4. An even p has a gap of
  * three slots in the pattern of V-Half, a p that 3 divides one of two in that of V-Min. */
-START_TEST(searches_keep_to_their_closed_forms_at_all_sizes)
+TEST(searches_keep_to_their_closed_forms_at_all_sizes)
 {
     for (uint32_t p = 4; p <= 13; p++)
         for (uint32_t m = 2 * p; m <= 2 * p + 3; m++) {
@@ -114,7 +113,6 @@ START_TEST(searches_keep_to_their_closed_forms_at_all_sizes)
             fr_schedule_free(least);
         }
 }
-END_TEST
 
 static void assert_live(const char *name, uint32_t p, uint32_t v, uint32_t m,
                         uint32_t (*expected)(uint32_t p, uint32_t m, uint32_t rank))
@@ -166,7 +164,7 @@ static uint32_t as_v(uint32_t p, uint32_t m, uint32_t rank)
     return 2 * p;
 }
 
-START_TEST(live_micro_batches_are_those_of_the_papers)
+TEST(live_micro_batches_are_those_of_the_papers)
 {
     for (uint32_t p = 1; p <= 20; p++)
         for (uint32_t k = 1; k <= 4; k++) {
@@ -183,10 +181,9 @@ START_TEST(live_micro_batches_are_those_of_the_papers)
                 assert_live("zb-v", p, 2, k * p, as_v);
         }
 }
-END_TEST
 
 /* PipeMare: (2 (p - 1 - s) + 1) / m steps of the optimizer. */
-START_TEST(the_delay_of_pipemare_is_that_of_its_paper)
+TEST(the_delay_of_pipemare_is_that_of_its_paper)
 {
     for (uint32_t p = 1; p <= 12; p++) {
         struct fr_schedule *s = make("pipemare", p, 1, 3 * p), *other = make("pipedream", p, 1, p);
@@ -205,13 +202,12 @@ START_TEST(the_delay_of_pipemare_is_that_of_its_paper)
         fr_schedule_free(other);
     }
 }
-END_TEST
 
 /* A transfer of c delays 1F1B by (2 (p - 1) m / p + 2 (p - 2)) c, eager 1F1B by 2 (p - 1) c only:
  *   p 4, m 16, F 1, B 2:  (16 + 3) 3 + (24 + 4) / 4 = 64
  *   p 8, m 16:            (16 + 7) 3 + (28 + 12) / 4 = 79
  *   p 8, m 64, eager:     (64 + 7) 3 + 14 / 4 = 216.5 */
-START_TEST(transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch)
+TEST(transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch)
 {
     struct fr_schedule_times t = fr_schedule_unit_times();
     struct fr_schedule *a = make("1f1b", 4, 1, 16), *b = make("1f1b", 8, 1, 16);
@@ -225,13 +221,12 @@ START_TEST(transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch)
     fr_schedule_free(b);
     fr_schedule_free(c);
 }
-END_TEST
 
 /* Stages of f = 1, 3, 2 and b = 2, 6, 4; five micro-batches. GPipe: sum f + 4 max f + sum b + 4
  * max b = 6 + 12 + 12 + 24 = 54. 1F1B: stage 1 runs F0 1-4 and F1 4-7; stage 2 F0 4-6 and B0 6-10.
  * Stage 1 waits until 10 and never again: B0 10-16, F2 16-19, B1 19-25, F3 25-28, B2 28-34, F4
  * 34-37, B3 37-43, B4 43-49. Stage 0 ends with B4 49-51. */
-START_TEST(unequal_stages_take_what_is_derived_by_hand)
+TEST(unequal_stages_take_what_is_derived_by_hand)
 {
     static const struct fr_pass_times stages[] = {{.forward = 1, .backward = 2},
                                                   {.forward = 3, .backward = 6},
@@ -245,7 +240,6 @@ START_TEST(unequal_stages_take_what_is_derived_by_hand)
     fr_schedule_free(gpipe);
     fr_schedule_free(turns);
 }
-END_TEST
 
 /* ---- versions of the weights ---- */
 
@@ -304,7 +298,7 @@ static uint32_t all_ranks(uint32_t p, uint32_t r)
 /* PipeDream, SOSP 2019, section 3.3: stage s of p uses weights p - 1 - s updates old and keeps p -
  * s versions; with vertical sync all use those of the first stage, p - 1 old. 2BW: two versions,
  * one old. */
-START_TEST(asynchronous_pipelines_keep_the_versions_of_their_papers)
+TEST(asynchronous_pipelines_keep_the_versions_of_their_papers)
 {
     for (uint32_t p = 1; p <= 9; p++) {
         const struct fr_schedule_spec vertical = {
@@ -327,7 +321,6 @@ START_TEST(asynchronous_pipelines_keep_the_versions_of_their_papers)
         fr_schedule_free(mare);
     }
 }
-END_TEST
 
 /* ---- what cannot be ---- */
 
@@ -345,14 +338,13 @@ static void check_text(const char *text, enum fr_status status, const char *mess
     fr_schedule_free(s);
 }
 
-START_TEST(a_file_is_a_schedule)
+TEST(a_file_is_a_schedule)
 {
     check_text("rank,index,action\n0,0,0F0\n1,0,1F0\n1,1,1B0\n0,1,0B0\n", FR_OK, "");
     check_text("rank,index,action\n0,0,0F0\n0,1,0I0\n0,2,0W0\n", FR_OK, "");
 }
-END_TEST
 
-START_TEST(what_is_missing_or_twice_is_named)
+TEST(what_is_missing_or_twice_is_named)
 {
     check_text("rank,index,action\n0,0,0F0\n0,1,0I0\n", FR_EPARSE,
                "schedule 'own.csv' has no '0W0'");
@@ -369,10 +361,9 @@ START_TEST(what_is_missing_or_twice_is_named)
                "schedule 'own.csv' has 3 actions, too few for 900001 stages and 900001 "
                "micro-batches");
 }
-END_TEST
 
 /* Communication alone, and ranks whose numbers are left out, would hold devices that idle. */
-START_TEST(a_rank_without_a_pass_is_named)
+TEST(a_rank_without_a_pass_is_named)
 {
     check_text("rank,index,action\n0,0,0UNSHARD\n", FR_EPARSE,
                "schedule 'own.csv' has no pass on rank 0: ranks count up from 0, and each runs at "
@@ -385,9 +376,8 @@ START_TEST(a_rank_without_a_pass_is_named)
                "least one forward and its backward");
     check_text("rank,index,action\n0,0,0UNSHARD\n0,1,0F0\n0,2,0B0\n", FR_OK, "");
 }
-END_TEST
 
-START_TEST(a_circle_of_waits_is_named)
+TEST(a_circle_of_waits_is_named)
 {
     check_text("rank,index,action\n0,0,0F0\n0,1,0B0\n0,2,0F1\n0,3,0B1\n"
                "1,0,1F0\n1,1,1F1\n1,2,1B0\n1,3,1B1\n",
@@ -397,9 +387,8 @@ START_TEST(a_circle_of_waits_is_named)
     check_text("rank,index,action\n0,0,0B0\n0,1,0F0\n", FR_EPARSE,
                "schedule 'own.csv' cannot end: rank 0 at '0B0' waits for '0F0' of rank 0");
 }
-END_TEST
 
-START_TEST(a_malformed_file_is_refused_at_its_place)
+TEST(a_malformed_file_is_refused_at_its_place)
 {
     check_text("rank,index,action\n0,0,0X0\n", FR_EPARSE,
                "own.csv:2:5: 'action' is \"0X0\", not one like 2F3, 2B3, 2I3, 2W3 or "
@@ -411,9 +400,8 @@ START_TEST(a_malformed_file_is_refused_at_its_place)
                "own.csv:3: rank 0 has index 2 where 1 is expected: indices count up from 0");
     check_text("rank,index,action\n", FR_EPARSE, "own.csv: there are no actions");
 }
-END_TEST
 
-START_TEST(sizes_that_a_rule_cannot_serve_are_refused)
+TEST(sizes_that_a_rule_cannot_serve_are_refused)
 {
     struct fr_schedule_spec spec = {.name = "dualpipe", .n_ranks = 3, .n_micros = 8};
 
@@ -433,7 +421,6 @@ START_TEST(sizes_that_a_rule_cannot_serve_are_refused)
         "schedule 'interleaved-1f1b' cannot end: rank 0 at '4F3' waits for '3F3' of rank "
         "3; rank 3 at '3B0' waits for '4B0' of rank 0");
 }
-END_TEST
 
 /* All kinds at many sizes: what is made is what the checker accepts, or is refused in words. */
 START_TEST(every_kind_makes_schedules_that_can_run)
@@ -467,19 +454,7 @@ int main(void)
     while (fr_schedule_kind_at((size_t)n_kinds))
         n_kinds++;
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, makespans_are_those_of_the_papers);
-    tcase_add_test(t, searches_keep_to_their_closed_forms_at_all_sizes);
-    tcase_add_test(t, live_micro_batches_are_those_of_the_papers);
-    tcase_add_test(t, the_delay_of_pipemare_is_that_of_its_paper);
-    tcase_add_test(t, transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch);
-    tcase_add_test(t, unequal_stages_take_what_is_derived_by_hand);
-    tcase_add_test(t, asynchronous_pipelines_keep_the_versions_of_their_papers);
-    tcase_add_test(t, a_file_is_a_schedule);
-    tcase_add_test(t, what_is_missing_or_twice_is_named);
-    tcase_add_test(t, a_rank_without_a_pass_is_named);
-    tcase_add_test(t, a_circle_of_waits_is_named);
-    tcase_add_test(t, a_malformed_file_is_refused_at_its_place);
-    tcase_add_test(t, sizes_that_a_rule_cannot_serve_are_refused);
+    add_tests(t);
     tcase_add_loop_test(t, every_kind_makes_schedules_that_can_run, 0, n_kinds);
     return run_case(t, "schedule_rules");
 }

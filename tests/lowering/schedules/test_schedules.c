@@ -128,7 +128,7 @@ static void compare_list(const struct row *r, const struct fr_schedule *s)
     fclose(f);
 }
 
-START_TEST(every_list_is_that_of_its_source)
+TEST(every_list_is_that_of_its_source)
 {
     FILE *f = open_data("summary.csv");
     struct row r;
@@ -149,9 +149,8 @@ START_TEST(every_list_is_that_of_its_source)
     ck_assert_uint_gt(n, 300);
     fclose(f);
 }
-END_TEST
 
-START_TEST(communication_stands_where_pytorch_puts_it)
+TEST(communication_stands_where_pytorch_puts_it)
 {
     static const struct {
         const char *file, *name;
@@ -197,7 +196,6 @@ START_TEST(communication_stands_where_pytorch_puts_it)
         fr_schedule_free(with);
     }
 }
-END_TEST
 
 static bool is_same_list(const struct fr_schedule *a, const struct fr_schedule *b)
 {
@@ -215,7 +213,7 @@ static bool is_same_list(const struct fr_schedule *a, const struct fr_schedule *
  * the lists that the generator's own class makes, run with the program of the summary (F = 1, B =
  * 2): 8 ranks and 32 micro-batches take 109 with 20 live on a rank, where units that follow each
  * other take 126 with 8. */
-START_TEST(chimera_as_released_overlaps_its_units_from_three_of_them_on)
+TEST(chimera_as_released_overlaps_its_units_from_three_of_them_on)
 {
     static const struct {
         uint32_t p, m;
@@ -251,9 +249,8 @@ START_TEST(chimera_as_released_overlaps_its_units_from_three_of_them_on)
         fr_schedule_free(b);
     }
 }
-END_TEST
 
-START_TEST(two_directions_get_no_communication)
+TEST(two_directions_get_no_communication)
 {
     struct fr_schedule *s = make("chimera", 2, 2, 2), *with = NULL;
     struct fr_error err;
@@ -263,7 +260,6 @@ START_TEST(two_directions_get_no_communication)
                          "stage 0 on ranks 0 and 1");
     fr_schedule_free(s);
 }
-END_TEST
 
 /* Reads "4;3;2" and says whether ours is the same, or nowhere more. */
 static void compare_live(const struct row *r, const char *text, const uint32_t ours[], uint32_t n,
@@ -279,7 +275,7 @@ static void compare_live(const struct row *r, const char *text, const uint32_t o
     }
 }
 
-START_TEST(every_replay_gives_the_figures_of_the_summary)
+TEST(every_replay_gives_the_figures_of_the_summary)
 {
     FILE *f = open_data("summary.csv");
     struct fr_schedule_times with_comm = fr_schedule_unit_times();
@@ -311,7 +307,6 @@ START_TEST(every_replay_gives_the_figures_of_the_summary)
     }
     fclose(f);
 }
-END_TEST
 
 /* ---- what ours were when they equalled these ---- */
 
@@ -376,7 +371,7 @@ static void update_facts(void)
     ck_assert_int_eq(fclose(to), 0);
 }
 
-START_TEST(every_list_is_what_it_was_when_it_equalled_its_source)
+TEST(every_list_is_what_it_was_when_it_equalled_its_source)
 {
     char line[2048], found[2048];
     struct row r;
@@ -400,18 +395,12 @@ START_TEST(every_list_is_what_it_was_when_it_equalled_its_source)
     fclose(f);
     ck_assert_uint_gt(n, 300);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("schedules");
 
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, every_list_is_what_it_was_when_it_equalled_its_source);
-    tcase_add_test(t, every_list_is_that_of_its_source);
-    tcase_add_test(t, every_replay_gives_the_figures_of_the_summary);
-    tcase_add_test(t, communication_stands_where_pytorch_puts_it);
-    tcase_add_test(t, chimera_as_released_overlaps_its_units_from_three_of_them_on);
-    tcase_add_test(t, two_directions_get_no_communication);
+    add_tests(t);
     return run_case(t, "schedules");
 }

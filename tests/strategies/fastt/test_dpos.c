@@ -51,7 +51,7 @@ static double makespan_s(const struct dpos_case *c, struct fr__dpos_options o)
 }
 
 /* The ranks and the makespan that the authors of HEFT print (their table 3 and figure 3a). */
-START_TEST(heft_plans_its_own_example_in_80)
+TEST(heft_plans_its_own_example_in_80)
 {
     static const double rank_s[10] = {108,       77,        80,        80,        69,
                                       190.0 / 3, 128.0 / 3, 107.0 / 3, 133.0 / 3, 44.0 / 3};
@@ -68,13 +68,12 @@ START_TEST(heft_plans_its_own_example_in_80)
     fr__dpos_free(p);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* By hand from Algorithm 1. Ranks with the largest cost: 21; 20+13+21=54; 14+11+21=46; 15+17+21=53;
  * 16+15+46=77; 13+13+54=80; 17+max(27+46, 23+54)=94; 19+23+53=95; 19+max(19+46, 16+54)=89;
  * 16+max(18+89, 12+95, 9+94, 11+80, 14+77)=123. The path steps by rank: 1, 3, 7, 10. Its mean
  * cost is (14+11+7+21)/4=13.25 on the first processor, 12.75 on the second, 13.75 on the third. */
-START_TEST(dpos_plans_the_example_as_worked_by_hand)
+TEST(dpos_plans_the_example_as_worked_by_hand)
 {
     static const double rank_s[10] = {123, 89, 95, 94, 80, 77, 53, 46, 54, 21};
     static const uint32_t priority[10] = {1, 3, 4, 2, 5, 6, 9, 7, 8, 10};
@@ -102,10 +101,9 @@ START_TEST(dpos_plans_the_example_as_worked_by_hand)
     ck_assert_double_eq(makespan_s(&c, (struct fr__dpos_options){.appends = true}), 97);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* What is recorded for the explanation is what was decided on. */
-START_TEST(the_record_holds_ends_on_every_device)
+TEST(the_record_holds_ends_on_every_device)
 {
     double longest_s[10], via_s[10], ready_s[30], est_s[30], eft_s[30];
     uint64_t left_bytes[30], needs_bytes[10];
@@ -159,7 +157,6 @@ START_TEST(the_record_holds_ends_on_every_device)
     fr__dpos_free(p);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* The longest sum of moves along a chain, each by the slowest pair. */
 static double chain_of_moves_s(const struct dpos_case *c)
@@ -179,7 +176,7 @@ static double chain_of_moves_s(const struct dpos_case *c)
 }
 
 /* Theorem 1, with the optimum from below: no plan is shorter than the bounds. */
-START_TEST(a_plan_is_at_most_twice_the_optimum_and_the_longest_chain_of_moves)
+TEST(a_plan_is_at_most_twice_the_optimum_and_the_longest_chain_of_moves)
 {
     double worst = 0;
 
@@ -204,7 +201,6 @@ START_TEST(a_plan_is_at_most_twice_the_optimum_and_the_longest_chain_of_moves)
     }
     printf("# 1000 random graphs: makespan at most %.3f of the theorem's bound\n", worst);
 }
-END_TEST
 
 /* The optimum without communication, over all placements and, for each, all orders: an active plan
  * is found by always appending the next op of some topological order. */
@@ -250,7 +246,7 @@ static void search_on(struct search *s, double so_far_s)
  * 17(2), 1969). Binding the path to one device is no longer a list, so that this is not given:
  * Theorem 1 only says twice. Checked is Graham's, which a planner that is off by more than half
  * fails. */
-START_TEST(without_moves_a_plan_is_within_a_half_of_the_optimum_of_two_devices)
+TEST(without_moves_a_plan_is_within_a_half_of_the_optimum_of_two_devices)
 {
     double worst = 0;
     unsigned n_optimal = 0;
@@ -278,9 +274,8 @@ START_TEST(without_moves_a_plan_is_within_a_half_of_the_optimum_of_two_devices)
            n_optimal);
     ck_assert_uint_ge(n_optimal, 150);
 }
-END_TEST
 
-START_TEST(devices_that_differ_in_speed_and_room_keep_all_rules)
+TEST(devices_that_differ_in_speed_and_room_keep_all_rules)
 {
     unsigned n_planned = 0;
 
@@ -317,12 +312,11 @@ START_TEST(devices_that_differ_in_speed_and_room_keep_all_rules)
     }
     ck_assert_uint_ge(n_planned, 150);
 }
-END_TEST
 
 /* A path of 3, 4 and 1 KiB on two devices of 4 KiB: the first takes the first operation, the
  * second the next one, and for the last no device is left that the path has not used; it goes
  * where it ends first of where there is room, beside the first. */
-START_TEST(what_is_left_of_the_path_goes_where_there_is_room)
+TEST(what_is_left_of_the_path_goes_where_there_is_room)
 {
     static const uint64_t bytes[] = {3072, 4096, 1024};
     struct fr__dpos_result r;
@@ -346,9 +340,8 @@ START_TEST(what_is_left_of_the_path_goes_where_there_is_room)
     fr__dpos_free(p);
     dpos_case_fini(&c);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_named_with_device_and_bytes)
+TEST(what_does_not_fit_is_named_with_device_and_bytes)
 {
     struct dpos_case c;
     struct fr__dpos_result r;
@@ -375,11 +368,10 @@ START_TEST(what_does_not_fit_is_named_with_device_and_bytes)
     fr__dpos_free(p);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Two of 2048 bytes: 4095 are too few together; 4096 are enough if no device has less than one
  * takes, which the sum does not say. Rooms without end do not overflow. */
-START_TEST(what_all_devices_together_cannot_hold_is_known_before_planning)
+TEST(what_all_devices_together_cannot_hold_is_known_before_planning)
 {
     struct dpos_case c;
     struct fr__dpos_options won;
@@ -406,12 +398,11 @@ START_TEST(what_all_devices_together_cannot_hold_is_known_before_planning)
     ck_assert(!fr__dpos_cannot_fit(&c.dag, &c.m));
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Three graphs whose optimum is plain: a chain of four seconds stays on a device; six ops of two
  * seconds share three devices; two ops of three seconds that do not fit together are joined by five
  * bytes at a second each. */
-START_TEST(lower_bounds_are_the_optimum_of_a_chain_a_bag_and_a_pair_too_large)
+TEST(lower_bounds_are_the_optimum_of_a_chain_a_bag_and_a_pair_too_large)
 {
     struct dpos_case c;
     struct fr__dpos_bounds b;
@@ -452,10 +443,9 @@ START_TEST(lower_bounds_are_the_optimum_of_a_chain_a_bag_and_a_pair_too_large)
     ck_assert_double_eq(makespan_s(&c, (struct fr__dpos_options){0}), 11);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Stopping early gives up exactly what reaches the limit, and nothing else. */
-START_TEST(a_run_is_stopped_only_when_it_reaches_the_limit)
+TEST(a_run_is_stopped_only_when_it_reaches_the_limit)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct dpos_random how = {
@@ -475,9 +465,8 @@ START_TEST(a_run_is_stopped_only_when_it_reaches_the_limit)
         dpos_case_fini(&c);
     }
 }
-END_TEST
 
-START_TEST(a_dag_of_none_and_of_one_op_are_planned)
+TEST(a_dag_of_none_and_of_one_op_are_planned)
 {
     struct dpos_case c;
 
@@ -491,23 +480,11 @@ START_TEST(a_dag_of_none_and_of_one_op_are_planned)
     ck_assert_double_eq(makespan_s(&c, (struct fr__dpos_options){0}), 3);
     dpos_case_fini(&c);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("dpos");
 
-    tcase_add_test(tc, heft_plans_its_own_example_in_80);
-    tcase_add_test(tc, dpos_plans_the_example_as_worked_by_hand);
-    tcase_add_test(tc, the_record_holds_ends_on_every_device);
-    tcase_add_test(tc, a_plan_is_at_most_twice_the_optimum_and_the_longest_chain_of_moves);
-    tcase_add_test(tc, without_moves_a_plan_is_within_a_half_of_the_optimum_of_two_devices);
-    tcase_add_test(tc, devices_that_differ_in_speed_and_room_keep_all_rules);
-    tcase_add_test(tc, what_is_left_of_the_path_goes_where_there_is_room);
-    tcase_add_test(tc, what_does_not_fit_is_named_with_device_and_bytes);
-    tcase_add_test(tc, what_all_devices_together_cannot_hold_is_known_before_planning);
-    tcase_add_test(tc, lower_bounds_are_the_optimum_of_a_chain_a_bag_and_a_pair_too_large);
-    tcase_add_test(tc, a_run_is_stopped_only_when_it_reaches_the_limit);
-    tcase_add_test(tc, a_dag_of_none_and_of_one_op_are_planned);
+    add_tests(tc);
     return run_case(tc, "strategies/dpos");
 }

@@ -80,7 +80,7 @@ enum {
 
 /* In strict order and with nothing else on the links each operation begins and ends when the
  * planner said, not only the last one. */
-START_TEST(the_engine_does_what_the_planner_foresaw)
+LOOP_TEST(the_engine_does_what_the_planner_foresaw, 0, N_CASES)
 {
     static const size_t sizes[N_SIZES] = {1, 2, 4, 8};
     struct fr_run *r;
@@ -103,12 +103,11 @@ START_TEST(the_engine_does_what_the_planner_foresaw)
     fr_run_free(r);
     tear_down(&s);
 }
-END_TEST
 
 /* Of one GPT with long sequences the fused attention is what takes longest; its heads are
  * shared, then the columns of products, along the channels alone as in tensor parallelism. Still
  * the engine does it all to the second. */
-START_TEST(heads_are_shared_and_the_engine_does_as_foreseen)
+TEST(heads_are_shared_and_the_engine_does_as_foreseen)
 {
     struct fr_run *r;
     struct setup s;
@@ -128,11 +127,10 @@ START_TEST(heads_are_shared_and_the_engine_does_as_foreseen)
     fr_run_free(r);
     tear_down(&s);
 }
-END_TEST
 
 /* A DGX A100's copies take what was measured, 15 us and more: planner and engine agree on that
  * too. */
-START_TEST(the_planner_knows_what_messages_were_measured_to_take)
+TEST(the_planner_knows_what_messages_were_measured_to_take)
 {
     struct fr_run *r;
     struct setup s = {0};
@@ -146,11 +144,10 @@ START_TEST(the_planner_knows_what_messages_were_measured_to_take)
     fr_run_free(r);
     tear_down(&s);
 }
-END_TEST
 
 /* VGG-19 on four GPUs: placing op by op is believed to take longer than a replica each, which
  * needs no splitting to be kept; dpos alone does not look at it. */
-START_TEST(replicas_are_left_alone_where_nothing_better_was_found)
+TEST(replicas_are_left_alone_where_nothing_better_was_found)
 {
     struct setup s;
     double dpos_s;
@@ -171,10 +168,9 @@ START_TEST(replicas_are_left_alone_where_nothing_better_was_found)
     }
     tear_down(&s);
 }
-END_TEST
 
 /* Links that are shared can only be slower than links that are not, in the same strict order. */
-START_TEST(a_shared_network_is_no_faster_than_believed)
+LOOP_TEST(a_shared_network_is_no_faster_than_believed, 0, N_MODELS)
 {
     struct fr_run *r;
     struct setup s;
@@ -185,7 +181,6 @@ START_TEST(a_shared_network_is_no_faster_than_believed)
     fr_run_free(r);
     tear_down(&s);
 }
-END_TEST
 
 static int by_text(const void *a, const void *b)
 {
@@ -194,7 +189,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
-START_TEST(no_two_operations_have_the_same_name)
+TEST(no_two_operations_have_the_same_name)
 {
     const char **names;
     struct setup s;
@@ -210,10 +205,9 @@ START_TEST(no_two_operations_have_the_same_name)
     free(names);
     tear_down(&s);
 }
-END_TEST
 
 /* LeNet's 156 + 2416 + 48120 + 10164 + 850 parameters are held once, with two states each. */
-START_TEST(parameters_and_states_are_held_once)
+TEST(parameters_and_states_are_held_once)
 {
     uint64_t held[FR_N_BUFFER_KINDS] = {0};
     const struct fr_plan_view *v;
@@ -229,11 +223,10 @@ START_TEST(parameters_and_states_are_held_once)
     ck_assert_uint_eq(held[FR_BUFFER_GRADIENT], 0);
     tear_down(&s);
 }
-END_TEST
 
 /* What many operations of a device read is sent there once: no two transfers of the same name
  * and size end on the same device. */
-START_TEST(a_tensor_moves_to_a_device_once)
+TEST(a_tensor_moves_to_a_device_once)
 {
     const struct fr_plan_view *v;
     char a[200], b[200];
@@ -253,10 +246,9 @@ START_TEST(a_tensor_moves_to_a_device_once)
         }
     tear_down(&s);
 }
-END_TEST
 
 /* Everything that is not persistent is gone when the step is over. */
-START_TEST(nothing_is_left_behind)
+TEST(nothing_is_left_behind)
 {
     struct fr_run *r;
     struct setup s;
@@ -276,11 +268,10 @@ START_TEST(nothing_is_left_behind)
     fr_run_free(r);
     tear_down(&s);
 }
-END_TEST
 
 /* The plan's graph is the dag: each of its ops has a name of its own and leads back to the op of
  * the model that the record of decisions says. */
-START_TEST(the_plan_owns_the_graph_that_was_split)
+TEST(the_plan_owns_the_graph_that_was_split)
 {
     const struct fr_decided_plan *p;
     const struct fr_plan_view *v;
@@ -306,9 +297,8 @@ START_TEST(the_plan_owns_the_graph_that_was_split)
     }
     tear_down(&s);
 }
-END_TEST
 
-START_TEST(replicas_are_planned_where_one_fits_a_device)
+TEST(replicas_are_planned_where_one_fits_a_device)
 {
     struct setup s;
 
@@ -324,10 +314,9 @@ START_TEST(replicas_are_planned_where_one_fits_a_device)
     ck_assert_int_eq(set_up(&s, "lenet", "dpos:start=dp", 4, 2), FR_EUSAGE);
     tear_down(&s);
 }
-END_TEST
 
 /* GPT-2 XL has 1.56 billion parameters, 25 GB with gradients and two states: not for 16 GB. */
-START_TEST(what_fits_nowhere_is_refused_by_name_and_size)
+TEST(what_fits_nowhere_is_refused_by_name_and_size)
 {
     struct setup s;
 
@@ -340,24 +329,12 @@ START_TEST(what_fits_nowhere_is_refused_by_name_and_size)
     ck_assert_str_eq(s.decided->start, "model");
     tear_down(&s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, the_engine_does_what_the_planner_foresaw, 0, N_CASES);
-    tcase_add_test(t, heads_are_shared_and_the_engine_does_as_foreseen);
-    tcase_add_test(t, the_planner_knows_what_messages_were_measured_to_take);
-    tcase_add_loop_test(t, a_shared_network_is_no_faster_than_believed, 0, N_MODELS);
-    tcase_add_test(t, replicas_are_left_alone_where_nothing_better_was_found);
-    tcase_add_test(t, no_two_operations_have_the_same_name);
-    tcase_add_test(t, parameters_and_states_are_held_once);
-    tcase_add_test(t, a_tensor_moves_to_a_device_once);
-    tcase_add_test(t, nothing_is_left_behind);
-    tcase_add_test(t, the_plan_owns_the_graph_that_was_split);
-    tcase_add_test(t, replicas_are_planned_where_one_fits_a_device);
-    tcase_add_test(t, what_fits_nowhere_is_refused_by_name_and_size);
+    add_tests(t);
     return run_case(t, "strategies/fastt");
 }

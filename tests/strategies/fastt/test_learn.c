@@ -35,7 +35,7 @@ enum { N_SEEDS = 40 };
 /* What is known at the end is the truth, and says of the strategy in use what was measured. A
  * round tries each operation on one more device at best, but some are planned elsewhere again: 3
  * devices are learned in far fewer than 24 rounds. */
-START_TEST(what_is_learned_is_the_truth)
+LOOP_TEST(what_is_learned_is_the_truth, 0, N_SEEDS)
 {
     struct fr__learning *g;
     struct learn_case t;
@@ -57,9 +57,8 @@ START_TEST(what_is_learned_is_the_truth)
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
-END_TEST
 
-START_TEST(strategies_that_are_kept_are_never_slower)
+LOOP_TEST(strategies_that_are_kept_are_never_slower, 0, N_SEEDS)
 {
     struct fr__learning *g;
     struct learn_case t;
@@ -81,7 +80,6 @@ START_TEST(strategies_that_are_kept_are_never_slower)
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
-END_TEST
 
 /* Two operations one after the other, 4 s each on the first device, 3 and 1 s on the second. */
 static void set_up_chain(struct learn_case *t)
@@ -99,7 +97,7 @@ static void set_up_chain(struct learn_case *t)
 /* By hand: both begin on device 0 (no memory is asked for, so the first takes all): 8 s. Device
  * 1 is unknown, so both are tried there: 4 s, kept. Now all is known, the same is planned,
  * nothing is new. */
-START_TEST(a_chain_is_learned_as_by_hand)
+TEST(a_chain_is_learned_as_by_hand)
 {
     struct fr__learning *g;
     struct learn_case t;
@@ -125,12 +123,11 @@ START_TEST(a_chain_is_learned_as_by_hand)
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
-END_TEST
 
 /* The better strategy takes ten times as long as its operations (it might wait for something
  * that no model knows): gone back from once, and not tried again though it is planned again.
  * Both ways cost. */
-START_TEST(a_strategy_that_is_slow_as_a_whole_is_rolled_back_once)
+LOOP_TEST(a_strategy_that_is_slow_as_a_whole_is_rolled_back_once, 0, 2)
 {
     static const double factors[] = {10, INFINITY}; /* infinite: out of memory */
     struct fr__learn_options o = plain;
@@ -155,10 +152,9 @@ START_TEST(a_strategy_that_is_slow_as_a_whole_is_rolled_back_once)
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
-END_TEST
 
 /* Device 1 becomes three times as slow: 3 + 1 s become 12, more than 8 s on device 0. */
-START_TEST(a_device_that_slows_down_is_noticed_and_left)
+TEST(a_device_that_slows_down_is_noticed_and_left)
 {
     struct fr__learn_options o = plain;
     struct fr__learning *g;
@@ -190,10 +186,9 @@ START_TEST(a_device_that_slows_down_is_noticed_and_left)
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
-END_TEST
 
 /* A device that is not in use may change as it likes. */
-START_TEST(nothing_is_tried_while_nothing_changes)
+LOOP_TEST(nothing_is_tried_while_nothing_changes, 0, N_SEEDS)
 {
     struct fr__learn_options o = plain;
     struct fr__learning *g;
@@ -215,12 +210,11 @@ START_TEST(nothing_is_tried_while_nothing_changes)
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
-END_TEST
 
 /* One operation of 12 s on 2 equal devices, 0.5 s more for a part. Whole on each device first
  * (unknown is 0); when both are known a half counts as nothing and is tried; it takes 6.5 s and
  * the copies. */
-START_TEST(a_split_is_learned_by_trying_it)
+TEST(a_split_is_learned_by_trying_it)
 {
     struct fr__learn_options o = plain;
     struct fr__learning *g;
@@ -246,9 +240,8 @@ START_TEST(a_split_is_learned_by_trying_it)
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
-END_TEST
 
-START_TEST(replicas_begin_on_a_device_each)
+TEST(replicas_begin_on_a_device_each)
 {
     uint32_t device[7];
     struct dpos_case c;
@@ -274,10 +267,9 @@ START_TEST(replicas_begin_on_a_device_each)
     ck_assert_int_eq(fr__learn_first(&c.dag, &c.m, device, NULL), FR_ENOROOM);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* 6 operations of 10 bytes: devices of 40 and 20 hold two thirds and one. */
-START_TEST(a_model_begins_in_order_each_device_with_its_share)
+TEST(a_model_begins_in_order_each_device_with_its_share)
 {
     uint32_t device[6];
     struct dpos_case c;
@@ -296,20 +288,11 @@ START_TEST(a_model_begins_in_order_each_device_with_its_share)
     ck_assert_int_eq(fr__learn_first(&c.dag, &c.m, device, NULL), FR_ENOROOM);
     dpos_case_fini(&c);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
-    tcase_add_loop_test(t, what_is_learned_is_the_truth, 0, N_SEEDS);
-    tcase_add_loop_test(t, strategies_that_are_kept_are_never_slower, 0, N_SEEDS);
-    tcase_add_test(t, a_chain_is_learned_as_by_hand);
-    tcase_add_loop_test(t, a_strategy_that_is_slow_as_a_whole_is_rolled_back_once, 0, 2);
-    tcase_add_test(t, a_device_that_slows_down_is_noticed_and_left);
-    tcase_add_loop_test(t, nothing_is_tried_while_nothing_changes, 0, N_SEEDS);
-    tcase_add_test(t, a_split_is_learned_by_trying_it);
-    tcase_add_test(t, replicas_begin_on_a_device_each);
-    tcase_add_test(t, a_model_begins_in_order_each_device_with_its_share);
+    add_tests(t);
     return run_case(t, "strategies/learn");
 }

@@ -36,7 +36,7 @@ static void check_line(const struct fr__learned *l, double latency_s, double s_p
 }
 
 /* 5 us and 12 GB/s, at sizes from 1 KB to 1 GB. */
-START_TEST(a_link_is_recovered_from_samples_without_noise)
+TEST(a_link_is_recovered_from_samples_without_noise)
 {
     static const double sizes[] = {1e3, 3e4, 1e6, 7e7, 1e9};
     struct fr__learned *l = fr__learned_new(2);
@@ -47,12 +47,11 @@ START_TEST(a_link_is_recovered_from_samples_without_noise)
     check_line(l, 5e-6, 1 / 12e9);
     fr__learned_free(l);
 }
-END_TEST
 
 /* (1, 3), (1, 5), (2, 9): means are bytes 4/3 and 17/3 s, sums of squares 2/3 and products 10/3,
  * so the slope is 5 and the intercept 17/3 - 20/3 = -1: below 0. Through the origin: (3 + 5 +
  * 18) / (1 + 1 + 4). */
-START_TEST(a_negative_latency_becomes_a_line_through_the_origin)
+TEST(a_negative_latency_becomes_a_line_through_the_origin)
 {
     struct fr__learned *l = fr__learned_new(2);
 
@@ -63,11 +62,10 @@ START_TEST(a_negative_latency_becomes_a_line_through_the_origin)
     check_line(l, 0, 26.0 / 6);
     fr__learned_free(l);
 }
-END_TEST
 
 /* (1, 4), (1, 6), (2, 6): the mean of the first two counts twice. Slope (2/3) / (2/3) = 1,
  * intercept 4. */
-START_TEST(all_samples_count_alike_over_rounds)
+TEST(all_samples_count_alike_over_rounds)
 {
     struct fr__learned *l = fr__learned_new(2);
 
@@ -81,9 +79,8 @@ START_TEST(all_samples_count_alike_over_rounds)
     check_line(l, 4, 1);
     fr__learned_free(l);
 }
-END_TEST
 
-START_TEST(more_bytes_never_take_less_time)
+TEST(more_bytes_never_take_less_time)
 {
     struct fr__learned *l = fr__learned_new(2);
 
@@ -93,9 +90,8 @@ START_TEST(more_bytes_never_take_less_time)
     check_line(l, 5, 0);
     fr__learned_free(l);
 }
-END_TEST
 
-START_TEST(what_was_not_measured_counts_as_nothing)
+TEST(what_was_not_measured_counts_as_nothing)
 {
     struct fr__learned *l = fr__learned_new(2);
     struct dpos_case c;
@@ -115,10 +111,9 @@ START_TEST(what_was_not_measured_counts_as_nothing)
     dpos_case_fini(&c);
     fr__learned_free(l);
 }
-END_TEST
 
 /* 2, 4 in one round, 9 in the next: means 3 and 5, a change of 2/3. */
-START_TEST(a_mean_is_of_all_samples)
+TEST(a_mean_is_of_all_samples)
 {
     struct fr__learned *l = fr__learned_new(1);
     struct fr__learned_change change;
@@ -141,11 +136,10 @@ START_TEST(a_mean_is_of_all_samples)
     dpos_case_fini(&c);
     fr__learned_free(l);
 }
-END_TEST
 
 /* 100 samples of 1 s, then one of 2: the mean of all is near 1, but what has changed is 2. One
  * of 2.05, within 5 %, is one more sample: 4.05 / 2. */
-START_TEST(what_has_changed_is_forgotten_when_asked)
+TEST(what_has_changed_is_forgotten_when_asked)
 {
     struct fr__learned *l = fr__learned_new(1);
     struct fr__learned_change change;
@@ -167,10 +161,9 @@ START_TEST(what_has_changed_is_forgotten_when_asked)
     dpos_case_fini(&c);
     fr__learned_free(l);
 }
-END_TEST
 
 /* Another strategy may make a transfer wait; the same one may not. */
-START_TEST(a_pair_has_changed_only_within_one_strategy)
+TEST(a_pair_has_changed_only_within_one_strategy)
 {
     struct fr__learned_terms other = forgets;
     struct fr__learned *l = fr__learned_new(2);
@@ -186,11 +179,10 @@ START_TEST(a_pair_has_changed_only_within_one_strategy)
     check_line(l, 0, 4);
     fr__learned_free(l);
 }
-END_TEST
 
 /* Replicas of an operation, and its parts, are measured once for all; a part is not the whole,
  * nor one of another dimension. */
-START_TEST(the_same_work_is_known_by_one_name)
+TEST(the_same_work_is_known_by_one_name)
 {
     struct fr__learned *l = fr__learned_new(2);
     struct dpos_case c;
@@ -215,10 +207,9 @@ START_TEST(the_same_work_is_known_by_one_name)
     dpos_case_fini(&c);
     fr__learned_free(l);
 }
-END_TEST
 
 /* More works than the table begins with, each its own. */
-START_TEST(a_thousand_works_are_kept_apart)
+TEST(a_thousand_works_are_kept_apart)
 {
     struct fr__learned *l = fr__learned_new(1);
     struct dpos_case c;
@@ -233,21 +224,11 @@ START_TEST(a_thousand_works_are_kept_apart)
     dpos_case_fini(&c);
     fr__learned_free(l);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
-    tcase_add_test(t, a_link_is_recovered_from_samples_without_noise);
-    tcase_add_test(t, a_negative_latency_becomes_a_line_through_the_origin);
-    tcase_add_test(t, all_samples_count_alike_over_rounds);
-    tcase_add_test(t, more_bytes_never_take_less_time);
-    tcase_add_test(t, what_was_not_measured_counts_as_nothing);
-    tcase_add_test(t, a_mean_is_of_all_samples);
-    tcase_add_test(t, what_has_changed_is_forgotten_when_asked);
-    tcase_add_test(t, a_pair_has_changed_only_within_one_strategy);
-    tcase_add_test(t, the_same_work_is_known_by_one_name);
-    tcase_add_test(t, a_thousand_works_are_kept_apart);
+    add_tests(t);
     return run_case(t, "strategies/learn_costs");
 }

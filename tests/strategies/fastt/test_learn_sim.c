@@ -61,7 +61,7 @@ enum { N_MODELS = sizeof(models) / sizeof(models[0]) };
 
 /* In strict order, with links that nobody shares and without noise, a strategy whose operations and
  * transfers are all known takes what they say: means and lines are those of the simulator. */
-START_TEST(what_is_known_at_the_end_says_what_the_simulator_does)
+LOOP_TEST(what_is_known_at_the_end_says_what_the_simulator_does, 0, 2 * N_MODELS)
 {
     struct setup s;
     double known_s;
@@ -74,11 +74,10 @@ START_TEST(what_is_known_at_the_end_says_what_the_simulator_does)
     ck_assert_double_le(s.g->in_use_s, s.g->rounds[0].measured_s);
     tear_down(&s);
 }
-END_TEST
 
 /* Every mean that is known is what the cost model says of that work, which the learner never
  * saw. */
-START_TEST(means_are_the_hidden_costs)
+TEST(means_are_the_hidden_costs)
 {
     struct setup s;
     size_t n = 0;
@@ -100,11 +99,10 @@ START_TEST(means_are_the_hidden_costs)
     ck_assert_uint_gt(n, 20);
     tear_down(&s);
 }
-END_TEST
 
 /* A GPU at half its speed is noticed in the profile after it, and the step is shorter again
  * afterwards. */
-START_TEST(a_slow_gpu_is_noticed_and_the_plan_changes)
+TEST(a_slow_gpu_is_noticed_and_the_plan_changes)
 {
     const struct fr__learn_round *r;
     struct setup s;
@@ -127,9 +125,8 @@ START_TEST(a_slow_gpu_is_noticed_and_the_plan_changes)
     ck_assert_double_lt(s.g->in_use_s, r->measured_s);
     tear_down(&s);
 }
-END_TEST
 
-START_TEST(without_drift_nothing_is_tried_after_pre_training)
+TEST(without_drift_nothing_is_tried_after_pre_training)
 {
     struct setup s;
 
@@ -144,10 +141,9 @@ START_TEST(without_drift_nothing_is_tried_after_pre_training)
     ck_assert_uint_eq(s.g->n_rounds, s.g->n_pre_training + 5);
     tear_down(&s);
 }
-END_TEST
 
 /* Draws depend on the seed and the iteration alone. */
-START_TEST(the_same_seed_learns_the_same)
+TEST(the_same_seed_learns_the_same)
 {
     struct setup a, b;
 
@@ -165,9 +161,8 @@ START_TEST(the_same_seed_learns_the_same)
     tear_down(&a);
     tear_down(&b);
 }
-END_TEST
 
-START_TEST(one_strategy_learns_by_default)
+TEST(one_strategy_learns_by_default)
 {
     const struct fr_strategy *s;
     size_t n = 0;
@@ -179,11 +174,10 @@ START_TEST(one_strategy_learns_by_default)
     ck_assert_uint_eq(n, 1);
     ck_assert(fr_strategy_learner()->learns_by_default);
 }
-END_TEST
 
 /* GPT-2 XL: 25 GB of parameters, gradients and states for 16 GB. Over eight it begins model
  * parallel. */
-START_TEST(a_model_too_large_for_a_gpu_begins_model_parallel)
+TEST(a_model_too_large_for_a_gpu_begins_model_parallel)
 {
     struct setup s;
 
@@ -195,19 +189,12 @@ START_TEST(a_model_too_large_for_a_gpu_begins_model_parallel)
     ck_assert_uint_eq(s.g->rounds[0].n_devices, 8);
     tear_down(&s);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, what_is_known_at_the_end_says_what_the_simulator_does, 0, 2 * N_MODELS);
-    tcase_add_test(t, means_are_the_hidden_costs);
-    tcase_add_test(t, a_slow_gpu_is_noticed_and_the_plan_changes);
-    tcase_add_test(t, without_drift_nothing_is_tried_after_pre_training);
-    tcase_add_test(t, the_same_seed_learns_the_same);
-    tcase_add_test(t, one_strategy_learns_by_default);
-    tcase_add_test(t, a_model_too_large_for_a_gpu_begins_model_parallel);
+    add_tests(t);
     return run_case(t, "strategies/learn_sim");
 }

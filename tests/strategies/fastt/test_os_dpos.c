@@ -88,7 +88,7 @@ static uint64_t edge_bytes(const struct fr__dag *g, uint32_t src, uint32_t dst)
 }
 
 /* New: 2 slices the data, 3 and 4 are parts, 5 joins the activation, 6 adds the gradient. */
-START_TEST(along_the_batch_data_is_sliced_parameters_are_whole_and_gradients_added)
+TEST(along_the_batch_data_is_sliced_parameters_are_whole_and_gradients_added)
 {
     struct fr__arena *a = fr__arena_new();
     struct dpos_case c;
@@ -130,10 +130,9 @@ START_TEST(along_the_batch_data_is_sliced_parameters_are_whole_and_gradients_add
     fr__arena_free(a);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* New: 2 slices the parameters, 3, 4 and 5 are parts, 6 and 7 join. */
-START_TEST(along_the_channels_parameters_are_sliced_data_is_whole_and_all_is_joined)
+TEST(along_the_channels_parameters_are_sliced_data_is_whole_and_all_is_joined)
 {
     struct fr__arena *a = fr__arena_new();
     struct dpos_case c;
@@ -156,7 +155,6 @@ START_TEST(along_the_channels_parameters_are_sliced_data_is_whole_and_all_is_joi
     fr__arena_free(a);
     dpos_case_fini(&c);
 }
-END_TEST
 
 static struct fr__os_dpos *run(const struct dpos_case *c, struct fr__os_dpos_options how,
                                struct fr__os_dpos_result *r)
@@ -180,7 +178,7 @@ static void check_plan(const struct dpos_case *c, const struct fr__os_dpos_resul
 /* One op of 20 s that reads and makes one byte. Of two slices of one byte the second is empty,
  * and a message of no bytes takes no time here: a split of 2/64 s, two parts at once of 20/2 +
  * 1/2 s, a join of 2/64 s. */
-START_TEST(an_op_in_two_parts_on_two_devices_takes_half)
+TEST(an_op_in_two_parts_on_two_devices_takes_half)
 {
     struct fr__os_dpos_result r;
     struct fr__os_dpos *o;
@@ -204,7 +202,6 @@ START_TEST(an_op_in_two_parts_on_two_devices_takes_half)
     fr__os_dpos_free(o);
     dpos_case_fini(&c);
 }
-END_TEST
 
 static void count_calls(void *user, const char *what, uint64_t done, uint64_t total)
 {
@@ -216,7 +213,7 @@ static void count_calls(void *user, const char *what, uint64_t done, uint64_t to
     ++*n;
 }
 
-START_TEST(a_search_tells_how_far_it_is_and_stops_when_asked)
+TEST(a_search_tells_how_far_it_is_and_stops_when_asked)
 {
     const int stop = 1;
     size_t n = 0;
@@ -241,11 +238,10 @@ START_TEST(a_search_tells_how_far_it_is_and_stops_when_asked)
     ck_assert_int_eq(fr__os_dpos_run(&o, &c.dag, &c.m, &how, &ctx, &r, &err), FR_ECANCELLED);
     dpos_case_fini(&c);
 }
-END_TEST
 
 /* Path by falling cost: 9 (cannot be split: passed over), 8 (a part costs more than the whole
  * saves, because its bytes are many: ends the search), 7 (never tried, though it would gain). */
-START_TEST(the_first_op_that_does_not_improve_ends_the_search)
+TEST(the_first_op_that_does_not_improve_ends_the_search)
 {
     struct fr__os_dpos_result r;
     struct fr__os_dpos *o;
@@ -284,7 +280,6 @@ START_TEST(the_first_op_that_does_not_improve_ends_the_search)
     fr__os_dpos_free(o);
     dpos_case_fini(&c);
 }
-END_TEST
 
 static void make_random(struct dpos_case *c, uint64_t seed)
 {
@@ -413,7 +408,7 @@ static void print_tally(const char *what, const struct tally *t)
            what, t->n_fit, t->n_splits, t->n_whole, t->n_stopped, t->n_kept, t->n_decisions);
 }
 
-START_TEST(stopping_early_and_taking_over_decisions_change_no_answer)
+TEST(stopping_early_and_taking_over_decisions_change_no_answer)
 {
     struct tally t = {0};
 
@@ -429,9 +424,8 @@ START_TEST(stopping_early_and_taking_over_decisions_change_no_answer)
     ck_assert_uint_ge(t.n_stopped, 400);
     ck_assert_uint_ge(t.n_kept, t.n_decisions / 10);
 }
-END_TEST
 
-START_TEST(nor_do_they_where_memory_is_short)
+TEST(nor_do_they_where_memory_is_short)
 {
     struct tally t = {0};
 
@@ -447,9 +441,8 @@ START_TEST(nor_do_they_where_memory_is_short)
     ck_assert_uint_ge(t.n_splits, 100);
     ck_assert_uint_ge(t.n_kept, t.n_decisions / 20);
 }
-END_TEST
 
-START_TEST(options_limit_what_is_tried)
+TEST(options_limit_what_is_tried)
 {
     for (uint64_t seed = 0; seed < 60; seed++) {
         struct fr__os_dpos_result r;
@@ -472,19 +465,11 @@ START_TEST(options_limit_what_is_tried)
         dpos_case_fini(&c);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("os_dpos");
 
-    tcase_add_test(tc, along_the_batch_data_is_sliced_parameters_are_whole_and_gradients_added);
-    tcase_add_test(tc, along_the_channels_parameters_are_sliced_data_is_whole_and_all_is_joined);
-    tcase_add_test(tc, an_op_in_two_parts_on_two_devices_takes_half);
-    tcase_add_test(tc, a_search_tells_how_far_it_is_and_stops_when_asked);
-    tcase_add_test(tc, the_first_op_that_does_not_improve_ends_the_search);
-    tcase_add_test(tc, stopping_early_and_taking_over_decisions_change_no_answer);
-    tcase_add_test(tc, nor_do_they_where_memory_is_short);
-    tcase_add_test(tc, options_limit_what_is_tried);
+    add_tests(tc);
     return run_case(tc, "strategies/os_dpos");
 }

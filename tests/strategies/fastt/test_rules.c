@@ -83,7 +83,7 @@ static const struct {
 };
 enum { N_CELLS = sizeof(cells) / sizeof(cells[0]) };
 
-START_TEST(os_dpos_is_never_slower_than_a_plain_strategy)
+LOOP_TEST(os_dpos_is_never_slower_than_a_plain_strategy, 0, N_CELLS)
 {
     static const char *const plain[] = {"single", "dp", "mp", "pp"};
     struct setup s;
@@ -108,10 +108,9 @@ START_TEST(os_dpos_is_never_slower_than_a_plain_strategy)
     ck_assert_double_le(ours_s, best_s * (1 + 1e-9));
     close_setup(&s);
 }
-END_TEST
 
 /* The paper's rule on 8 GPUs of a DGX-1 sends all over shared PCIe links. */
-START_TEST(a_faster_plain_plan_is_handed_over_under_its_own_name)
+TEST(a_faster_plain_plan_is_handed_over_under_its_own_name)
 {
     struct setup s;
     size_t n_tasks;
@@ -133,9 +132,8 @@ START_TEST(a_faster_plain_plan_is_handed_over_under_its_own_name)
     ck_assert_double_eq_tol(s.made_s, s.decided->own_s, 1e-9 * s.made_s);
     close_setup(&s);
 }
-END_TEST
 
-START_TEST(the_own_plan_does_not_depend_on_plain_ones)
+LOOP_TEST(the_own_plan_does_not_depend_on_plain_ones, 0, 2)
 {
     struct setup s;
     double own_s;
@@ -149,11 +147,10 @@ START_TEST(the_own_plan_does_not_depend_on_plain_ones)
     ck_assert(!s.decided->is_handed_over);
     close_setup(&s);
 }
-END_TEST
 
 /* One replica on 8 GPUs of a DGX-1 each: two in three messages between the halves would share
  * PCIe. */
-START_TEST(pieces_and_relays_are_faster_than_rings_on_eight_gpus)
+TEST(pieces_and_relays_are_faster_than_rings_on_eight_gpus)
 {
     struct setup s;
     double ours_s;
@@ -166,10 +163,9 @@ START_TEST(pieces_and_relays_are_faster_than_rings_on_eight_gpus)
     ck_assert_double_lt(ours_s, 0.99 * s.made_s);
     close_setup(&s);
 }
-END_TEST
 
 /* On 5 GPUs of a DGX-1 two replicas on one of them seemed no longer than one on each. */
-START_TEST(each_of_five_gpus_has_a_replica)
+TEST(each_of_five_gpus_has_a_replica)
 {
     size_t n_on[5] = {0};
     struct setup s;
@@ -183,11 +179,10 @@ START_TEST(each_of_five_gpus_has_a_replica)
         ck_assert_uint_eq(n_on[d], 1);
     close_setup(&s);
 }
-END_TEST
 
 /* By the paper's rule all pairs of a DGX-1 send at once. A planner that lets messages wait for
  * links foresees what the engine makes of that, within a tenth, and its plan is faster. */
-START_TEST(a_planner_that_knows_of_shared_links_foresees_the_run)
+TEST(a_planner_that_knows_of_shared_links_foresees_the_run)
 {
     struct setup s;
     double alone_s, made_s;
@@ -202,10 +197,9 @@ START_TEST(a_planner_that_knows_of_shared_links_foresees_the_run)
     ck_assert_double_lt(s.made_s, made_s);
     close_setup(&s);
 }
-END_TEST
 
 /* Launches of planned operations cost what they cost `single`: GNMT is bound by them. */
-START_TEST(one_gpu_takes_what_single_takes)
+LOOP_TEST(one_gpu_takes_what_single_takes, 0, 3)
 {
     static const char *const models[] = {"lenet", "gnmt-2", "resnet50"};
     struct setup s;
@@ -218,11 +212,10 @@ START_TEST(one_gpu_takes_what_single_takes)
     ck_assert_double_eq_tol(ours_s, s.made_s, 0.01 * s.made_s);
     close_setup(&s);
 }
-END_TEST
 
 /* ResNet-200 with 56 samples fits a V100 of 16 GB if weight gradients follow the program: the
  * planner's list has them last, which holds twice as much. */
-START_TEST(what_single_finds_room_for_has_room)
+TEST(what_single_finds_room_for_has_room)
 {
     struct setup s;
     struct fr_run *r;
@@ -236,9 +229,8 @@ START_TEST(what_single_finds_room_for_has_room)
     fr_run_free(r);
     close_setup(&s);
 }
-END_TEST
 
-START_TEST(runs_stop_at_the_best_so_far)
+TEST(runs_stop_at_the_best_so_far)
 {
     struct setup s;
 
@@ -248,7 +240,6 @@ START_TEST(runs_stop_at_the_best_so_far)
     ck_assert_uint_ge(s.decided->n_given_up, 3);
     close_setup(&s);
 }
-END_TEST
 
 /* ---- rules ---- */
 
@@ -265,7 +256,7 @@ static struct fr__dpos_result plan_dag(struct dag_case *c, struct fr__dpos **p,
 }
 
 /* The input of each of two replicas, and the convolution that reads it. */
-START_TEST(inputs_wait_for_their_readers)
+TEST(inputs_wait_for_their_readers)
 {
     const struct fr__dpos_options paper = {0}, ours = {.inputs_wait = true};
     struct fr__dpos_result r;
@@ -291,11 +282,10 @@ START_TEST(inputs_wait_for_their_readers)
     fr__dpos_free(p);
     dag_case_close(&c);
 }
-END_TEST
 
 /* 0 is on device 0 up to 30 s, and 2, which is of its group, will be. 1 ends after 1 s on device 1,
  * after 31 s on device 0; 2 reads it. */
-START_TEST(a_reader_whose_device_is_known_is_looked_ahead_to)
+TEST(a_reader_whose_device_is_known_is_looked_ahead_to)
 {
     static const struct {
         uint64_t bytes;
@@ -329,10 +319,9 @@ START_TEST(a_reader_whose_device_is_known_is_looked_ahead_to)
         dpos_case_fini(&c);
     }
 }
-END_TEST
 
 /* Pieces hold what the variable holds, each with a sum and an update of its own. */
-START_TEST(pieces_of_a_variable_add_up)
+TEST(pieces_of_a_variable_add_up)
 {
     const struct fr__dag_how how = {.n_replicas = 4, .n_pieces = 4, .least_piece_bytes = 1000};
     uint64_t whole_bytes = 0, bytes = 0, sent_bytes[2] = {0};
@@ -365,11 +354,10 @@ START_TEST(pieces_of_a_variable_add_up)
     fr__dag_free(pieces);
     dag_case_close(&c);
 }
-END_TEST
 
 /* On a DGX-1 each GPU has NVLink to four others: three in seven pairs go by one of these, and both
  * parts of their way are NVLinks. An NVSwitch joins all alike. */
-START_TEST(messages_go_by_a_third_gpu_where_pairs_share_pcie)
+TEST(messages_go_by_a_third_gpu_where_pairs_share_pcie)
 {
     struct fr__dag_links links;
     const uint32_t *via;
@@ -399,11 +387,10 @@ START_TEST(messages_go_by_a_third_gpu_where_pairs_share_pcie)
     ck_assert_double_eq_tol(links.s_per_byte[0 * 8 + 1], c.links.s_per_byte[0 * 8 + 1], 1e-15);
     dag_case_close(&c);
 }
-END_TEST
 
 /* Of four GPUs at NVSwitches, three pairs use the way out of each; a single message does not reach
  * the bandwidth of the links, so that alone it takes more than a third. */
-START_TEST(a_link_that_three_pairs_use_gives_each_a_third)
+TEST(a_link_that_three_pairs_use_gives_each_a_third)
 {
     struct setup s;
     struct fr__placer pl;
@@ -424,7 +411,6 @@ START_TEST(a_link_that_three_pairs_use_gives_each_a_third)
     fr__placer_fini(&pl);
     close_setup(&s);
 }
-END_TEST
 
 /* ---- against the optimum ---- */
 
@@ -461,7 +447,7 @@ static double plan_s(const struct dpos_case *c, const struct fr__dpos_options *o
 /* Up to 8 operations on 2 or 3 devices, moves from nothing to ten times the work (brute force by
  * branch and bound). Devices that are alike: never twice the optimum, which the paper's rule alone
  * exceeds, and 5 % above it on average. Unlike ones: no worse than HEFT. */
-START_TEST(the_planner_is_near_the_optimum_of_small_graphs)
+LOOP_TEST(the_planner_is_near_the_optimum_of_small_graphs, 0, 2)
 {
     static const uint64_t bytes[] = {0, 5, 20, 90};
     const struct fr__dpos_options paper = {0},
@@ -503,9 +489,8 @@ START_TEST(the_planner_is_near_the_optimum_of_small_graphs)
     ck_assert_double_le(sum / n_graphs, 1.05);
     ck_assert_double_gt(worst_paper, worst);
 }
-END_TEST
 
-START_TEST(defaults_are_read_without_the_list_of_strategies)
+TEST(defaults_are_read_without_the_list_of_strategies)
 {
     const struct fr_strategy *s;
     struct fr_option_values a, b;
@@ -515,28 +500,12 @@ START_TEST(defaults_are_read_without_the_list_of_strategies)
     ck_assert_int_eq(fr__values_default(s->name, s->options, &b, &err), FR_OK);
     ck_assert_mem_eq(a.value, b.value, sizeof(a.value));
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, os_dpos_is_never_slower_than_a_plain_strategy, 0, N_CELLS);
-    tcase_add_test(t, a_faster_plain_plan_is_handed_over_under_its_own_name);
-    tcase_add_loop_test(t, the_own_plan_does_not_depend_on_plain_ones, 0, 2);
-    tcase_add_test(t, pieces_and_relays_are_faster_than_rings_on_eight_gpus);
-    tcase_add_test(t, each_of_five_gpus_has_a_replica);
-    tcase_add_test(t, a_planner_that_knows_of_shared_links_foresees_the_run);
-    tcase_add_loop_test(t, one_gpu_takes_what_single_takes, 0, 3);
-    tcase_add_test(t, what_single_finds_room_for_has_room);
-    tcase_add_test(t, runs_stop_at_the_best_so_far);
-    tcase_add_test(t, inputs_wait_for_their_readers);
-    tcase_add_test(t, a_reader_whose_device_is_known_is_looked_ahead_to);
-    tcase_add_test(t, pieces_of_a_variable_add_up);
-    tcase_add_test(t, messages_go_by_a_third_gpu_where_pairs_share_pcie);
-    tcase_add_test(t, a_link_that_three_pairs_use_gives_each_a_third);
-    tcase_add_loop_test(t, the_planner_is_near_the_optimum_of_small_graphs, 0, 2);
-    tcase_add_test(t, defaults_are_read_without_the_list_of_strategies);
+    add_tests(t);
     return run_case(t, "strategies/rules");
 }

@@ -135,7 +135,7 @@ static const struct {
     {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=99", 0, 8, 6},
 };
 
-START_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism)
+LOOP_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism, 0, sizeof(tensor) / sizeof(tensor[0]))
 {
     struct sent s = of_a_layer(tensor[_i].model, 2, tensor[_i].spec, NULL);
 
@@ -147,11 +147,10 @@ START_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parall
                             (tensor[_i].reduce + tensor[_i].gather + tensor[_i].scatter) * U_BYTES,
                             1e-6);
 }
-END_TEST
 
 /* Keys and values, 2 (s/c) b h w a rank, are gathered, gathered again in the backward pass, and
  * their gradients scattered: (c - 1) times each. */
-START_TEST(a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients)
+TEST(a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients)
 {
     struct sent s = of_a_layer(GPT, 4, "hybrid:cp=2,micro=1", NULL);
     double chunk = 2 * X_BYTES / 2;
@@ -160,7 +159,6 @@ START_TEST(a_context_group_gathers_keys_and_values_twice_and_scatters_their_grad
     ck_assert_double_eq_tol(s.wire_bytes[FR_REDUCE_SCATTER], chunk, 1e-6);
     ck_assert_double_eq_tol(all_bytes(&s), 3 * chunk, 1e-6);
 }
-END_TEST
 
 /* Two experts a token: tokens there and back, and their gradients; beside them two numbers a token
  * there, and their gradients back, in fp32 or less. A layer that runs again sends its tokens there
@@ -177,7 +175,7 @@ static const struct {
     {"hybrid:ep=4,micro=1,recompute=full,early-stop=1", 5, 3},
 };
 
-START_TEST(experts_exchange_each_token_four_times_and_six_where_layers_run_again)
+LOOP_TEST(experts_exchange_each_token_four_times_and_six_where_layers_run_again, 0, sizeof(exchanges) / sizeof(exchanges[0]))
 {
     struct sent s = of_a_layer(MOE, 8, exchanges[_i].spec, NULL);
     double tokens = exchanges[_i].tokens * 2 * U_BYTES;
@@ -187,11 +185,10 @@ START_TEST(experts_exchange_each_token_four_times_and_six_where_layers_run_again
     ck_assert_double_le(weights, exchanges[_i].weights * 2 * SEQ * 4 * 3.0 / 4);
     ck_assert_double_eq_tol(all_bytes(&s), s.wire_bytes[FR_ALL_TO_ALL], 1e-6);
 }
-END_TEST
 
 /* The tensor between two layers is read by a norm and by an add; the sum of both gradients is made
  * by who has them, so that one tensor of X crosses the boundary in each micro-batch. */
-START_TEST(one_gradient_crosses_a_boundary_between_stages)
+TEST(one_gradient_crosses_a_boundary_between_stages)
 {
     struct fr_plan *p = plan(GPT, "4", 4, "hybrid:pp=2,micro=1,recompute=full,fold=0");
     const struct fr_plan_view *v = fr_plan_view(p);
@@ -209,10 +206,9 @@ START_TEST(one_gradient_crosses_a_boundary_between_stages)
     ck_assert_double_eq_tol(back, N_MICROS * X_BYTES, 1e-6);
     free_all(p);
 }
-END_TEST
 
 /* Four ranks of a tensor group send a quarter of X each; the next stage's group gathers it. */
-START_TEST(a_tensor_group_sends_parts_that_the_next_stage_gathers)
+TEST(a_tensor_group_sends_parts_that_the_next_stage_gathers)
 {
     struct fr_plan *p =
         plan(GPT, "4", 1, "hybrid:pp=2,tp=4,micro=1,recompute=full,scatter-gather=1,fold=0");
@@ -238,14 +234,13 @@ START_TEST(a_tensor_group_sends_parts_that_the_next_stage_gathers)
     free_all(p);
     free_all(whole);
 }
-END_TEST
 
 /* ---- sums of gradients ---- */
 
 /* Weights and biases of a layer of GPT: qkv, output, two of the MLP, two norms. */
 #define LAYER_PARAMS (12.0 * HIDDEN * HIDDEN + 13 * HIDDEN)
 
-START_TEST(gradients_are_summed_over_replicas_and_context_groups_in_fp32)
+TEST(gradients_are_summed_over_replicas_and_context_groups_in_fp32)
 {
     struct sent all = of_a_layer(GPT, 4, "hybrid:cp=2,micro=1", "bucket");
     struct sent sharded = of_a_layer(GPT, 4, "hybrid:cp=2,micro=1,zero=1", "bucket");
@@ -257,11 +252,10 @@ START_TEST(gradients_are_summed_over_replicas_and_context_groups_in_fp32)
     ck_assert_double_eq_tol(sharded.wire_bytes[FR_ALL_GATHER], 7.0 / 8 * LAYER_PARAMS * 2, 1e-6);
     ck_assert_double_eq_tol(sharded.wire_bytes[FR_ALL_REDUCE], 0, 1e-6);
 }
-END_TEST
 
 /* Llama's attention, the router and two norms over all eight ranks; 8/4 experts of three products
  * over the two that hold the same. */
-START_TEST(gradients_of_experts_are_summed_by_those_who_hold_them)
+TEST(gradients_of_experts_are_summed_by_those_who_hold_them)
 {
     struct sent s = of_a_layer(MOE, 8, "hybrid:ep=4,micro=1", "bucket");
     double dense = 4.0 * HIDDEN * HIDDEN + 8 * HIDDEN + 2 * HIDDEN;
@@ -270,11 +264,10 @@ START_TEST(gradients_of_experts_are_summed_by_those_who_hold_them)
     ck_assert_double_eq_tol(all_bytes(&s), 2 * 7.0 / 8 * dense * 4 + 2 * 1.0 / 2 * experts * 4,
                             1e-6);
 }
-END_TEST
 
 /* Two norms' weights and biases, and the biases of the two products that are split by depth: 6 h in
  * fp32, once for both micro-batches. */
-START_TEST(partial_gradients_of_sequence_parallelism_are_summed_once_a_step)
+TEST(partial_gradients_of_sequence_parallelism_are_summed_once_a_step)
 {
     struct fr_plan *p = plan(GPT, "2", 2, "hybrid:tp=4,sp=1,micro=1");
     struct sent once = count(p, "partial gradients"),
@@ -287,11 +280,10 @@ START_TEST(partial_gradients_of_sequence_parallelism_are_summed_once_a_step)
     ck_assert_double_eq_tol(all_bytes(&s), 0, 1e-6);
     free_all(p);
 }
-END_TEST
 
 /* Two heads of keys and values on eight ranks: four neighbours hold each, and sum the gradients of
  * its two products, 2 h d in fp32 with d = h/8, among themselves; ranks 0 to 3 are of one group. */
-START_TEST(gradients_of_heads_that_several_ranks_hold_are_summed_among_these)
+TEST(gradients_of_heads_that_several_ranks_hold_are_summed_among_these)
 {
     struct sent s = of_a_layer(GQA, 1, "hybrid:tp=8,micro=1", "equal heads");
     struct fr_plan *p = plan(GQA, "2", 1, "hybrid:tp=8,sp=1,micro=1,fold=0");
@@ -307,7 +299,6 @@ START_TEST(gradients_of_heads_that_several_ranks_hold_are_summed_among_these)
     s = of_a_layer(GQA, 4, "hybrid:tp=2,micro=1", "equal heads"); /* a head each */
     ck_assert_double_eq_tol(all_bytes(&s), 0, 1e-6);
 }
-END_TEST
 
 /* Both ends have the table of the vocabulary, V h/t numbers a rank; of two ranks each sends half of
  * it twice, in fp32, once a step. */
@@ -323,7 +314,7 @@ static const struct {
     {LLAMA, "hybrid:tp=2,sp=1,pp=2,micro=1", false},
 };
 
-START_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step)
+LOOP_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0, sizeof(ends) / sizeof(ends[0]))
 {
     uint32_t dp = strstr(ends[_i].spec, "pp=2") ? 2 : 4;
     struct fr_plan *p = plan(ends[_i].model, "4", dp, ends[_i].spec);
@@ -333,10 +324,9 @@ START_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step)
     ck_assert_double_eq_tol(all_bytes(&s), ends[_i].is_summed ? 1000 / 2 * HIDDEN * 4 : 0, 1e-6);
     free_all(p);
 }
-END_TEST
 
 /* A gradient of tied weights crosses stages too, but to their sum, which takes it whole. */
-START_TEST(gradients_of_tied_weights_do_not_go_in_parts)
+TEST(gradients_of_tied_weights_do_not_go_in_parts)
 {
     struct fr_plan *p = plan("t5:hidden=128,heads=4,seq=32,layers=", "4", 2,
                              "hybrid:tp=2,pp=2,micro=1,vocab-parallel=0,scatter-gather=1");
@@ -345,11 +335,10 @@ START_TEST(gradients_of_tied_weights_do_not_go_in_parts)
     ck_assert_double_gt(s.wire_bytes[FR_ALL_GATHER], 0);
     free_all(p);
 }
-END_TEST
 
 /* A large vocabulary makes the head a stage's work by itself; the loss then stands with it, since
  * the shared weights are summed between the first stage and the last. */
-START_TEST(a_head_with_shared_weights_stands_in_the_last_stage)
+LOOP_TEST(a_head_with_shared_weights_stands_in_the_last_stage, 0, 3)
 {
     static const char *const specs[] = {"hybrid:tp=2,pp=2,virtual=2,micro=1,schedule=looped-bfs",
                                         "hybrid:tp=2,pp=2,virtual=2,micro=1",
@@ -373,7 +362,6 @@ START_TEST(a_head_with_shared_weights_stands_in_the_last_stage)
     ck_assert_uint_eq(head, loss);
     free_all(p);
 }
-END_TEST
 
 /* ---- refusals ---- */
 
@@ -441,7 +429,7 @@ static const struct {
      "shard-group=2 is not combined with ep or etp, whose experts are shared by other ranks"},
 };
 
-START_TEST(what_does_not_go_together_is_refused_with_the_reason)
+LOOP_TEST(what_does_not_go_together_is_refused_with_the_reason, 0, sizeof(refused) / sizeof(refused[0]))
 {
     const struct fr_workload_options o = {.batch = 8, .dtype = FR_BF16};
     struct case_problem c = {topo, NULL, N_GPUS, 16, FR_ADAM, NULL};
@@ -458,7 +446,6 @@ START_TEST(what_does_not_go_together_is_refused_with_the_reason)
     ck_assert(err.text[0]);
     fr_graph_free(g);
 }
-END_TEST
 
 static void make_topo(void)
 {
@@ -475,23 +462,6 @@ int main(void)
     TCase *c = tcase_create("hybrid");
 
     tcase_add_checked_fixture(c, make_topo, free_topo);
-    tcase_add_loop_test(c,
-                        a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism,
-                        0, sizeof(tensor) / sizeof(tensor[0]));
-    tcase_add_test(c, a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients);
-    tcase_add_loop_test(c, experts_exchange_each_token_four_times_and_six_where_layers_run_again, 0,
-                        sizeof(exchanges) / sizeof(exchanges[0]));
-    tcase_add_test(c, one_gradient_crosses_a_boundary_between_stages);
-    tcase_add_test(c, a_tensor_group_sends_parts_that_the_next_stage_gathers);
-    tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
-    tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
-    tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
-    tcase_add_test(c, gradients_of_heads_that_several_ranks_hold_are_summed_among_these);
-    tcase_add_loop_test(c, gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0,
-                        sizeof(ends) / sizeof(ends[0]));
-    tcase_add_test(c, gradients_of_tied_weights_do_not_go_in_parts);
-    tcase_add_loop_test(c, a_head_with_shared_weights_stands_in_the_last_stage, 0, 3);
-    tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
-                        sizeof(refused) / sizeof(refused[0]));
+    add_tests(c);
     return run_case(c, "strategies/hybrid");
 }

@@ -80,7 +80,7 @@ static struct outcome run(const char *dispatch, double bw_Bps)
 }
 
 /* Three products, each forward and two backward, on the rows of four ranks' samples. */
-START_TEST(the_slowest_rank_follows_the_skew_of_its_experts)
+TEST(the_slowest_rank_follows_the_skew_of_its_experts)
 {
     double even_flops = LAYERS * 3.0 * 3 * 2 * (2 * ROWS * N_GPUS) * HIDDEN * FFN;
     struct outcome even = run("balanced", 1e18), twice = run("skew:2", 1e18),
@@ -91,9 +91,8 @@ START_TEST(the_slowest_rank_follows_the_skew_of_its_experts)
     ck_assert_double_eq_tol(twice.time_s - even.time_s, even.experts_s, 1e-5 * even.experts_s);
     ck_assert_double_eq_tol(more.time_s - even.time_s, 1.5 * even.experts_s, 1e-5 * even.experts_s);
 }
-END_TEST
 
-START_TEST(the_exchange_of_tokens_follows_the_skew_too)
+TEST(the_exchange_of_tokens_follows_the_skew_too)
 {
     struct outcome even = run("balanced", 1e10), twice = run("skew:2", 1e10),
                    more = run("skew:2.5", 1e10);
@@ -102,9 +101,8 @@ START_TEST(the_exchange_of_tokens_follows_the_skew_too)
     ck_assert_double_gt(x, even.experts_s);
     ck_assert_double_eq_tol(more.time_s - even.time_s, 1.5 * x, 1e-6 * x);
 }
-END_TEST
 
-START_TEST(a_skew_of_one_is_balanced_and_so_is_zipf_of_zero)
+TEST(a_skew_of_one_is_balanced_and_so_is_zipf_of_zero)
 {
     struct outcome even = run("balanced", 1e10), one = run("skew:1", 1e10),
                    flat = run("zipf:0", 1e10);
@@ -112,36 +110,29 @@ START_TEST(a_skew_of_one_is_balanced_and_so_is_zipf_of_zero)
     ck_assert_double_eq_tol(one.time_s, even.time_s, 1e-12 * even.time_s);
     ck_assert_double_eq_tol(flat.time_s, even.time_s, 1e-12 * even.time_s);
 }
-END_TEST
 
 /* H_8 = 761/280. The first rank has experts 1 and 2: (1 + 1/2) / H_8 of all rows, a quarter on
  * average, so 4 x 1.5 / H_8 = 2.208 times the mean. Rows are whole: at most half a row a sample
  * away. */
-START_TEST(under_zipfs_law_the_first_rank_gets_its_share_of_the_harmonic_sum)
+TEST(under_zipfs_law_the_first_rank_gets_its_share_of_the_harmonic_sum)
 {
     struct outcome even = run("balanced", 1e10), zipf = run("zipf:1", 1e10);
     double skew = 4 * 1.5 / (761.0 / 280);
 
     ck_assert_double_eq_tol(zipf.flops, skew * even.flops, 0.02 * even.flops);
 }
-END_TEST
 
-START_TEST(the_models_own_routing_is_taken_where_asked_for)
+TEST(the_models_own_routing_is_taken_where_asked_for)
 {
     struct outcome even = run("balanced", 1e10), own = run("model", 1e10);
 
     ck_assert_double_eq_tol(own.time_s, even.time_s, 1e-9 * even.time_s); /* skew=0 */
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("hybrid_experts");
 
-    tcase_add_test(c, the_slowest_rank_follows_the_skew_of_its_experts);
-    tcase_add_test(c, the_exchange_of_tokens_follows_the_skew_too);
-    tcase_add_test(c, a_skew_of_one_is_balanced_and_so_is_zipf_of_zero);
-    tcase_add_test(c, under_zipfs_law_the_first_rank_gets_its_share_of_the_harmonic_sum);
-    tcase_add_test(c, the_models_own_routing_is_taken_where_asked_for);
+    add_tests(c);
     return run_case(c, "strategies/hybrid_experts");
 }

@@ -106,7 +106,7 @@ static const struct {
     {"bucket=1B,zero=1,overlap-gather=1", 20.5},
 };
 
-START_TEST(a_small_pipeline_takes_the_time_worked_out_by_hand)
+LOOP_TEST(a_small_pipeline_takes_the_time_worked_out_by_hand, 0, sizeof(rows) / sizeof(rows[0]))
 {
     char spec[120];
 
@@ -121,9 +121,8 @@ START_TEST(a_small_pipeline_takes_the_time_worked_out_by_hand)
         release(&x);
     }
 }
-END_TEST
 
-START_TEST(each_stage_begins_its_sums_by_itself)
+TEST(each_stage_begins_its_sums_by_itself)
 {
     struct outcome x = simulate(4, LAYER_BYTES, 0, 500000000, 4, 8, "hybrid:pp=2,micro=2,fold=0");
 
@@ -134,14 +133,13 @@ START_TEST(each_stage_begins_its_sums_by_itself)
     ck_assert(isinf(start_of(&x, 0, FR_ALL_REDUCE, 2)));
     release(&x);
 }
-END_TEST
 
 /* ---- gathers beside the forward pass ---- */
 
 /* One stage, two replicas, three layers. Gathers of 3 s: one after the other, 0-3, 3-6, 6-9; the
  * last forward pass is 9-10. Gathers of 0.5 s: the third waits until the second layer asks for its
  * parameters, when the first is done: 0-0.5, 0.5-1, 1.5-2. */
-START_TEST(a_gather_begins_when_the_set_before_is_asked_for)
+TEST(a_gather_begins_when_the_set_before_is_asked_for)
 {
     static const struct {
         uint64_t bytes;
@@ -157,12 +155,11 @@ START_TEST(a_gather_begins_when_the_set_before_is_asked_for)
         release(&x);
     }
 }
-END_TEST
 
 /* Two stages a device, four times over: each of one layer, whose gather takes 0.75 s. Those of the
  * first two are gathered at once. The first micro-batch is in stage 0 at 0.75-1.75, in 1 at
  * 2.25-3.25, in 2 (the second of device 0) at 3.75-4.75, in 4 at 6.75-7.75. */
-START_TEST(virtual_stages_are_gathered_one_ahead)
+TEST(virtual_stages_are_gathered_one_ahead)
 {
     static const double starts_s[] = {0, 0.75, 4.75, 7.75};
     struct outcome x = simulate(8, LAYER_BYTES, 0, 500000000, 4, 8,
@@ -173,12 +170,11 @@ START_TEST(virtual_stages_are_gathered_one_ahead)
     ck_assert(isinf(start_of(&x, 0, FR_ALL_GATHER, 4)));
     release(&x);
 }
-END_TEST
 
 /* Twelve layers of 30 MB, 4 bytes a parameter, on two replicas. PyTorch's DDP closes a bucket with
  * 25 MiB, that is with each layer; Megatron-LM with 40 million parameters, that is with six;
  * DeepSpeed's ZeRO-2, which scatters both micro-batches, with 500 million, that is never. */
-START_TEST(buckets_are_those_of_the_framework_that_trains_so)
+TEST(buckets_are_those_of_the_framework_that_trains_so)
 {
     static const struct {
         const char *options;
@@ -201,7 +197,6 @@ START_TEST(buckets_are_those_of_the_framework_that_trains_so)
         release(&x);
     }
 }
-END_TEST
 
 /* ---- every schedule ---- */
 
@@ -276,12 +271,7 @@ int main(void)
 
     while (fr_schedule_kind_at((size_t)n_kinds))
         n_kinds++;
-    tcase_add_loop_test(c, a_small_pipeline_takes_the_time_worked_out_by_hand, 0,
-                        sizeof(rows) / sizeof(rows[0]));
-    tcase_add_test(c, each_stage_begins_its_sums_by_itself);
-    tcase_add_test(c, a_gather_begins_when_the_set_before_is_asked_for);
-    tcase_add_test(c, virtual_stages_are_gathered_one_ahead);
-    tcase_add_test(c, buckets_are_those_of_the_framework_that_trains_so);
+    add_tests(c);
     tcase_add_loop_test(c, no_gradient_leaves_before_all_micro_batches_have_added_to_it, 0,
                         n_kinds);
     return run_case(c, "strategies/hybrid_overlap");

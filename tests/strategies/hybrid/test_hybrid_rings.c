@@ -231,7 +231,7 @@ START_TEST(ring_attention_takes_the_longer_of_its_parts_and_their_messages)
 }
 END_TEST
 
-START_TEST(over_links_without_end_steps_cost_nothing)
+LOOP_TEST(over_links_without_end_steps_cost_nothing, 0, 2)
 {
     static const char *const specs[][2] = {
         {"hybrid:tp=4,sp=1,overlap=0", "hybrid:tp=4,sp=1,overlap=0,tp-overlap=1"},
@@ -245,13 +245,12 @@ START_TEST(over_links_without_end_steps_cost_nothing)
     free_ran(&whole);
     free_ran(&steps);
 }
-END_TEST
 
 /* ---- memory ---- */
 
 /* Queries, keys and values are kept once, whichever way; Ulysses keeps the outcome twice: by heads
  * for the backward pass of attention, by positions for that of the product after it. */
-START_TEST(no_way_of_context_parallelism_keeps_gathered_keys_and_values)
+TEST(no_way_of_context_parallelism_keeps_gathered_keys_and_values)
 {
     static const char *const specs[] = {"hybrid:cp=4", "hybrid:cp=4,cp-comm=ring",
                                         "hybrid:cp=4,cp-comm=ulysses"};
@@ -270,7 +269,6 @@ START_TEST(no_way_of_context_parallelism_keeps_gathered_keys_and_values)
     ck_assert_uint_eq(grows[1], grows[0]);
     ck_assert_uint_eq(grows[2], grows[0] + SEQ / 4 * HIDDEN * 2);
 }
-END_TEST
 
 /* ---- messages in line ---- */
 
@@ -291,7 +289,7 @@ static double seconds_beside(const struct ran *x)
 }
 
 /* Two sums of inputs' gradients a layer run beside the gradients of weights, or beside nothing. */
-START_TEST(nothing_runs_beside_a_message_that_is_not_asynchronous)
+LOOP_TEST(nothing_runs_beside_a_message_that_is_not_asynchronous, 0, 2)
 {
     static const char *const specs[] = {"hybrid:tp=4", "hybrid:tp=4,sp=1"};
     char in_line[100];
@@ -306,7 +304,6 @@ START_TEST(nothing_runs_beside_a_message_that_is_not_asynchronous)
     free_ran(&beside);
     free_ran(&after);
 }
-END_TEST
 
 /* ---- refusals ---- */
 
@@ -356,9 +353,7 @@ int main(void)
     tcase_add_loop_test(c, a_gather_brings_its_products_part_after_part, 0, COUNT(speeds));
     tcase_add_loop_test(c, ring_attention_takes_the_longer_of_its_parts_and_their_messages, 0,
                         COUNT(speeds));
-    tcase_add_loop_test(c, nothing_runs_beside_a_message_that_is_not_asynchronous, 0, 2);
-    tcase_add_loop_test(c, over_links_without_end_steps_cost_nothing, 0, 2);
-    tcase_add_test(c, no_way_of_context_parallelism_keeps_gathered_keys_and_values);
+    add_tests(c);
     tcase_add_loop_test(c, what_cannot_be_done_is_refused_with_the_reason, 0, COUNT(refused));
     return run_case(c, "strategies/hybrid_rings");
 }

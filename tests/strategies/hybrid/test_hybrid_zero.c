@@ -171,7 +171,7 @@ static const struct {
     double w, g, kept; /* bytes of a weight and of a gradient in a message; kept by Adam */
 } recipes[] = {{FR_FP32, 4, 4, 16}, {FR_BF16, 2, 4, 18}, {FR_AMP, 4, 4, 16}};
 
-START_TEST(the_messages_are_those_derived_for_each_micro_batch)
+LOOP_TEST(the_messages_are_those_derived_for_each_micro_batch, 0, 3)
 {
     static const struct {
         const char *options;
@@ -198,9 +198,8 @@ START_TEST(the_messages_are_those_derived_for_each_micro_batch)
         ck_assert_msg(strstr(strategy, "cp=") || o.summed <= 0, "%s sums too", strategy);
     }
 }
-END_TEST
 
-START_TEST(a_rank_keeps_one_part_of_everything)
+LOOP_TEST(a_rank_keeps_one_part_of_everything, 0, 3)
 {
     struct outcome o = run_spec(GPT, 32, recipes[_i].dtype, "hybrid:zero=3");
     double kept =
@@ -210,9 +209,8 @@ START_TEST(a_rank_keeps_one_part_of_everything)
 
     check_near(kept, (recipes[_i].kept - missing) / 8 * o.psi, 1e-6, "kept");
 }
-END_TEST
 
-START_TEST(at_most_two_units_are_gathered_beside_the_root)
+LOOP_TEST(at_most_two_units_are_gathered_beside_the_root, 0, 3)
 {
     struct outcome o = run_spec(GPT, 8, recipes[_i].dtype, "hybrid:zero=3");
     double most = recipes[_i].w * (o.psi_root + 2 * o.psi_unit);
@@ -220,9 +218,8 @@ START_TEST(at_most_two_units_are_gathered_beside_the_root)
     ck_assert_double_gt((double)o.peak[FR_BUFFER_COMMUNICATION], 0);
     ck_assert_double_le((double)o.peak[FR_BUFFER_COMMUNICATION], most * (1 + 1e-9));
 }
-END_TEST
 
-START_TEST(whole_gradients_are_there_of_two_units_at_most)
+LOOP_TEST(whole_gradients_are_there_of_two_units_at_most, 0, 3)
 {
     struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 8,
                                 recipes[_i].dtype, "hybrid:zero=3");
@@ -231,9 +228,8 @@ START_TEST(whole_gradients_are_there_of_two_units_at_most)
     ck_assert_double_gt((double)o.peak[FR_BUFFER_GRADIENT], 0);
     ck_assert_double_le((double)o.peak[FR_BUFFER_GRADIENT], most * (1 + 1e-6));
 }
-END_TEST
 
-START_TEST(what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages)
+TEST(what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages)
 {
     struct outcome again = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3");
     struct outcome kept = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,reshard=0");
@@ -241,11 +237,10 @@ START_TEST(what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_mess
     ck_assert_double_lt(kept.gathered, again.gathered);
     ck_assert_uint_gt(kept.peak[FR_BUFFER_COMMUNICATION], again.peak[FR_BUFFER_COMMUNICATION]);
 }
-END_TEST
 
 /* torchtitan: reshard_after_forward of all layers but the last. All layers are alike, so one gather
  * of (d-1)/d w psi_unit bytes is spared. */
-START_TEST(the_last_layer_may_stay_gathered)
+TEST(the_last_layer_may_stay_gathered)
 {
     struct outcome again = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3");
     struct outcome kept = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,keep-last=1");
@@ -256,11 +251,10 @@ START_TEST(the_last_layer_may_stay_gathered)
     check_near(none.gathered, all.gathered, 1e-12, "without resharding");
     check_near(kept.compute_s, again.compute_s, 1e-9, "computing");
 }
-END_TEST
 
 /* Weights in 16 bits, master weights and two moments are 2 + 4 + 8 = 14 bytes of a parameter; where
  * the fp32 shares are cast when they are gathered, as by FSDP2, 4 + 8 = 12. Messages stay. */
-START_TEST(shares_that_are_cast_when_gathered_keep_twelve_bytes)
+TEST(shares_that_are_cast_when_gathered_keep_twelve_bytes)
 {
     struct outcome deepspeed = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3");
     struct outcome fsdp = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,cast-gathered=1");
@@ -271,12 +265,11 @@ START_TEST(shares_that_are_cast_when_gathered_keep_twelve_bytes)
                1e-6, "with fp32 shares");
     check_near(fsdp.gathered, deepspeed.gathered, 1e-12, "gathered");
 }
-END_TEST
 
 /* Each product of a layer is a module with a message of its own. */
 #define WIDE "gpt:layers=3,hidden=4096,heads=32,seq=512,vocab=1000"
 
-START_TEST(modules_send_the_bytes_of_their_layers_and_hold_less)
+LOOP_TEST(modules_send_the_bytes_of_their_layers_and_hold_less, 0, 5)
 {
     static const char *const options[] = {"", ",recompute=full", ",accumulate=2",
                                           ",tp=2,sp=1,recompute=full", ",prefetch=2"};
@@ -291,9 +284,8 @@ START_TEST(modules_send_the_bytes_of_their_layers_and_hold_less)
     check_near(module.scattered, layer.scattered, 1e-12, by_module);
     ck_assert_uint_lt(module.peak[FR_BUFFER_COMMUNICATION], layer.peak[FR_BUFFER_COMMUNICATION]);
 }
-END_TEST
 
-START_TEST(a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier)
+TEST(a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier)
 {
     struct outcome none = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,gather=module,prefetch=0");
     struct outcome one = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,gather=module,prefetch=1");
@@ -304,9 +296,8 @@ START_TEST(a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier)
     ck_assert_uint_lt(none.peak[FR_BUFFER_COMMUNICATION], one.peak[FR_BUFFER_COMMUNICATION]);
     ck_assert_uint_lt(one.peak[FR_BUFFER_COMMUNICATION], four.peak[FR_BUFFER_COMMUNICATION]);
 }
-END_TEST
 
-START_TEST(without_overlap_nothing_runs_beside_a_scatter)
+TEST(without_overlap_nothing_runs_beside_a_scatter)
 {
     struct outcome beside = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3");
     struct outcome after = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3,overlap=0");
@@ -315,10 +306,9 @@ START_TEST(without_overlap_nothing_runs_beside_a_scatter)
     check_near(after.scattered, beside.scattered, 1e-12, "overlap=0");
     check_near(after.gathered, beside.gathered, 1e-12, "overlap=0");
 }
-END_TEST
 
 /* An op reads its own parameters, whole or gathered, and not those of its neighbours. */
-START_TEST(what_is_gathered_makes_no_op_slower)
+TEST(what_is_gathered_makes_no_op_slower)
 {
     struct outcome whole = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=2");
     struct outcome layer = run_spec(WIDE, 16, FR_BF16, "hybrid:zero=3");
@@ -327,14 +317,13 @@ START_TEST(what_is_gathered_makes_no_op_slower)
     check_near(layer.compute_s, whole.compute_s, 1e-12, "by layer");
     check_near(module.compute_s, whole.compute_s, 1e-12, "by module");
 }
-END_TEST
 
 /* FSDP2 reads and writes what each gather brings, and reads each gradient as wide as the weight and
  * writes it as it travels: for each micro-batch
  *
  *     2 w (2 psi_units + psi_root) + (w + g) psi
  */
-START_TEST(copies_of_messages_read_and_write_all_of_them)
+LOOP_TEST(copies_of_messages_read_and_write_all_of_them, 0, 3)
 {
     static const char *const options[] = {"", ",gather=module,recompute=full", ",accumulate=3"};
 
@@ -356,9 +345,8 @@ START_TEST(copies_of_messages_read_and_write_all_of_them)
         ck_assert_double_gt(all.time_s, none.time_s);
     }
 }
-END_TEST
 
-START_TEST(folded_ranks_take_the_time_of_all)
+LOOP_TEST(folded_ranks_take_the_time_of_all, 0, 11)
 {
     static const char *const options[] = {"",
                                           ",tp=2",
@@ -381,9 +369,8 @@ START_TEST(folded_ranks_take_the_time_of_all)
     check_near(a.time_s, b.time_s, 1e-12, folded);
     ck_assert_mem_eq(a.peak, b.peak, sizeof(a.peak));
 }
-END_TEST
 
-START_TEST(experts_are_shared_by_the_ranks_that_hold_the_same)
+TEST(experts_are_shared_by_the_ranks_that_hold_the_same)
 {
     struct outcome all = run_spec("mixtral-8x7b", 8, FR_BF16, "hybrid:zero=3,recompute=full");
     struct outcome two = run_spec("mixtral-8x7b", 8, FR_BF16, "hybrid:zero=3,ep=4,recompute=full");
@@ -392,9 +379,8 @@ START_TEST(experts_are_shared_by_the_ranks_that_hold_the_same)
     check_near(two.kept[FR_BUFFER_PARAMETER], all.kept[FR_BUFFER_PARAMETER], 1e-6, "parameters");
     ck_assert_double_lt(two.gathered, all.gathered / 3);
 }
-END_TEST
 
-START_TEST(the_second_level_keeps_weights_whole_and_a_part_of_gradients)
+TEST(the_second_level_keeps_weights_whole_and_a_part_of_gradients)
 {
     struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 8, FR_FP32,
                                 "hybrid:zero=2,bucket=1KiB");
@@ -405,9 +391,8 @@ START_TEST(the_second_level_keeps_weights_whole_and_a_part_of_gradients)
     check_near(o.scattered, 7.0 / 8 * 4 * o.psi, 1e-12, "scattered");
     check_near(o.gathered, 7.0 / 8 * 4 * o.psi, 1e-12, "gathered");
 }
-END_TEST
 
-START_TEST(whole_gradients_of_the_second_level_go_with_their_bucket)
+TEST(whole_gradients_of_the_second_level_go_with_their_bucket)
 {
     struct outcome one = run_spec(GPT, 8, FR_FP32, "hybrid:zero=1,bucket=16KiB");
     struct outcome two = run_spec(GPT, 8, FR_FP32, "hybrid:zero=2,bucket=16KiB");
@@ -420,11 +405,10 @@ START_TEST(whole_gradients_of_the_second_level_go_with_their_bucket)
     check_near(two.time_s, one.time_s, 1e-12, "time");
     ck_assert_double_lt(less, all);
 }
-END_TEST
 
 /* Each micro-batch scatters its gradients, m (d-1)/d g psi, since nobody has room to add them up;
  * parameters are gathered once a step, (d-1)/d w psi. */
-START_TEST(the_second_level_scatters_the_gradients_of_each_micro_batch)
+LOOP_TEST(the_second_level_scatters_the_gradients_of_each_micro_batch, 0, 3)
 {
     static const char *const options[] = {"",      ",overlap=0",        ",bucket=1B",
                                           ",cp=2", ",overlap-gather=1", ",recompute=full"};
@@ -440,11 +424,10 @@ START_TEST(the_second_level_scatters_the_gradients_of_each_micro_batch)
         ck_assert_double_le(o.summed, 0);
     }
 }
-END_TEST
 
 /* Gradients: the rank's part, and two buckets, each closed by a gradient with which it is full. The
  * largest is that of an MLP's product, 4 h h + 4 h or h + 4 h h. */
-START_TEST(the_second_level_keeps_a_part_of_the_gradients_and_two_buckets)
+LOOP_TEST(the_second_level_keeps_a_part_of_the_gradients_and_two_buckets, 0, 3)
 {
     struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 32,
                                 recipes[_i].dtype, "hybrid:zero=2,accumulate=4,bucket=16KiB");
@@ -462,11 +445,10 @@ START_TEST(the_second_level_keeps_a_part_of_the_gradients_and_two_buckets)
                         recipes[_i].g * (o.psi / 8 + 2 * bucket));
     ck_assert_double_lt((double)o.peak[FR_BUFFER_GRADIENT], recipes[_i].g * o.psi / 2);
 }
-END_TEST
 
 /* Shards over n of the eight ranks, copies over the other 8/n: inside, (n-1)/n of the bytes of each
  * gather and each reduce-scatter; across, 2 (c-1)/c of a part, g psi/n. A rank keeps 1/n. */
-START_TEST(groups_that_share_alike_sum_their_parts)
+LOOP_TEST(groups_that_share_alike_sum_their_parts, 0, 3)
 {
     static const struct {
         const char *options;
@@ -498,13 +480,12 @@ START_TEST(groups_that_share_alike_sum_their_parts)
         check_near(kept, (recipes[_i].kept - missing) / n * o.psi, 1e-6, strategy);
     }
 }
-END_TEST
 
 /* In a V-shaped schedule the first rank has the first stage and the last, and the head's table is the
  * embedding's. Beside a head with a table of its own it keeps V h weights fewer, at the third level
  * their share, and of the optimizer's states the share of V h from the first level on; the second
  * level gathers so many fewer once a step. Four replicas share. */
-START_TEST(one_rank_with_both_ends_keeps_one_table)
+LOOP_TEST(one_rank_with_both_ends_keeps_one_table, 0, 3)
 {
     const double table = 1000 * 64, share = table / 4;
 
@@ -525,9 +506,8 @@ START_TEST(one_rank_with_both_ends_keeps_one_table)
             check_near(b.gathered - a.gathered, 3 * recipes[_i].w * share, 1e-9, tied);
     }
 }
-END_TEST
 
-START_TEST(a_level_that_does_not_exist_is_refused)
+TEST(a_level_that_does_not_exist_is_refused)
 {
     struct fr_graph *g = load(GPT, 8, FR_FP32);
     static const uint32_t devices[] = {0, 1};
@@ -549,33 +529,12 @@ START_TEST(a_level_that_does_not_exist_is_refused)
     fr_topo_free(t);
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *t = tcase_create("hybrid_zero");
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, the_messages_are_those_derived_for_each_micro_batch, 0, 3);
-    tcase_add_loop_test(t, a_rank_keeps_one_part_of_everything, 0, 3);
-    tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 3);
-    tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 3);
-    tcase_add_test(t, what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages);
-    tcase_add_test(t, the_last_layer_may_stay_gathered);
-    tcase_add_test(t, shares_that_are_cast_when_gathered_keep_twelve_bytes);
-    tcase_add_loop_test(t, modules_send_the_bytes_of_their_layers_and_hold_less, 0, 5);
-    tcase_add_test(t, a_module_is_gathered_while_the_one_before_it_runs_and_no_earlier);
-    tcase_add_test(t, without_overlap_nothing_runs_beside_a_scatter);
-    tcase_add_test(t, what_is_gathered_makes_no_op_slower);
-    tcase_add_loop_test(t, copies_of_messages_read_and_write_all_of_them, 0, 3);
-    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 11);
-    tcase_add_test(t, experts_are_shared_by_the_ranks_that_hold_the_same);
-    tcase_add_test(t, the_second_level_keeps_weights_whole_and_a_part_of_gradients);
-    tcase_add_test(t, whole_gradients_of_the_second_level_go_with_their_bucket);
-    tcase_add_loop_test(t, the_second_level_scatters_the_gradients_of_each_micro_batch, 0, 3);
-    tcase_add_loop_test(t, the_second_level_keeps_a_part_of_the_gradients_and_two_buckets, 0, 3);
-    tcase_add_loop_test(t, groups_that_share_alike_sum_their_parts, 0, 3);
-    tcase_add_loop_test(t, one_rank_with_both_ends_keeps_one_table, 0, 3);
-    tcase_add_test(t, a_level_that_does_not_exist_is_refused);
+    add_tests(t);
     return run_case(t, "hybrid_zero");
 }

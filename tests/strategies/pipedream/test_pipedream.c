@@ -55,7 +55,7 @@ static void expect_failure(const struct fr_profile *p, const char *spec, enum fr
 }
 
 /* 4 + 2 | 6: both halves 6 ms. A straight pipeline of three waits for the 6. */
-START_TEST(a_chain_is_cut_where_the_halves_are_equal)
+TEST(a_chain_is_cut_where_the_halves_are_equal)
 {
     const double ms[] = {4, 2, 6};
     struct fr_profile *p = chain(3, ms, NULL, NULL);
@@ -73,12 +73,11 @@ START_TEST(a_chain_is_cut_where_the_halves_are_equal)
     expect_time(p, "pipedream:machines=3", 4, 1); /* free sums: all replicate all */
     fr_profile_free(p);
 }
-END_TEST
 
 /* 10 ms and 10 MB of parameters on 2 machines at 1 GB/s. The program: (10 + 4 * 10 MB / (2 GB/s)
  * = 20) / 2 = 15 ms. The paper: max(10, 2 * 10 MB / (1 GB/s) = 20) / 2 = 10 ms. With 10 MB the
  * cut between two such layers is better for the program (10 ms) and as good for the paper. */
-START_TEST(the_program_adds_the_sum_of_gradients_and_the_paper_hides_it)
+TEST(the_program_adds_the_sum_of_gradients_and_the_paper_hides_it)
 {
     const double ms[] = {10, 10}, bytes[] = {10e6, 10e6};
     struct fr_profile *one = chain(1, ms, NULL, bytes), *two = chain(2, ms, NULL, bytes);
@@ -89,13 +88,12 @@ START_TEST(the_program_adds_the_sum_of_gradients_and_the_paper_hides_it)
     fr_profile_free(one);
     fr_profile_free(two);
 }
-END_TEST
 
 /* 5 MB over the cut, there and back: 2 * 5 MB / 1 GB/s = 10 ms, where the stages take 4 ms. The
  * program counts it with `compression` only, and divides by that; the paper always. All on both
  * machines: 8 / 2 + 4 * 4 MB / (2 * 1 GB/s) / 2 = 8 ms, the paper max(8, 2 * 4 MB / 1 GB/s) / 2 =
  * 4 ms. */
-START_TEST(what_goes_over_a_cut_counts_as_each_mode_says)
+TEST(what_goes_over_a_cut_counts_as_each_mode_says)
 {
     const double ms[] = {4, 4}, out[] = {5e6, 1}, params[] = {2e6, 2e6};
     struct fr_profile *p = chain(2, ms, out, params);
@@ -108,13 +106,12 @@ START_TEST(what_goes_over_a_cut_counts_as_each_mode_says)
     expect_time(p, "pipedream:machines=2,mode=paper", 4, 1);
     fr_profile_free(p);
 }
-END_TEST
 
 /* Levels 2 x 2. Inner: two layers of 8 ms, one machine each: 8 ms; or both on both: 8 ms without
  * parameters. Outer, all replicated: (8 + 4 * 16 MB / (2 * 1 GB/s) / 2) / 2 = 12 ms, the last 2
  * the machines of the inner level; cut: 4 ms a group of two for one layer, (8 + 4 * 8 MB / (2 *
  * 2 GB/s)) / 2 = 8 ms. Data parallelism: ((16 + 4 * 16 MB / (2 * 2 GB/s)) / 2 + 16) / 2 = 16 ms. */
-START_TEST(an_outer_level_divides_the_sum_by_the_inner_machines)
+TEST(an_outer_level_divides_the_sum_by_the_inner_machines)
 {
     const double ms[] = {8, 8}, params[] = {8e6, 8e6};
     struct fr_profile *p = chain(2, ms, NULL, params);
@@ -128,12 +125,11 @@ START_TEST(an_outer_level_divides_the_sum_by_the_inner_machines)
     fr_stage_plan_free(s);
     fr_profile_free(p);
 }
-END_TEST
 
 /* Of 3 machines in a row the first stage holds ceil(2 / 1) mini-batches, the next one, the last
  * none that counts. 10 MB a layer: 20 MB let the straight pipeline be, 19 MB do not. Where all
  * compute all, nothing counts. */
-START_TEST(memory_counts_mini_batches_by_the_machines_that_follow)
+TEST(memory_counts_mini_batches_by_the_machines_that_follow)
 {
     const double ms[] = {1, 1, 1}, bytes[] = {6e6, 6e6, 6e6}, params[] = {4e6, 4e6, 4e6};
     struct fr_profile *p = chain(3, ms, bytes, params);
@@ -143,10 +139,9 @@ START_TEST(memory_counts_mini_batches_by_the_machines_that_follow)
     expect_time(p, "pipedream:machines=3,memory=1MB,bandwidth=1GBps", (3 + 32) / 3.0, 1);
     fr_profile_free(p);
 }
-END_TEST
 
 /* Two layers cannot fill three machines unless one may stay idle. */
-START_TEST(fewer_machines_are_used_only_where_that_is_allowed)
+TEST(fewer_machines_are_used_only_where_that_is_allowed)
 {
     const double ms[] = {1, 1};
     struct fr_profile *p = chain(2, ms, NULL, NULL);
@@ -158,7 +153,6 @@ START_TEST(fewer_machines_are_used_only_where_that_is_allowed)
     expect_failure(p, "pipedream:machines=3,straight=1", FR_ENOROOM, "a place to cut at");
     fr_profile_free(p);
 }
-END_TEST
 
 /* ---- states ---- */
 
@@ -182,7 +176,7 @@ static void diamond(struct profile_case *t)
 /* a | ab | ac | abc | abcd. Over the cut after {a, b} goes b and, for c, a too: 30 bytes. The
  * program keeps a open at {a, b, c} as well, since a feeds c, which b does not need, and the other
  * way round: 10 + 20 + 40. */
-START_TEST(a_diamond_has_five_states_and_the_programs_open_layers)
+TEST(a_diamond_has_five_states_and_the_programs_open_layers)
 {
     struct profile_case t = {.n = 0};
     struct fr__arena *arena = fr__arena_new();
@@ -215,11 +209,10 @@ START_TEST(a_diamond_has_five_states_and_the_programs_open_layers)
     fr__arena_free(arena);
     fr_profile_free(p);
 }
-END_TEST
 
 /* With a and d together no cut lies between them, so abcd is left; with b and c a | abc | abcd. e
  * is in no state, so nothing stands with it. */
-START_TEST(states_that_part_what_stands_together_are_left_out)
+TEST(states_that_part_what_stands_together_are_left_out)
 {
     static const uint32_t ad[][2] = {{1, 4}}, bc[][2] = {{2, 3}}, ae[][2] = {{1, 5}};
     static const struct {
@@ -250,9 +243,8 @@ START_TEST(states_that_part_what_stands_together_are_left_out)
     fr__arena_free(arena);
     fr_profile_free(p);
 }
-END_TEST
 
-START_TEST(inputs_go_to_the_first_stage_and_unread_items_to_none)
+TEST(inputs_go_to_the_first_stage_and_unread_items_to_none)
 {
     struct profile_case t = {.n = 0};
     struct fr_profile *p, *again = NULL;
@@ -286,11 +278,10 @@ START_TEST(inputs_go_to_the_first_stage_and_unread_items_to_none)
     fr_stage_plan_free(s);
     fr_profile_free(p);
 }
-END_TEST
 
 /* Two diamonds in a row: 9 states, of which a single tensor leaves {a}, {a..d}, the second's first
  * layer and the end (d and w are one cut each; after the end nothing leaves). */
-START_TEST(too_many_states_leave_cuts_through_one_tensor_and_say_so)
+TEST(too_many_states_leave_cuts_through_one_tensor_and_say_so)
 {
     struct profile_case t = {.n = 0};
     struct fr_stage_plan *s;
@@ -327,9 +318,8 @@ START_TEST(too_many_states_leave_cuts_through_one_tensor_and_say_so)
     expect_failure(p, "pipedream:machines=2,max-states=2", FR_ERANGE, "'max-states'");
     fr_profile_free(p);
 }
-END_TEST
 
-START_TEST(a_circle_and_a_profile_of_inputs_are_refused)
+TEST(a_circle_and_a_profile_of_inputs_are_refused)
 {
     struct profile_case t = {.n = 0}, in = {.n = 0};
     struct fr_profile *p;
@@ -346,9 +336,8 @@ START_TEST(a_circle_and_a_profile_of_inputs_are_refused)
     expect_failure(p, "pipedream:machines=2", FR_ERANGE, "no layers besides inputs");
     fr_profile_free(p);
 }
-END_TEST
 
-START_TEST(options_that_make_no_sense_are_refused)
+TEST(options_that_make_no_sense_are_refused)
 {
     static const struct {
         const char *spec, *words;
@@ -375,23 +364,11 @@ START_TEST(options_that_make_no_sense_are_refused)
         expect_failure(p, cases[i].spec, FR_EUSAGE, cases[i].words);
     fr_profile_free(p);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("pipedream");
 
-    tcase_add_test(c, a_chain_is_cut_where_the_halves_are_equal);
-    tcase_add_test(c, the_program_adds_the_sum_of_gradients_and_the_paper_hides_it);
-    tcase_add_test(c, what_goes_over_a_cut_counts_as_each_mode_says);
-    tcase_add_test(c, an_outer_level_divides_the_sum_by_the_inner_machines);
-    tcase_add_test(c, memory_counts_mini_batches_by_the_machines_that_follow);
-    tcase_add_test(c, fewer_machines_are_used_only_where_that_is_allowed);
-    tcase_add_test(c, states_that_part_what_stands_together_are_left_out);
-    tcase_add_test(c, a_diamond_has_five_states_and_the_programs_open_layers);
-    tcase_add_test(c, inputs_go_to_the_first_stage_and_unread_items_to_none);
-    tcase_add_test(c, too_many_states_leave_cuts_through_one_tensor_and_say_so);
-    tcase_add_test(c, a_circle_and_a_profile_of_inputs_are_refused);
-    tcase_add_test(c, options_that_make_no_sense_are_refused);
+    add_tests(c);
     return run_case(c, "strategies/pipedream");
 }

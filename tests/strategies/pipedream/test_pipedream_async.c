@@ -82,7 +82,7 @@ static const struct chain_case equal3 = {3, 1, params3, equal, equal, 4};
 
 /* Stages of 1, 3 and 2 s, 8 micro-batches an iteration: 8 x 3 s. With a flush the middle one also
  * waits a second for the first: 25 s at least. */
-START_TEST(the_slowest_stage_sets_the_interval)
+TEST(the_slowest_stage_sets_the_interval)
 {
     struct case_run x = simulate(&unequal3, 3, 8, FREE_BPS, "pipedream:straight=1,micro=1");
     struct case_run y = simulate(&unequal3, 3, 8, FREE_BPS, "pipedream:straight=1,micro=1,flush=1");
@@ -93,10 +93,9 @@ START_TEST(the_slowest_stage_sets_the_interval)
     release(&x);
     release(&y);
 }
-END_TEST
 
 /* Stage s of p keeps p - s versions, the newest among them. */
-START_TEST(a_stage_keeps_as_many_versions_as_stages_are_left)
+TEST(a_stage_keeps_as_many_versions_as_stages_are_left)
 {
     struct case_run x = simulate(&equal3, 3, 8, FREE_BPS, "pipedream:straight=1,micro=1");
 
@@ -105,10 +104,9 @@ START_TEST(a_stage_keeps_as_many_versions_as_stages_are_left)
         ck_assert_uint_eq(most_stashed(&x, s) + 1, 3 - s);
     release(&x);
 }
-END_TEST
 
 /* The same stages as a schedule of `pp`: the same interval, the same memory. */
-START_TEST(straight_stages_are_the_schedule_pipedream)
+TEST(straight_stages_are_the_schedule_pipedream)
 {
     struct case_run x = simulate(&equal3, 3, 8, FREE_BPS, "pipedream:straight=1,micro=1");
     struct case_run y = simulate(&equal3, 3, 8, FREE_BPS, "pp:schedule=pipedream,micro=1");
@@ -119,11 +117,10 @@ START_TEST(straight_stages_are_the_schedule_pipedream)
     release(&x);
     release(&y);
 }
-END_TEST
 
 /* Layer 0 takes 3 s on three of four devices, layer 1 a second on one: a micro-batch a second. Each
  * round of three sums its gradients once, beside the next forward. */
-START_TEST(replicas_sum_their_gradients_once_a_round)
+TEST(replicas_sum_their_gradients_once_a_round)
 {
     static const uint64_t params[] = {4, 4000000};
     static const double thrice[] = {1.5, 0.5};
@@ -147,10 +144,9 @@ START_TEST(replicas_sum_their_gradients_once_a_round)
     ck_assert_uint_eq(n_members, n_micros);
     release(&x);
 }
-END_TEST
 
 /* 12 samples make no whole micro-batches of 8. */
-START_TEST(what_has_no_steady_state_is_refused)
+TEST(what_has_no_steady_state_is_refused)
 {
     struct fr_topo *t = case_topo(3, FREE_BPS, GIB);
     struct fr_graph *g = case_chain(&equal3);
@@ -162,12 +158,11 @@ START_TEST(what_has_no_steady_state_is_refused)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Cuts through the branches of attention leave some readers of a tensor before them and others
  * behind, and tied weights are summed in whichever stage has them: each op still runs where what it
  * reads has been made (fr_plan_finish, in case_plan, would find it otherwise). */
-START_TEST(attention_may_be_cut_through_and_weights_tied)
+TEST(attention_may_be_cut_through_and_weights_tied)
 {
     static const struct {
         const char *model, *spec;
@@ -204,17 +199,11 @@ START_TEST(attention_may_be_cut_through_and_weights_tied)
         fr_topo_free(t);
     }
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("pipedream_async");
 
-    tcase_add_test(c, the_slowest_stage_sets_the_interval);
-    tcase_add_test(c, a_stage_keeps_as_many_versions_as_stages_are_left);
-    tcase_add_test(c, straight_stages_are_the_schedule_pipedream);
-    tcase_add_test(c, replicas_sum_their_gradients_once_a_round);
-    tcase_add_test(c, what_has_no_steady_state_is_refused);
-    tcase_add_test(c, attention_may_be_cut_through_and_weights_tied);
+    add_tests(c);
     return run_case(c, "strategies/pipedream_async");
 }

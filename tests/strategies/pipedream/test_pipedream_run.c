@@ -46,7 +46,7 @@ static uint64_t bytes_of(const struct fr_plan *p, enum fr_buffer_kind kind, uint
 }
 
 /* Micro-batch b is on device b mod 3, then on device 3. */
-START_TEST(replicas_of_a_stage_take_turns)
+TEST(replicas_of_a_stage_take_turns)
 {
     struct fr_topo *t = case_topo(4, 1e6, GIB);
     struct fr_graph *g = case_chain(&chain2);
@@ -72,11 +72,10 @@ START_TEST(replicas_of_a_stage_take_turns)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* A stage that never waits gives a micro-batch a second. Filling and emptying the pipeline
  * adds less than the 4 s that one micro-batch takes, twice. */
-START_TEST(many_micro_batches_come_at_the_pace_of_the_slowest_stage)
+TEST(many_micro_batches_come_at_the_pace_of_the_slowest_stage)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain2);
@@ -92,11 +91,10 @@ START_TEST(many_micro_batches_come_at_the_pace_of_the_slowest_stage)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* A stage of r replicas holds ceil(devices from it on / r) micro-batches a replica: two in
  * stage 0, one in stage 1. */
-START_TEST(a_replica_begins_with_as_many_forwards_as_keep_it_busy)
+TEST(a_replica_begins_with_as_many_forwards_as_keep_it_busy)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain2);
@@ -122,10 +120,9 @@ START_TEST(a_replica_begins_with_as_many_forwards_as_keep_it_busy)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* Two servers of two: each stage of an outer part that is on both servers stays on its server. */
-START_TEST(an_outer_replica_is_a_server_of_its_own)
+TEST(an_outer_replica_is_a_server_of_its_own)
 {
     static const struct fr_stage_part outer[] = {{0, 2, 2, 0}},
                                       inner[] = {{0, 1, 1, 0}, {1, 2, 1, 0}};
@@ -152,7 +149,6 @@ START_TEST(an_outer_replica_is_a_server_of_its_own)
     ck_assert_uint_eq(s.devices[3], 21);
     fr__arena_free(a);
 }
-END_TEST
 
 static void expect_refused(const struct case_problem *c, const char *spec, const char *words)
 {
@@ -162,7 +158,7 @@ static void expect_refused(const struct case_problem *c, const char *spec, const
     ck_assert_msg(strstr(err.text, words), "%s", err.text);
 }
 
-START_TEST(what_cannot_be_run_is_said)
+TEST(what_cannot_be_run_is_said)
 {
     struct fr_topo *t = case_topo(4, 1e6, GIB);
     struct fr_graph *g = case_chain(&chain2);
@@ -176,11 +172,10 @@ START_TEST(what_cannot_be_run_is_said)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* gpt's output layer uses the embedding: where the two stages have different numbers of replicas
  * that is refused, else it runs. */
-START_TEST(tied_weights_run_or_are_refused)
+TEST(tied_weights_run_or_are_refused)
 {
     static const struct fr_workload_options opt = {.batch = 8, .dtype = FR_N_DTYPES};
     struct fr_topo *t = case_topo(4, 1e9, 8 * GIB);
@@ -200,12 +195,11 @@ START_TEST(tied_weights_run_or_are_refused)
     fr_graph_free(g);
     fr_topo_free(t);
 }
-END_TEST
 
 /* A layer of GPT-NeoX has two branches, attention and MLP, that read one tensor. XLA sums their
  * gradients inside the kernels of the norms, so that the backward pass of one branch reads that of
  * the other, which no stage may begin between. */
-START_TEST(no_stage_parts_branches_whose_gradients_one_kernel_sums)
+TEST(no_stage_parts_branches_whose_gradients_one_kernel_sums)
 {
     static const struct fr_workload_options opt = {
         .batch = 8, .dtype = FR_FP32, .fusions = 1U << FR_FUSE_XLA};
@@ -229,18 +223,11 @@ START_TEST(no_stage_parts_branches_whose_gradients_one_kernel_sums)
     }
     fr_graph_free(g);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("pipedream_run");
 
-    tcase_add_test(c, replicas_of_a_stage_take_turns);
-    tcase_add_test(c, many_micro_batches_come_at_the_pace_of_the_slowest_stage);
-    tcase_add_test(c, a_replica_begins_with_as_many_forwards_as_keep_it_busy);
-    tcase_add_test(c, an_outer_replica_is_a_server_of_its_own);
-    tcase_add_test(c, what_cannot_be_run_is_said);
-    tcase_add_test(c, tied_weights_run_or_are_refused);
-    tcase_add_test(c, no_stage_parts_branches_whose_gradients_one_kernel_sums);
+    add_tests(c);
     return run_case(c, "strategies/pipedream_run");
 }

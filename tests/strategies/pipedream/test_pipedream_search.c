@@ -115,7 +115,7 @@ static void draw_options(struct fr__pd_options *o, struct fr__rng *rng)
                                              fr__rng_below(rng, 2) ? 1e9 : 4e9};
 }
 
-START_TEST(the_search_gives_what_a_plain_one_gives)
+LOOP_TEST(the_search_gives_what_a_plain_one_gives, 0, 400)
 {
     struct fr__arena *arena = fr__arena_new();
     struct fr_stage_plan *plan = NULL;
@@ -148,12 +148,11 @@ START_TEST(the_search_gives_what_a_plain_one_gives)
     fr__arena_free(arena);
     fr_profile_free(p);
 }
-END_TEST
 
 /* Stages' times explain the answer; the restricted plan is no
  * better than the whole, and the bound no worse than either. In the paper's mode, whose parts are
  * sets of layers. */
-START_TEST(restriction_and_bound_enclose_the_best)
+LOOP_TEST(restriction_and_bound_enclose_the_best, 0, 200)
 {
     struct fr_stage_plan *whole = NULL, *few = NULL;
     struct fr__pd_options o;
@@ -182,7 +181,6 @@ START_TEST(restriction_and_bound_enclose_the_best)
         fr_stage_plan_free(whole);
     fr_profile_free(p);
 }
-END_TEST
 
 /* ---- the published program's answers ---- */
 
@@ -213,7 +211,7 @@ static const struct {
 };
 enum { N_RUNS = sizeof(runs) / sizeof(runs[0]) };
 
-START_TEST(the_published_program_gave_the_same)
+LOOP_TEST(the_published_program_gave_the_same, 0, N_RUNS)
 {
     struct fr_profile *p = profile_case_shared(runs[_i].profile);
     struct fr_stage_plan *s;
@@ -228,7 +226,6 @@ START_TEST(the_published_program_gave_the_same)
     fr_stage_plan_free(s);
     fr_profile_free(p);
 }
-END_TEST
 
 static void copy_string(const char *value, char *out, size_t n)
 {
@@ -285,7 +282,7 @@ static void check_run(const char *line)
     fr_profile_free(p);
 }
 
-START_TEST(the_kept_runs_are_met_to_nine_digits)
+TEST(the_kept_runs_are_met_to_nine_digits)
 {
     static char line[1 << 16];
     char path[1024];
@@ -303,7 +300,6 @@ START_TEST(the_kept_runs_are_met_to_nine_digits)
     fclose(f);
     ck_assert_uint_gt(n, 0);
 }
-END_TEST
 
 enum { N_GNMT = 99 };
 
@@ -315,7 +311,7 @@ static void expect_cells(const struct fr__pd_row *row, size_t n, const double wa
 }
 
 /* Rows 0 and 1 of GNMT's tables, as its authors' walk-through prints them. */
-START_TEST(the_first_cells_of_gnmt_are_the_published_ones)
+TEST(the_first_cells_of_gnmt_are_the_published_ones)
 {
     static const double inner[4][5] = {
         {0.007022, 0.1689894, 0.14943257777777777, 0.1258643, 0.107310576},
@@ -362,16 +358,11 @@ START_TEST(the_first_cells_of_gnmt_are_the_published_ones)
     fr__arena_free(arena);
     fr_profile_free(p);
 }
-END_TEST
 
 int main(void)
 {
     TCase *c = tcase_create("pipedream_search");
 
-    tcase_add_loop_test(c, the_search_gives_what_a_plain_one_gives, 0, 400);
-    tcase_add_loop_test(c, restriction_and_bound_enclose_the_best, 0, 200);
-    tcase_add_loop_test(c, the_published_program_gave_the_same, 0, N_RUNS);
-    tcase_add_test(c, the_kept_runs_are_met_to_nine_digits);
-    tcase_add_test(c, the_first_cells_of_gnmt_are_the_published_ones);
+    add_tests(c);
     return run_case(c, "strategies/pipedream_search");
 }

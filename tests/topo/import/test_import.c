@@ -308,7 +308,7 @@ START_TEST(a_matrix_becomes_switches_sockets_and_nvlinks)
 }
 END_TEST
 
-START_TEST(broken_matrices_are_refused_where_they_break)
+TEST(broken_matrices_are_refused_where_they_break)
 {
     refuse_text("GPU0 GPU1 CPU Affinity\nGPU0 X NV2 0\nGPU1 NV1 X 0\n",
                 "f:3:1: 'GPU1' to 'GPU0' is another connection than back");
@@ -322,11 +322,10 @@ START_TEST(broken_matrices_are_refused_where_they_break)
                 "f:2:1: the matrix ends before row 'GPU1'");
     refuse_text("GPU0 GPU1\nGPU0 X\n", "f:2:1: 1 connections in row 'GPU0', 2 expected");
 }
-END_TEST
 
 /* ---- ASTRA-sim, TACCL ---- */
 
-START_TEST(dimensions_of_astra_sim_become_a_machine_and_the_network)
+TEST(dimensions_of_astra_sim_become_a_machine_and_the_network)
 {
     struct fr_topo *t = load_text("topology: [Switch, Ring]\nnpus_count: [2, 3]\n"
                                   "bandwidth: [400, 50]\nlatency: [100, 700]\n",
@@ -348,9 +347,8 @@ START_TEST(dimensions_of_astra_sim_become_a_machine_and_the_network)
                 "f:2:14: npus_count is \"1000000000\", expected a whole number from "
                 "2 to 65536");
 }
-END_TEST
 
-START_TEST(alpha_and_beta_of_taccl_become_latency_and_rate)
+TEST(alpha_and_beta_of_taccl_become_latency_and_rate)
 {
     struct fr_topo *t =
         load_text("{\"name\": \"x\", \"gpus_per_node\": 2, \"nics_per_node\": 1, \"alpha\": 0.7,\n"
@@ -364,7 +362,6 @@ START_TEST(alpha_and_beta_of_taccl_become_latency_and_rate)
                 "f:1:1: is a TACCL sketch, which says how to send and not what the machine is: "
                 "its topology file expected");
 }
-END_TEST
 
 /* ---- hwloc ---- */
 
@@ -428,7 +425,7 @@ START_TEST(hostile_xml_of_any_importer_is_refused_at_once)
 }
 END_TEST
 
-START_TEST(what_is_written_as_yaml_reads_back_as_the_same)
+LOOP_TEST(what_is_written_as_yaml_reads_back_as_the_same, 0, 5)
 {
     static const char *const specs[] = {"dgx1-v100", "2x hgx-h100", "1x gb200-nvl72",
                                         "1x dgx2 + 2x p3.16xlarge via eth:25Gbps,10us",
@@ -462,7 +459,6 @@ START_TEST(what_is_written_as_yaml_reads_back_as_the_same)
     fr_topo_free(a);
     free(text);
 }
-END_TEST
 
 /* ---- everything that is at hand ---- */
 
@@ -553,9 +549,6 @@ int main(void)
         tcase_add_loop_test(tc, every_file_at_hand_loads_or_is_refused_for_a_known_reason, 0, 10);
     }
     tcase_add_test(tc, a_matrix_becomes_switches_sockets_and_nvlinks);
-    tcase_add_test(tc, broken_matrices_are_refused_where_they_break);
-    tcase_add_test(tc, dimensions_of_astra_sim_become_a_machine_and_the_network);
-    tcase_add_test(tc, alpha_and_beta_of_taccl_become_latency_and_rate);
-    tcase_add_loop_test(tc, what_is_written_as_yaml_reads_back_as_the_same, 0, 5);
+    add_tests(tc);
     return run_case(tc, "topo/import");
 }

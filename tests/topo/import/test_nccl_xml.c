@@ -34,7 +34,7 @@ static enum fr_status read_text(const char *text, const struct fr__nccl_system *
     "tclass='0x030200'/><nvlink target='0000:c0:00.0' count='2' tclass='0x068003'/></gpu></pci>\n"
 #define GPU_1 "<pci busid='0000:0b:00.0' class='0x030200'><gpu dev='5'/></pci>\n"
 
-START_TEST(gpus_links_and_ports_keep_what_the_file_says)
+TEST(gpus_links_and_ports_keep_what_the_file_says)
 {
     static const char text[] =
         "<system version='1'>\n<cpu numaid='3' arch='x86_64' vendor='AuthenticAMD' familyid='25' "
@@ -71,9 +71,8 @@ START_TEST(gpus_links_and_ports_keep_what_the_file_says)
     ck_assert_uint_eq(s->nets[0]->u.net.guid, 0x1f);
     ck_assert_int_eq(s->nets[0]->u.net.rail, FR__NCCL_UNSAID);
 }
-END_TEST
 
-START_TEST(an_element_at_the_wrong_place_is_passed_over)
+TEST(an_element_at_the_wrong_place_is_passed_over)
 {
     const struct fr__nccl_system *s = NULL;
     struct fr_error err;
@@ -85,9 +84,8 @@ START_TEST(an_element_at_the_wrong_place_is_passed_over)
     ck_assert_uint_eq(s->n_skipped, 2);
     ck_assert_str_eq(s->skipped, "gpu");
 }
-END_TEST
 
-START_TEST(rccls_names_mark_its_files)
+TEST(rccls_names_mark_its_files)
 {
     const struct fr__nccl_system *s = NULL;
     struct fr_error err;
@@ -98,9 +96,8 @@ START_TEST(rccls_names_mark_its_files)
     ck_assert(s->is_rccl);
     ck_assert_int_eq(fr__nccl_pci_of(s->gpus[0])->u.pci.kind, FR__NCCL_PCI_GPU);
 }
-END_TEST
 
-START_TEST(numbers_that_no_machine_has_are_refused_at_their_line)
+TEST(numbers_that_no_machine_has_are_refused_at_their_line)
 {
     static const struct {
         const char *text, *message;
@@ -132,9 +129,8 @@ START_TEST(numbers_that_no_machine_has_are_refused_at_their_line)
     }
     ck_assert_ptr_null(s);
 }
-END_TEST
 
-START_TEST(a_file_of_ten_thousand_elements_is_refused)
+TEST(a_file_of_ten_thousand_elements_is_refused)
 {
     const struct fr__nccl_system *s = NULL;
     size_t used = 0, size = 10000 * 32;
@@ -150,10 +146,9 @@ START_TEST(a_file_of_ten_thousand_elements_is_refused)
     ck_assert_str_eq(err.text, "more than 4096 elements in a topology");
     free(text);
 }
-END_TEST
 
 /* Every machine of the shared set that goldens of NCCL stand for. */
-START_TEST(the_machines_that_nccls_goldens_are_of_load)
+TEST(the_machines_that_nccls_goldens_are_of_load)
 {
     const char *srcdir = getenv("srcdir");
     char folder[512], path[1024];
@@ -182,7 +177,6 @@ START_TEST(the_machines_that_nccls_goldens_are_of_load)
     closedir(d);
     ck_assert_uint_gt(n, 0);
 }
-END_TEST
 
 int main(void)
 {
@@ -191,11 +185,6 @@ int main(void)
     if (!fr__xml_is_built())
         return 77; /* skipped: built without expat */
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, gpus_links_and_ports_keep_what_the_file_says);
-    tcase_add_test(tc, an_element_at_the_wrong_place_is_passed_over);
-    tcase_add_test(tc, rccls_names_mark_its_files);
-    tcase_add_test(tc, numbers_that_no_machine_has_are_refused_at_their_line);
-    tcase_add_test(tc, a_file_of_ten_thousand_elements_is_refused);
-    tcase_add_test(tc, the_machines_that_nccls_goldens_are_of_load);
+    add_tests(tc);
     return run_case(tc, "topo/import/nccl_xml");
 }
