@@ -129,7 +129,7 @@ static struct fr__value value_of(const struct fr__yaml *node)
     struct fr__value v = {.number = NAN};
 
     if (node->kind == FR__YAML_SCALAR && strcmp(node->text, "~") != 0)
-        return fr__value_text(node->text);
+        return fr__value_of_text(node->text);
     v.list = node->kind == FR__YAML_LIST ? node : NULL;
     return v;
 }

@@ -38,7 +38,8 @@ struct fr__field {
 };
 
 struct fr__value fr__value_number(double x);
-struct fr__value fr__value_text(const char *text); /* stays the caller's; a number if it is one */
+struct fr__value
+fr__value_of_text(const char *text); /* stays the caller's; a number if it is one */
 
 /* What names stand for while a formula is read: the innermost scope first. */
 struct fr__scope {

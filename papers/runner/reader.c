@@ -15,7 +15,7 @@ struct fr__value fr__value_number(double x)
     return (struct fr__value){.number = x};
 }
 
-struct fr__value fr__value_text(const char *text)
+struct fr__value fr__value_of_text(const char *text)
 {
     struct fr__value v = {.number = NAN, .text = text};
     const char *end;

@@ -502,7 +502,8 @@ static const struct far_call {
 
 /* As many GPUs a machine as were measured; of machines more are a guess, which two give no
  * ground for. */
-LOOP_TEST(a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond, 0, sizeof(far_calls) / sizeof(far_calls[0]))
+LOOP_TEST(a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond, 0,
+          sizeof(far_calls) / sizeof(far_calls[0]))
 {
     const struct far_call *f = &far_calls[_i];
     struct fr_cost_model *m = model_of_nodes(f->most_nodes);

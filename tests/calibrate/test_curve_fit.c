@@ -77,7 +77,8 @@ static const struct {
      ":2:21: a number in 'shape' is \"-1\", not a whole number"},
 };
 
-LOOP_TEST(the_header_tells_which_rows_a_file_has_and_bad_ones_are_named, 0, sizeof(bad_rows) / sizeof(bad_rows[0]))
+LOOP_TEST(the_header_tells_which_rows_a_file_has_and_bad_ones_are_named, 0,
+          sizeof(bad_rows) / sizeof(bad_rows[0]))
 {
     char expected[160];
     struct fr__data d = {0};

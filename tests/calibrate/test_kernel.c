@@ -458,7 +458,8 @@ static const char *const tellable[] = {
     "resnet50",         "vgg16",      "alexnet",   "densenet121",        "rnnlm", "bert-base",
     "transformer-base", "gpt2-small", "llama2-7b", "gpt:attention=flash"};
 
-LOOP_TEST(a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell, 0, sizeof(tellable) / sizeof(tellable[0]))
+LOOP_TEST(a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell, 0,
+          sizeof(tellable) / sizeof(tellable[0]))
 {
     struct fr_graph *g = load(tellable[_i], 0), *bare = without_shapes(g);
     size_t n = 0;

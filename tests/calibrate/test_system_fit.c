@@ -273,7 +273,8 @@ static const struct {
     {"x,S,G,gpu0,gpu1,NVLink,1000,2,inf,\n", "'latency_us' is \"inf\""},
 };
 
-LOOP_TEST(a_bad_message_is_refused_with_its_place, 0, sizeof(bad_messages) / sizeof(bad_messages[0]))
+LOOP_TEST(a_bad_message_is_refused_with_its_place, 0,
+          sizeof(bad_messages) / sizeof(bad_messages[0]))
 {
     struct fr__collective_data d = {0};
     struct fr_error err = {.text = ""};

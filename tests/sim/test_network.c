@@ -355,7 +355,8 @@ static const struct measured {
 #undef ALONE
 };
 
-LOOP_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link, 0, sizeof(measured) / sizeof(measured[0]))
+LOOP_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link, 0,
+          sizeof(measured) / sizeof(measured[0]))
 {
     const struct measured *m = &measured[_i];
 

@@ -73,7 +73,8 @@ static const struct machine {
     {"2x hgx-h100", "h100-nvswitch", 8, 1},  {"2x hgx-b200", "b200-infiniband", 16, 2},
 };
 
-LOOP_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says, 0, sizeof(machines) / sizeof(machines[0]))
+LOOP_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says, 0,
+          sizeof(machines) / sizeof(machines[0]))
 {
     const struct machine *m = &machines[_i];
 
@@ -280,7 +281,8 @@ static const struct alone {
         {"reduce", 1, 6 + 191, 191},
 };
 
-LOOP_TEST(a_collective_alone_takes_its_formula_and_what_was_measured, 0, sizeof(alones) / sizeof(alones[0]))
+LOOP_TEST(a_collective_alone_takes_its_formula_and_what_was_measured, 0,
+          sizeof(alones) / sizeof(alones[0]))
 {
     const struct alone *a = &alones[_i];
     struct fr_comm_table *t = times_of("dgx-a100-80g", a->kind, 0);

@@ -30,10 +30,10 @@ static struct fr_record *answer(const char *workload, const char *topology, size
 }
 
 static const struct fr__step_term term = {.name = "made up",
-                                         .q = {-0.1, -0.02, 0.05, 0.1, 0.4},
-                                         .cost_error = 0.06,
-                                         .n_rows = 10,
-                                         .n_sources = 3};
+                                          .q = {-0.1, -0.02, 0.05, 0.1, 0.4},
+                                          .cost_error = 0.06,
+                                          .n_rows = 10,
+                                          .n_sources = 3};
 
 /* high = exp(q95), low = exp(q05) of the prediction. */
 TEST(a_step_whose_costs_are_as_usual_has_the_quantiles_of_its_class)
@@ -74,8 +74,10 @@ TEST(worse_known_costs_widen_it_as_variances_add)
 /* Where all that was measured is slower than its predictions, and where it is faster. */
 TEST(a_range_holds_the_prediction)
 {
-    static const struct fr__step_term slow = {{0.1, 0.15, 0.2, 0.3, 0.4}, 0.06, 10, 3};
-    static const struct fr__step_term fast = {{-0.4, -0.3, -0.2, -0.15, -0.1}, 0.06, 10, 3};
+    static const struct fr__step_term slow = {
+        .q = {0.1, 0.15, 0.2, 0.3, 0.4}, .cost_error = 0.06, .n_rows = 10, .n_sources = 3};
+    static const struct fr__step_term fast = {
+        .q = {-0.4, -0.3, -0.2, -0.15, -0.1}, .cost_error = 0.06, .n_rows = 10, .n_sources = 3};
     struct fr_record_interval i = {0};
 
     fr__interval_of(&i, 0.1, false, &slow, 0.06);

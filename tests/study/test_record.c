@@ -303,7 +303,8 @@ static const struct {
     {"no-such-workload", "dgx1-v100", NULL},
 };
 
-LOOP_TEST(a_setting_that_does_not_load_is_empty_and_may_be_released_twice, 0, sizeof(unloadable) / sizeof(unloadable[0]))
+LOOP_TEST(a_setting_that_does_not_load_is_empty_and_may_be_released_twice, 0,
+          sizeof(unloadable) / sizeof(unloadable[0]))
 {
     struct fr_setting s;
     struct fr_question q;

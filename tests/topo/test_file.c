@@ -117,7 +117,8 @@ static const struct topo_case_refusal bad_files[] = {
      FR_ERANGE, "more than 65536 GPUs"},
 };
 
-LOOP_TEST(a_bad_file_is_refused_with_place_and_sentence, 0, sizeof(bad_files) / sizeof(bad_files[0]))
+LOOP_TEST(a_bad_file_is_refused_with_place_and_sentence, 0,
+          sizeof(bad_files) / sizeof(bad_files[0]))
 {
     const struct topo_case_refusal *r = &bad_files[_i];
     struct fr_topo *t = NULL;

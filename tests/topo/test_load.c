@@ -287,7 +287,8 @@ static const struct over {
 };
 
 /* What was measured of several machines holds for several of them, on such a network. */
-LOOP_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured, 0, sizeof(overs) / sizeof(overs[0]))
+LOOP_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured, 0,
+          sizeof(overs) / sizeof(overs[0]))
 {
     const struct over *o = &overs[_i];
     static const char path[] = "./test_topo_load.over.yaml";

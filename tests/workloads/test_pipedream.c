@@ -231,7 +231,8 @@ LOOP_TEST(what_is_malformed_is_refused_with_its_place, 0, sizeof(wrong) / sizeof
 
 static const char *const not_numbers[] = {"-1", "nan", "inf", "1e400", "", "1x", "0x10", "1e17"};
 
-LOOP_TEST(sizes_that_are_no_counts_of_bytes_are_refused, 0, sizeof(not_numbers) / sizeof(not_numbers[0]))
+LOOP_TEST(sizes_that_are_no_counts_of_bytes_are_refused, 0,
+          sizeof(not_numbers) / sizeof(not_numbers[0]))
 {
     struct fr_graph *g = NULL;
     struct fr_error err = {0};

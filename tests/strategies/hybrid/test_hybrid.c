@@ -135,7 +135,8 @@ static const struct {
     {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=99", 0, 8, 6},
 };
 
-LOOP_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism, 0, sizeof(tensor) / sizeof(tensor[0]))
+LOOP_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism, 0,
+          sizeof(tensor) / sizeof(tensor[0]))
 {
     struct sent s = of_a_layer(tensor[_i].model, 2, tensor[_i].spec, NULL);
 
@@ -175,7 +176,8 @@ static const struct {
     {"hybrid:ep=4,micro=1,recompute=full,early-stop=1", 5, 3},
 };
 
-LOOP_TEST(experts_exchange_each_token_four_times_and_six_where_layers_run_again, 0, sizeof(exchanges) / sizeof(exchanges[0]))
+LOOP_TEST(experts_exchange_each_token_four_times_and_six_where_layers_run_again, 0,
+          sizeof(exchanges) / sizeof(exchanges[0]))
 {
     struct sent s = of_a_layer(MOE, 8, exchanges[_i].spec, NULL);
     double tokens = exchanges[_i].tokens * 2 * U_BYTES;
@@ -314,7 +316,8 @@ static const struct {
     {LLAMA, "hybrid:tp=2,sp=1,pp=2,micro=1", false},
 };
 
-LOOP_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0, sizeof(ends) / sizeof(ends[0]))
+LOOP_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0,
+          sizeof(ends) / sizeof(ends[0]))
 {
     uint32_t dp = strstr(ends[_i].spec, "pp=2") ? 2 : 4;
     struct fr_plan *p = plan(ends[_i].model, "4", dp, ends[_i].spec);
@@ -429,7 +432,8 @@ static const struct {
      "shard-group=2 is not combined with ep or etp, whose experts are shared by other ranks"},
 };
 
-LOOP_TEST(what_does_not_go_together_is_refused_with_the_reason, 0, sizeof(refused) / sizeof(refused[0]))
+LOOP_TEST(what_does_not_go_together_is_refused_with_the_reason, 0,
+          sizeof(refused) / sizeof(refused[0]))
 {
     const struct fr_workload_options o = {.batch = 8, .dtype = FR_BF16};
     struct case_problem c = {topo, NULL, N_GPUS, 16, FR_ADAM, NULL};
