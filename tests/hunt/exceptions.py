@@ -106,7 +106,20 @@ def sums_copies(q):
     return str(q.strategy.get("schedule", "")) in ("dualpipe", "chimera", "chimera-released")
 
 
+def by_nccls_chains(q):
+    return "tree" in str(q.option("--collective-algorithm") or "")
+
+
 WITHOUT = (
+    Without(BETTER + ("the-cut-is-the-best-cut",), pipelined, lambda q: q.put(network="analytic"),
+            "stages are cut by a replay in which each message has its link alone; the answer says "
+            "what was planned, what the run made of it, and \"not planned: links that messages "
+            "share\": doc/manual.md, section 8"),
+    Without(("more-bandwidth-is-not-slower",), by_nccls_chains,
+            lambda q: q.put(collective_algorithm="ring"),
+            "a tree's chains are those that NCCL's search finds on the links: two of 12 GB/s at 100 "
+            "Gbit/s, one of 24 GB/s on one NIC at 200, which its tuner too thinks slower (234 and "
+            "348 us for 1 MiB on two boxes of two A10G)"),
     Without(BETTER, sums_copies, lambda q: q.put(network="analytic"),
             "two copies of a stage sum their gradients over the links that activations take, and "
             "cuts are chosen as if each message had its link alone (\"not planned\")"),
