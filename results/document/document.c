@@ -199,7 +199,7 @@ void fr__say_name(struct fr__document *d, const char *text)
 
 void fr__say_drawn(struct fr__document *d)
 {
-    if (!d)
+    if (!d || d->has_failed) /* part of a line may be left */
         return;
     assert(d->used == 0);
     d->open = NULL;
@@ -208,7 +208,7 @@ void fr__say_drawn(struct fr__document *d)
 
 void fr__say_plain(struct fr__document *d)
 {
-    if (!d)
+    if (!d || d->has_failed) /* part of a line may be left */
         return;
     assert(d->used == 0);
     d->open = NULL;

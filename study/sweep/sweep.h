@@ -56,7 +56,8 @@ void fr_sweep_question(const struct fr_sweep *s, size_t point, struct fr_questio
 typedef enum fr_status fr_sweep_ask_fn(const struct fr_sweep *s, size_t point,
                                        const struct fr_context *ctx, struct fr_record **out,
                                        struct fr_error *err);
-fr_sweep_ask_fn fr_sweep_ask;
+enum fr_status fr_sweep_ask(const struct fr_sweep *s, size_t point, const struct fr_context *ctx,
+                            struct fr_record **out, struct fr_error *err);
 /* Setting i's values: [n]; n is 0 where it was not given. Owned by the sweep. */
 const char *const *fr_sweep_axis(const struct fr_sweep *s, size_t i, size_t *n);
 

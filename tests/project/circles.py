@@ -19,6 +19,8 @@ EXPLAINED = {
     # device files hold what a fit found of launches and of work side by side: one file reads,
     # writes and fits each of these
     ("calibrate/files", "calibrate/fit"),
+    # a question names a recipe, which must be there; a recipe is a list of a question's settings
+    ("study/question", "study/recipes"),
 }
 
 

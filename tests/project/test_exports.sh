@@ -18,7 +18,7 @@ headers=$(sed -n '/^public_api = /,/[^\\]$/p' "$source/Makefile.am" |
 declared() {
     sed -e :a -e '/\\$/N; s/\\\n//; ta' "$1" | grep -v '^ *#' | tr '\n' ' ' |
         sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/,,g; s/[;{}]/\n/g' |
-        grep -v -w -e typedef -e static | sed -n 's/^[^(]*\b\(fr_[a-z0-9_]*\)(.*/\1/p'
+        grep -v -w -e typedef -e static | sed -n 's/^[^(]*\b\(fr_[A-Za-z0-9_]*\)(.*/\1/p'
 }
 
 # none WHAT FILE: the file is empty; else each line of it is named.

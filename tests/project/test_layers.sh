@@ -34,7 +34,7 @@ done
 # functions that plan, simulate or answer; one that is gone from the library is a fault of this list.
 asks='fr_answer fr_answer_on fr_session_new fr_session_ask fr_setting_load fr__problem_make
     fr_strategy_parse fr_explain fr_simulation_new fr_simulation_run fr_sweep_run fr_sweep_ask
-    fr_search_run fr_learn fr_staging_make fr_validate fr_collective_times fr_comm fr_comm_explain'
+    fr_search_run fr_learn fr_staging_make fr_validate fr_comm fr_comm_explain'
 nm -P .libs/libresults.a 2>/dev/null | awk '$2 == "U" { print $1 }' | sort -u >"$work/needed"
 for name in $asks; do
     grep -qx "$name" "$work/defined" || { echo "no function of the library: $name"; failed=1; }

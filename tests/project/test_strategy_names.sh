@@ -11,9 +11,10 @@ n=$(echo "$names" | wc -l)
 failed=0
 for name in $names; do
     for layer in $layers; do
-        # a string that is the name, or begins with it and options; comments may give examples
+        # a string that is the name, or begins with it and options; comments may give examples, and
+        # a layout's degrees are figures of that key
         if grep -rnE "\"${name}[\":]" "$source/$layer" --include='*.[ch]' |
-            grep -vE '^[^:]*:[0-9]*: *(/?\*|//)' | sed 's|/\*.*\*/||' | grep -E "\"${name}[\":]"; then
+            grep -vE '^[^:]*:[0-9]*: *(/?\*|//|\{\.key = )' | sed 's|/\*.*\*/||' | grep -E "\"${name}[\":]"; then
             echo "FAILED $layer knows the strategy '$name' by its name"
             failed=1
         fi
