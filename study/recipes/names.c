@@ -4,10 +4,11 @@
 #include "study/recipes/names.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_SHIPPED = 64 };
 
@@ -45,8 +46,8 @@ enum fr_status fr__recipe_exists(const char *name, struct fr_error *err)
         return FR_OK;
     if (!fr__recipe_is_path(name))
         return fr__recipe_unknown(name, FR_EUSAGE, FR_NOWHERE, err);
-    if (fr__exists(name))
+    if (access(name, F_OK) == 0)
         return FR_OK;
-    return fr__fail(err, FR_ENOENT, (struct fr_loc){name, 0, 0},
-                    "cannot open: No such file or directory");
+    return fr__fail(err, FR_ENOENT, (struct fr_loc){name, 0, 0}, "cannot open: %s",
+                    strerror(errno));
 }
