@@ -124,7 +124,7 @@ static struct fr_graph *make_chain(void)
     for (uint32_t i = 0; i < 3; i++) {
         const struct fr_op op = {
             .name = names[i], .kind = FR_OP_LAYER, .phase = FR_PHASE_FORWARD, .scales = true};
-        const struct fr_tensor t = {.bytes = 64 << i, .alias = FR_NONE, .scales = true};
+        const struct fr_tensor t = {.bytes = UINT64_C(64) << i, .alias = FR_NONE, .scales = true};
 
         fr_graph_builder_op(b, &op, NULL, &t, 1);
         fr_graph_builder_sample(b, i, "v100", 8, 1.0 + i);
