@@ -35,7 +35,9 @@ awk 'BEGIN {
         print "\t0-19"
     }
 }' >smi.txt
-cpu_s() { (ulimit -t 2; "$forerun" topo import smi.txt --gpu-type v100-sxm2-16gb -o smi.yaml >out 2>err); }
+limit_s=2
+! grep -q __asan_init "$build/.libs/forerun" 2>/dev/null || limit_s=20 # every access is looked at
+cpu_s() { (ulimit -t "$limit_s"; "$forerun" topo import smi.txt --gpu-type v100-sxm2-16gb -o smi.yaml >out 2>err); }
 check "a_matrix_of_256_gpus_takes_no_two_seconds" cpu_s
 run topo show smi.yaml
 check "a_machine_with_32640_nvlinks_is_read" says "256 GPUs"
