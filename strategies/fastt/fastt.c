@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "plan/internal.h"
 
+#include <limits.h>
 #include <math.h>
 
 static const double MOST_PIECE_BYTES = 1e9;
@@ -312,7 +313,7 @@ static void limit_tries(const struct fr__fastt *f, struct fr__os_dpos_options *s
     double an_op = 2.0 * (double)(f->machine.n_devices - 1) * (double)f->start->n_ops;
     double n = MOST_PLACED / an_op;
 
-    search->max_tried = n < 1 ? 1 : (unsigned)n;
+    search->max_tried = n < 1 ? 1 : n < UINT_MAX ? (unsigned)n : UINT_MAX; /* one device: any */
     /* one operation in as many parts as there are devices always; in thousands, if a user wants
      * them, as far as that goes */
     search->most_made = fmax(MOST_PLACED, 2 * an_op);
