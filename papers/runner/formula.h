@@ -7,13 +7,14 @@
  *   value   = NUMBER | 'text' | "text" | "(" formula ")" | NAME [ "(" arguments ")" ]
  *
  * A text may have formulas in braces, with the digits after the point behind a colon, or with a g
- * before them those of the number: 'off by {100 * off:1} %', '{x:g3} B'. What is not chosen by ?:, && and || is not evaluated, so a question
- * that a formula does not need is not asked. A number that is not there is NaN, and is false.
+ * before them those of the number: 'off by {100 * off:1} %', '{x:g3} B'. What is not chosen by ?:,
+ * && and || is not evaluated, so a question that a formula does not need is not asked. A number that
+ * is not there is NaN, and is false.
  *
  * Functions of numbers: min, max (NaN where all are), abs, floor, isnan; has(text, word).
  * Over the rows of the table at hand, or of a list ("models: ..."), whose NaN count for nothing:
- * sum, mean, count (of what is true), any, least, most, median, first, last; best(x, y): y of the first
- * row with the greatest x. largest(NAME, from, below, f): the greatest whole number NAME from
+ * sum, mean, count (of what is true), any, least, most, median, first, last; best(x, y): y of the
+ * first row with the greatest x. largest(NAME, from, below, f): the greatest whole number NAME from
  * `from` on for which f is true, by halving.
  */
 #ifndef FR_PAPERS_RUNNER_FORMULA_H

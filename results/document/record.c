@@ -137,6 +137,18 @@ static void bound_cells(struct fr__table_row *row, const struct fr_record *r)
     fr__table_text(row->cell[3], "gap: no order of this plan's tasks is faster than the bound");
 }
 
+static void bubble_cells(struct fr__table_row *row, const struct fr_record *r)
+{
+    char wait[NUMBER];
+
+    part_cells(row, "bubble", r->bubble_s, r);
+    if (r->input_wait_s > 0)
+        snprintf(row->cell[3], FR__TABLE_CELL, "%s of it wait for the input",
+                 fr__record_time(r, r->input_wait_s, wait, sizeof(wait)));
+    else
+        fr__table_text(row->cell[3], "neither computes nor communicates");
+}
+
 static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct summary *s = user;
@@ -172,12 +184,7 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
                  fr__record_time(r, r->comm_s, text, sizeof(text)));
         break;
     case ROW_BUBBLE:
-        part_cells(row, "bubble", r->bubble_s, r);
-        if (r->input_wait_s > 0)
-            snprintf(row->cell[3], FR__TABLE_CELL, "%s of it wait for the input",
-                     fr__record_time(r, r->input_wait_s, text, sizeof(text)));
-        else
-            fr__table_text(row->cell[3], "neither computes nor communicates");
+        bubble_cells(row, r);
         break;
     case ROW_BOUND:
         bound_cells(row, r);
