@@ -1,5 +1,10 @@
-noinst_LTLIBRARIES += libcalibrate.la
-libcalibrate_la_SOURCES = \
+noinst_LTLIBRARIES += libcalibrate.la libcalibrate_but_shipped.la
+libcalibrate_la_SOURCES = calibrate/files/shipped.h calibrate/files/shipped.c
+nodist_libcalibrate_la_SOURCES = calibrate/files/devices.c calibrate/files/systems.c \
+	calibrate/files/data_version.c
+libcalibrate_la_LIBADD = libcalibrate_but_shipped.la
+# All but the tables, which are made with its readers.
+libcalibrate_but_shipped_la_SOURCES = \
 	calibrate/calibrate.h calibrate/trust.c \
 	calibrate/cost/attention.c calibrate/cost/attention_kernels.h \
 	calibrate/cost/attention_kernels.c calibrate/cost/borrowed.h calibrate/cost/borrowed.c \
@@ -22,7 +27,7 @@ libcalibrate_la_SOURCES = \
 	calibrate/curves/rows.c calibrate/curves/trees.h calibrate/curves/trees.c \
 	calibrate/files/data_version.h calibrate/files/device_file.h \
 	calibrate/files/device_file.c calibrate/files/fields.h calibrate/files/fields.c \
-	calibrate/files/shipped.h calibrate/files/shipped.c calibrate/files/system_file.c \
+	calibrate/files/system_file.c \
 	calibrate/fit/beside.h calibrate/fit/beside.c calibrate/fit/check.c \
 	calibrate/fit/collective_fit.c calibrate/fit/correction_fit.c calibrate/fit/fit.c \
 	calibrate/fit/fitting.h calibrate/fit/fitting.c calibrate/fit/launches.h \
@@ -37,11 +42,13 @@ libcalibrate_la_SOURCES = \
 	calibrate/fit/read/nccl_log.c calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c \
 	calibrate/messages/model.h calibrate/messages/nodes.h calibrate/messages/nodes.c \
 	calibrate/messages/system.h calibrate/messages/system.c
-nodist_libcalibrate_la_SOURCES = $(cost_tables) calibrate/files/devices.c calibrate/files/systems.c calibrate/files/data_version.c
+nodist_libcalibrate_but_shipped_la_SOURCES = $(cost_tables)
 
-# The shipped device files, compiled in as tables and installed. The sources tell the order of
-# names.
-table_sources = calibrate/curves/matmul.c calibrate/curves/rows.c calibrate/messages/system.c
+noinst_PROGRAMS += calibrate/files/compile
+calibrate_files_compile_SOURCES = calibrate/files/compile.c
+calibrate_files_compile_LDADD = libcalibrate_but_shipped.la libtopo.la libbase.la $(LIB_DEPS)
+
+# The shipped device files, compiled in as tables and installed.
 device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/a100-pcie-80gb.yaml \
 	calibrate/devices/a100-sxm4-80gb.yaml \
@@ -57,15 +64,11 @@ device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/t4.yaml \
 	calibrate/devices/v100-pcie-32gb.yaml \
 	calibrate/devices/v100-sxm2-16gb.yaml
-calibrate/files/devices.c: $(device_files) $(table_sources) calibrate/files/tables.awk
-	@$(MKDIR_P) calibrate/files
-	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/files/tables.awk -v kind=devices \
-	  $(table_sources) $(device_files) \
-	  > $(abs_builddir)/calibrate/files/devices.c.new
-	$(AM_V_at)mv calibrate/files/devices.c.new $@
-BUILT_SOURCES += calibrate/files/devices.c
+calibrate/files/devices.c: $(device_files) calibrate/files/compile$(EXEEXT)
+	$(AM_V_GEN)(cd $(srcdir) && LC_ALL=C $(abs_builddir)/calibrate/files/compile$(EXEEXT) devices \
+	  $(device_files)) > $@.new && mv $@.new $@
 CLEANFILES += calibrate/files/devices.c
-EXTRA_DIST += $(device_files) calibrate/files/tables.awk
+EXTRA_DIST += $(device_files)
 shippeddir = $(pkgdatadir)/devices
 shipped_DATA = $(device_files)
 
@@ -81,13 +84,9 @@ system_files = calibrate/systems/a100-dgx.yaml \
 	calibrate/systems/gh200-slingshot.yaml \
 	calibrate/systems/h100-nvswitch.yaml \
 	calibrate/systems/p100-edr.yaml
-calibrate/files/systems.c: $(system_files) $(table_sources) calibrate/files/tables.awk
-	@$(MKDIR_P) calibrate/files
-	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/files/tables.awk -v kind=systems \
-	  $(table_sources) $(system_files) \
-	  > $(abs_builddir)/calibrate/files/systems.c.new
-	$(AM_V_at)mv calibrate/files/systems.c.new $@
-BUILT_SOURCES += calibrate/files/systems.c
+calibrate/files/systems.c: $(system_files) calibrate/files/compile$(EXEEXT)
+	$(AM_V_GEN)(cd $(srcdir) && LC_ALL=C $(abs_builddir)/calibrate/files/compile$(EXEEXT) systems \
+	  $(system_files)) > $@.new && mv $@.new $@
 CLEANFILES += calibrate/files/systems.c
 EXTRA_DIST += $(system_files)
 systemsdir = $(pkgdatadir)/systems

@@ -317,38 +317,6 @@ enum fr_status fr__device_file_read(struct fr_calibration **out, const char *tex
     return st;
 }
 
-static enum fr_status fail_unknown(const char *name, struct fr_error *err)
-{
-    const char *names[64];
-    char hint[128];
-    size_t n = 0;
-
-    for (; n < 64 && fr_calibration_shipped(n); n++)
-        names[n] = fr_calibration_shipped(n);
-    return fr__fail(
-        err, FR_ENOENT, FR_NOWHERE,
-        "'%s' is no device file, neither shipped ('forerun calibrate show') nor a path%s", name,
-        fr__did_you_mean(name, names, n, hint, sizeof(hint)));
-}
-
-enum fr_status fr_calibration_load(struct fr_calibration **out, const char *name_or_path,
-                                   struct fr_error *err)
-{
-    char *text;
-    size_t len;
-    enum fr_status st;
-
-    for (size_t i = 0; fr_calibration_shipped(i); i++)
-        if (strcmp(fr_calibration_shipped(i), name_or_path) == 0)
-            return fr__shipped_take(out, i, err);
-    if (!fr__exists(name_or_path))
-        return fail_unknown(name_or_path, err);
-    FR_TRY(fr__read_file(name_or_path, MAX_BYTES, &text, &len, err));
-    st = fr__device_file_read(out, text, len, name_or_path, err);
-    free(text);
-    return st;
-}
-
 /* ---- writing ---- */
 
 static void put_residual(FILE *f, const struct fr__residual *r, const char *axis_names)

@@ -1,6 +1,6 @@
 /* calibrate/files/shipped.h - the shipped device and system files, compiled in as tables.
  *
- * calibrate/files/tables.awk makes the tables at build time from calibrate/devices/ and
+ * calibrate/files/compile.c makes the tables at build time from calibrate/devices/ and
  * calibrate/systems/, so that no run has to parse these files. The files themselves are still what
  * is fitted, installed and read by people.
  */
@@ -24,15 +24,14 @@ struct fr__shipped_device {
     const struct fr__shipped_curve *curves; /* [n_curves] */
     size_t n_curves;
     const struct fr_launches *launches;   /* NULL: not measured */
-    const struct fr_slowdowns *slowdowns; /* NULL: not measured; a pair that was not measured is all
-                                           * 0 */
+    const struct fr_slowdowns *slowdowns; /* NULL: not measured */
 };
 extern const struct fr__shipped_device fr__shipped_devices[];
 extern const size_t fr__n_shipped_devices;
 
 struct fr__shipped_system {
     const char *name;
-    struct fr_system_info info;
+    const struct fr_system_info *info;
 };
 extern const struct fr__shipped_system fr__shipped_systems[];
 extern const size_t fr__n_shipped_systems;

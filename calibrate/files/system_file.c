@@ -384,54 +384,6 @@ enum fr_status fr_system_read(struct fr_system **out, const char *text, size_t l
     return st;
 }
 
-const char *fr_system_shipped(size_t i)
-{
-    return i < fr__n_shipped_systems ? fr__shipped_systems[i].name : NULL;
-}
-
-static enum fr_status fail_unknown(const char *name, struct fr_error *err)
-{
-    const char *names[64];
-    char hint[128];
-    size_t n = 0;
-
-    for (; n < 64 && n < fr__n_shipped_systems; n++)
-        names[n] = fr__shipped_systems[n].name;
-    return fr__fail(err, FR_ENOENT, FR_NOWHERE,
-                    "'%s' is no system, neither shipped ('forerun calibrate show') nor a path%s",
-                    name, fr__did_you_mean(name, names, n, hint, sizeof(hint)));
-}
-
-static enum fr_status take_shipped(struct fr_system **out, const struct fr_system_info *info,
-                                   struct fr_error *err)
-{
-    struct fr_system *s = malloc(sizeof(*s));
-
-    if (!s)
-        return fr__fail_nomem(err);
-    s->info = *info;
-    *out = s;
-    return FR_OK;
-}
-
-enum fr_status fr_system_load(struct fr_system **out, const char *name_or_path,
-                              struct fr_error *err)
-{
-    char *text;
-    size_t len;
-    enum fr_status st;
-
-    for (size_t i = 0; i < fr__n_shipped_systems; i++)
-        if (strcmp(fr__shipped_systems[i].name, name_or_path) == 0)
-            return take_shipped(out, &fr__shipped_systems[i].info, err);
-    if (!fr__exists(name_or_path))
-        return fail_unknown(name_or_path, err);
-    FR_TRY(fr__read_file(name_or_path, MAX_BYTES, &text, &len, err));
-    st = fr_system_read(out, text, len, name_or_path, err);
-    free(text);
-    return st;
-}
-
 /* ---- writing ---- */
 
 static void put_held_out(FILE *f, const struct fr_misses held_out[FR_N_SYSTEM_OPS])

@@ -1,4 +1,4 @@
-/* The tables that calibrate/files/tables.awk makes of the shipped files, against the files
+/* The tables that calibrate/files/compile.c makes of the shipped files, against the files
  * themselves as the library's own reader understands them. */
 #include "config.h"
 
