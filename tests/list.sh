@@ -20,6 +20,8 @@ list() {
     echo '# Made by tests/list.sh.'
     list script_tests 'test_*.sh' ''
     list unit_tests 'test_*.c' '\.c'
+    find tests -name 'test_*.c' ! -path 'tests/hostile/*' | sort | sed 's/\.c$//; s/[^A-Za-z0-9_]/_/g' |
+        sed 's/\(.*\)/\1_LINK = $(link_test)\n\1_LDADD = $(all_layers)/'
 } >$new
 cmp -s $new tests/list.mk || cp $new tests/list.mk # a date that moves would build everything anew
 rm -f $new
