@@ -214,11 +214,14 @@ static void choose_repeated(struct placing *g)
 
 /* ---- blocks ---- */
 
+/* Another micro-batch's backward pass of the stage may be cut in two where this one's is not. */
 static bool is_there(const struct placing *g, uint32_t block, uint32_t micro)
 {
     size_t cell = (size_t)(block / 4) * g->s->n_micros + micro;
     uint32_t action = FR_NONE, kind = block % 4;
 
+    if (g->turn[(size_t)micro * g->n_blocks + block] == 0)
+        return false;
     if (kind == FR_ACTION_F)
         action = g->passes.forward[cell];
     else if (kind == FR_ACTION_W)

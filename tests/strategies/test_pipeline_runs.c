@@ -231,6 +231,37 @@ LOOP_TEST(micro_batches_whose_weight_gradients_come_at_other_times_are_not_copie
     fr_graph_free(g);
 }
 
+/* DualPipeV cuts some backward passes of a stage and leaves others whole. A copy of a whole one once
+ * looked for its tensors in the halves that its pattern had not. */
+TEST(a_micro_batch_reads_its_own_tensors)
+{
+    struct fr_workload_options o = {.dtype = FR_FP32, .batch = 8};
+    struct fr_error err;
+    struct fr_graph *g;
+    struct fr_topo *t = case_topo(2, 24e9, UINT64_C(24) << 30);
+    struct fr_plan *plan;
+    const struct fr_plan_view *v;
+    size_t n_read = 0;
+
+    ck_assert_msg(fr_workload_load(&g, "densenet121", &o, &err) == FR_OK, "%s", err.text);
+    plan = case_plan(&(struct case_problem){t, g, 2, 8, FR_SGD, NULL}, "pp:schedule=dualpipe-v");
+    v = fr_plan_view(plan);
+    for (uint32_t a = 0; a < v->n_tasks; a++)
+        for (uint32_t i = v->succ_first[a]; i < v->succ_first[a + 1]; i++) {
+            const struct fr_task *from = &v->tasks[a], *to = &v->tasks[v->succ[i]];
+
+            if (from->kind != FR_TASK_COMPUTE || to->kind != FR_TASK_COMPUTE ||
+                from->microbatch == FR_NONE || to->microbatch == FR_NONE)
+                continue;
+            ck_assert_uint_eq(from->microbatch, to->microbatch);
+            n_read++;
+        }
+    ck_assert_uint_gt(n_read, 8 * g->n_ops);
+    fr_plan_free(plan);
+    fr_topo_free(t);
+    fr_graph_free(g);
+}
+
 int main(void)
 {
     TCase *t = tcase_create("pipeline_runs");
