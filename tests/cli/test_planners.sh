@@ -57,6 +57,26 @@ check dpos_foresees_messages_that_share_cards within "$planned" "$own" 0.1
 run simulate -w resnet50 -t box:4xrtx2080ti -g 4 -b 232 -s dpos:rule=paper -q
 check the_papers_rule_keeps_to_the_room_there_is succeeds
 
+# Near the limit the account falls short of what the engine measures: a plan is made again with less
+# room, everywhere and then where it lacked. What was handed out before was up to 26 % too large.
+while read -r model machine gpus optimizer batch fits; do
+    run simulate -w "$model" -t "$machine" -g "$gpus" -O "$optimizer" -b "$batch" -s dpos:rule=paper \
+        --no-advice -q
+    if test "$fits" = yes; then
+        check "the_papers_rule_finds_room: $model, $batch" succeeds
+    else
+        check "the_papers_rule_refuses_what_has_no_room: $model, $batch" \
+            fails 3 "no plan by the paper's rule fits: in the nearest, n0.gpu[0-9] must hold"
+    fi
+done << 'questions'
+resnet101 box:4xa10g 2 momentum 196 yes
+resnet50 dgx1-v100 4 sgd 354 no
+resnet50 box:4xv100-pcie-16gb 2 adam 239 no
+vgg16 box:8xt4 8 adam 728 no
+resnet200 box:4xa10g 4 sgd 161 no
+densenet121 dgx1-v100 2 adam 164 yes
+questions
+
 # ---- how large ----
 run simulate -w resnet50 -t "1024x dgx1-v100" -B 8 -s dpos
 check too_many_gpus_are_refused_at_once fails 2 "too large to plan op by op: .* on any of 8192 GPUs"
