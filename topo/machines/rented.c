@@ -12,15 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Azure's names have this in front, or not. */
-const char *fr__topo_plain_name(const char *word)
-{
-    static const char standard[] = "standard_";
-
-    return strncasecmp(word, standard, sizeof(standard) - 1) == 0 ? word + sizeof(standard) - 1
-                                                                  : word;
-}
-
 static bool is_joint(char c)
 {
     return c == '.' || c == '-' || c == '_';
