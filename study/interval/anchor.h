@@ -56,7 +56,8 @@ struct fr__correction {
 };
 
 /* Answers q on s and says its iteration, its parts (parts_s: [fr_n_resources]), the most that a GPU
- * holds, and adds the events that it took to *n_events. It is handed in, since what answers questions corrects them by this file. */
+ * holds, and adds the events that it took to *n_events. It is handed in, since what answers
+ * questions corrects them by this file. */
 typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const struct fr_question *q,
                                           const struct fr_context *ctx, double *iteration_s,
                                           double parts_s[], double *bytes, uint64_t *n_events,

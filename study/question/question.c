@@ -568,7 +568,7 @@ void fr_question_init(struct fr_question *q)
     q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
 }
 
-/* Where it is not said how collectives go, people read "auto". Keys have had "none" from the start. */
+/* Where it is not said how collectives go, people read "auto". Keys have always had "none". */
 static bool is_way(const struct setting *s)
 {
     return s->text == text_collective_algorithm || s->text == text_protocol ||
