@@ -256,6 +256,7 @@ struct fr_record_correction {
     double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not said */
     double error; /* what is left of the step's, standard deviation of the time's logarithm */
     struct fr_record_contradiction contradiction; /* the worst */
+    uint64_t n_events;                            /* simulated to find the factors */
 };
 
 /* Why a record is out of memory: the device that exceeds its memory most. */

@@ -18,14 +18,14 @@ libtopo_la_SOURCES = \
 	topo/load/file_place.c topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c \
 	topo/load/like.c topo/load/load.h topo/load/network.c topo/load/refuse.c \
 	topo/load/shapes.c topo/load/toy.c topo/load/unknown.c \
-	topo/machines/aliases.c topo/machines/list.c topo/machines/machines.h \
+	topo/machines/aliases.c topo/machines/rented.c topo/machines/list.c topo/machines/machines.h \
 	topo/machines/wiring.c \
 	topo/routes/adjacency.h topo/routes/adjacency.c topo/routes/alike.h topo/routes/alike.c \
 	topo/routes/heap.h topo/routes/heap.c topo/routes/rings.c topo/routes/route.c \
 	topo/routes/router.h topo/routes/search.h topo/routes/search.c topo/routes/thin.h \
 	topo/routes/thin.c \
 	topo/select/named.c topo/select/pattern.h topo/select/pattern.c topo/select/select.c
-nodist_libtopo_la_SOURCES = $(topo_tables) topo/alias_table.c
+nodist_libtopo_la_SOURCES = $(topo_tables) topo/alias_table.c topo/rented_table.c
 
 # The built-in device types, in the order of lists; compiled into a table and installed.
 device_type_files = topo/devices/k80-die.yaml \
@@ -134,3 +134,13 @@ topo/alias_table.c: topo/machines/aliases.csv base/csv_rows.awk topo/local.mk
 BUILT_SOURCES += topo/alias_table.c
 CLEANFILES += topo/alias_table.c
 EXTRA_DIST += topo/machines/aliases.csv base/csv_rows.awk
+
+topo/rented_table.c: topo/machines/rented.csv base/csv_rows.awk topo/local.mk
+	$(AM_V_at)$(MKDIR_P) topo
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -v head='#include "topo/machines/machines.h"' \
+	  -v array='const struct fr__rented fr__topo_rented[]' -f base/csv_rows.awk \
+	  topo/machines/rented.csv > $(abs_builddir)/topo/rented_table.c.new
+	$(AM_V_at)mv topo/rented_table.c.new $@
+BUILT_SOURCES += topo/rented_table.c
+CLEANFILES += topo/rented_table.c
+EXTRA_DIST += topo/machines/rented.csv

@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include "cli/cli.h"
+#include "base/units.h"
 #include "study/recipes/recipe.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const char *const exit_statuses =
     "Exit status: 0 done; 1 something failed while running; 2 wrong usage or bad input;\n"
@@ -235,6 +237,79 @@ static bool print_strategy_help(FILE *f, const char *word)
     return true;
 }
 
+/* What the data sheet says of a GPU. */
+static void print_gpu_facts(FILE *f, const struct fr_device_type *t)
+{
+    enum fr_dtype half = fr_device_type_arithmetic(t, FR_FP16);
+    char memory[32], bandwidth[32];
+
+    fprintf(f, "%s has %s of memory at %s; fp32 %.4g TFLOP/s", t->name,
+            fr__format_bytes((double)t->mem_bytes, memory, sizeof(memory)),
+            fr__format_rate(t->mem_Bps, bandwidth, sizeof(bandwidth)),
+            t->flops_per_s[FR_FP32] / 1e12);
+    if (half != FR_FP32)
+        fprintf(f, ", %s %.4g TFLOP/s", fr_dtype_name(half), t->flops_per_s[half] / 1e12);
+    putc('\n', f);
+}
+
+/* "a100", "8xh100", "a10g": a GPU in a machine that has a name, or a card. */
+static bool print_gpu_help(FILE *f, const char *word)
+{
+    const struct fr_device_type *t = fr_device_type_find(word);
+    const struct fr_topo_alias *a;
+    struct fr_topo *topo;
+
+    for (size_t i = 0; (a = fr_topo_alias_at(i)) != NULL; i++)
+        if (a->gpus[0] && strcasecmp(a->name, word) == 0)
+            break;
+    if (a) {
+        fprintf(f, "'%s' is a GPU, %s; %s of them are in the machine %s\n", word, a->says, a->gpus,
+                a->preset);
+        if (fr_topo_load(&topo, a->preset, NULL) == FR_OK) {
+            for (size_t d = 0; d < topo->n_devices; d++)
+                if (topo->types[topo->devices[d].type].is_gpu) {
+                    print_gpu_facts(f, &topo->types[topo->devices[d].type]);
+                    break;
+                }
+            fr_topo_free(topo);
+        }
+        fprintf(f,
+                "Example: forerun simulate -w resnet50 -t %s -g 2 -b 128 -s dp\n"
+                "More: forerun topo show %s\n",
+                a->preset, a->preset);
+        return true;
+    }
+    if (!t || !t->is_gpu)
+        return false;
+    fprintf(f, "'%s' is a GPU; a machine of eight such cards is box:8x%s\n", word, word);
+    print_gpu_facts(f, t);
+    fprintf(f,
+            "Example: forerun simulate -w resnet50 -t box:8x%s -g 2 -b 128 -s dp\n"
+            "More: forerun topo show box:8x%s\n",
+            word, word);
+    return true;
+}
+
+/* "nccl", "ring": how collectives go. */
+static bool print_collective_help(FILE *f, const char *word)
+{
+    static const char nccl[] = "nccl";
+    const char *name = nccl, *summary = "what NCCL's tuner would take, each collective by itself";
+
+    for (size_t i = 0; name && strcasecmp(name, word) != 0; i++) {
+        name = fr_collective_algorithm_name(i);
+        summary = name ? fr_collective_algorithm_summary(i) : NULL;
+    }
+    if (!name)
+        return false;
+    fprintf(f,
+            "'%s' is a way in which collectives go: %s\n"
+            "Example: forerun comm all-reduce -t dgx1-v100 --collective-algorithm %s\n"
+            "More: forerun comm list; forerun help comm\n",
+            word, summary, name);
+    return true;
+}
+
 bool cli_print_word_help(FILE *f, const char *word)
 {
     const struct fr_topo_alias *alias = fr_topo_alias_in(word, 0);
@@ -258,6 +333,8 @@ bool cli_print_word_help(FILE *f, const char *word)
             fprintf(f, "'%s' is a recipe of software\nMore: forerun recipe show %s\n", word, word);
             return true;
         }
+    if (print_gpu_help(f, word) || print_collective_help(f, word))
+        return true;
     if (!alias)
         return false;
     fprintf(f, "'%s' stands for the machine %s%s%s: %s\n", word, alias->preset,

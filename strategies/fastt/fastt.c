@@ -5,6 +5,7 @@
 #include "strategies/fastt/fastt.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "plan/internal.h"
 
 #include <limits.h>
@@ -61,8 +62,10 @@ static enum fr_status find_relays_by_machine(struct fr__fastt *f, struct fr__pla
     return FR_OK;
 }
 
-/* Finds the room of each device for the start, or a part of it; 0: all. Returns the smallest. */
-static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl, double frac)
+/* Finds the room of each device for the start, as far as o allows it to be filled. Returns the
+ * smallest. */
+static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl,
+                           const struct fr__fastt_options *o)
 {
     uint64_t *room_bytes = fr__arena_alloc(pl->arena, f->machine.n_devices, sizeof(*room_bytes));
     uint64_t smallest = UINT64_MAX;
@@ -72,10 +75,12 @@ static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl, dou
     for (size_t d = 0; d < f->machine.n_devices; d++) {
         const struct fr_device_type *t = fr__type_of(pl, pl->in->devices[d]);
         uint64_t taken = (t->is_gpu ? t->context_bytes : 0) + f->start->transient_bytes;
+        uint64_t held_back = o->held_back_bytes ? o->held_back_bytes[d] : 0;
 
         room_bytes[d] = t->mem_bytes > taken ? t->mem_bytes - taken : 0;
-        if (frac > 0)
-            room_bytes[d] = (uint64_t)(frac * (double)room_bytes[d]);
+        if (o->room_frac > 0)
+            room_bytes[d] = (uint64_t)(o->room_frac * (double)room_bytes[d]);
+        room_bytes[d] -= held_back < room_bytes[d] ? held_back : room_bytes[d];
         if (room_bytes[d] < smallest)
             smallest = room_bytes[d];
     }
@@ -181,29 +186,31 @@ static enum fr_status make_start_by(struct fr__fastt *f, struct fr__placer *pl,
 }
 
 static enum fr_status prepare(struct fr__fastt *out, struct fr__placer *pl,
-                              enum fr__fastt_start start, double room_frac, struct fr_error *err)
+                              const struct fr__fastt_options *o, struct fr_error *err)
 {
     /* a model that all devices together cannot hold has no replica on one of them */
     bool can_replicate = pl->in->global_batch >= pl->in->n_devices && !fr__fastt_cannot_fit(pl);
+    bool replicates = o->start == FR__FASTT_DP || (o->start == FR__FASTT_AUTO && can_replicate);
 
     *out = (struct fr__fastt){.rule = fr__rule_at(FR__RULE_PAPER), .own_s = NAN};
     FR_TRY(fr__fastt_check_size(
-        pl, can_replicate && start != FR__FASTT_MODEL ? pl->in->n_devices : 1, MOST_LOOKS, err));
+        pl, can_replicate && o->start != FR__FASTT_MODEL ? pl->in->n_devices : 1, MOST_LOOKS, err));
     FR_TRY(describe_machine(out, pl, err));
-    FR_TRY(make_start(out, pl, start == FR__FASTT_DP || (start == FR__FASTT_AUTO && can_replicate),
-                      err));
-    if (find_rooms(out, pl, room_frac) >= replica_bytes(out->start) || start != FR__FASTT_AUTO ||
+    FR_TRY(make_start(out, pl, replicates, err));
+    if (find_rooms(out, pl, o) >= replica_bytes(out->start) || o->start != FR__FASTT_AUTO ||
         !out->is_data_parallel)
         return FR_OK;
     FR_TRY(make_start(out, pl, false, err));
-    find_rooms(out, pl, room_frac);
+    find_rooms(out, pl, o);
     return FR_OK;
 }
 
 enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
                                  enum fr__fastt_start start, struct fr_error *err)
 {
-    return prepare(out, pl, start, 0, err);
+    const struct fr__fastt_options o = {.start = start};
+
+    return prepare(out, pl, &o, err);
 }
 
 /* ---- planning ---- */
@@ -216,6 +223,24 @@ enum fr_status fr__fastt_fail_no_room(const struct fr__fastt *f, const struct fr
 
     return fr__dpos_fail_no_room(r, fr__dag_name(f->result.dag, r->lack_op, name, sizeof(name)),
                                  pl->in->topo->devices[pl->in->devices[r->lack_device]].name, err);
+}
+
+enum fr_status fr__fastt_check_fits(const struct fr__fastt *f, const struct fr__placer *pl,
+                                    struct fr_error *err)
+{
+    const struct fr_device *d;
+    uint64_t mem_bytes;
+    char needs[32], has[32];
+
+    if (f->lack_bytes == 0)
+        return FR_OK;
+    d = &pl->in->topo->devices[f->lack_device];
+    mem_bytes = pl->in->topo->types[d->type].mem_bytes;
+    fr__format_bytes((double)(mem_bytes + f->lack_bytes), needs, sizeof(needs));
+    fr__format_bytes((double)mem_bytes, has, sizeof(has));
+    return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
+                    "no plan by the paper's rule fits: in the nearest, %s must hold %s, has %s",
+                    d->name, needs, has);
 }
 
 static enum fr_status search(struct fr__fastt *f, struct fr__placer *pl,
@@ -288,7 +313,7 @@ static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *p
 static enum fr_status run_paper(struct fr__fastt *out, struct fr__placer *pl,
                                 const struct fr__fastt_options *o, struct fr_error *err)
 {
-    FR_TRY(prepare(out, pl, o->start, o->room_frac, err));
+    FR_TRY(prepare(out, pl, o, err));
     if (o->links == FR__FASTT_SLOTS)
         FR_TRY(fr__dag_links_map(&out->machine.links, NULL, pl, err));
     FR_TRY(search(out, pl, o, err));
@@ -298,7 +323,7 @@ static enum fr_status run_paper(struct fr__fastt *out, struct fr__placer *pl,
     if (out->result.plan.outcome == FR__DPOS_NO_ROOM && o->start == FR__FASTT_AUTO &&
         out->is_data_parallel) {
         FR_TRY(make_start(out, pl, false, err));
-        find_rooms(out, pl, o->room_frac);
+        find_rooms(out, pl, o);
         FR_TRY(search(out, pl, o, err));
     }
     return FR_OK;
@@ -375,7 +400,7 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     out->waits_for_slots = o->links == FR__FASTT_SLOTS;
     if (out->waits_for_slots)
         FR_TRY(fr__dag_links_map(&out->machine.links, via, pl, err));
-    find_rooms(out, pl, o->room_frac);
+    find_rooms(out, pl, o);
     if (is_roomy) {
         room_bytes = fr__arena_alloc(pl->arena, out->machine.n_devices, sizeof(*room_bytes));
         if (!room_bytes)

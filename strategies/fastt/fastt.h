@@ -47,9 +47,11 @@ struct fr__fastt_options {
     bool limits_tries;           /* the user did not say how many splits are tried */
     const struct fr__rule *rule; /* NULL: the fastest of all but the paper's */
     enum fr__fastt_links links;
-    bool asks_engine;                  /* if the problem has a run to ask about */
-    bool compares_plain;               /* with other strategies, if the engine is asked */
-    double room_frac;                  /* of each device's room that the account may fill; 0: all */
+    bool asks_engine;    /* if the problem has a run to ask about */
+    bool compares_plain; /* with other strategies, if the engine is asked */
+    double room_frac;    /* of each device's room that the account may fill; 0: all */
+    /* [devices] of that, which the account may not fill; or NULL */
+    const uint64_t *held_back_bytes;
     struct fr__os_dpos_options search; /* costs are filled in */
 };
 /* The options that a user gave for `dpos` or `os-dpos`. */
@@ -86,7 +88,11 @@ struct fr__fastt {
     bool waits_for_slots;       /* planned with slots of links (struct fr__link_map) */
     bool keeps_turns;           /* messages keep the order of their slots */
     struct fr__dag_turns turns; /* of result.plan; links NULL: it was planned without slots */
-    bool has_spare_room; /* planned without the account of memory, since the engine finds room */
+    /* The paper's rule, where the engine finds room for none of its plans: the bytes that lacked on
+     * a device in the plan that came nearest; 0: one fits, or the engine was not asked. */
+    uint64_t lack_bytes;
+    uint32_t lack_device; /* of the topology */
+    bool has_spare_room;  /* planned without the account of memory, since the engine finds room */
     size_t n_plain, n_runs, n_stopped;
     struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];
     const struct fr_strategy *plan_of; /* whose plan is handed over; NULL: the planner's own */
@@ -116,6 +122,10 @@ bool fr__fastt_cannot_fit(const struct fr__placer *pl);
 double fr__fastt_looks(const struct fr__placer *pl, size_t n_replicas, bool has_slots);
 /* FR_ERANGE: more looks than `most`; FR_ENOMEM: the dag would not fit in our own memory. */
 enum fr_status fr__fastt_check_size(const struct fr__placer *pl, size_t n_replicas, double most,
+                                    struct fr_error *err);
+
+/* Fails with FR_ENOROOM if the engine found room for no plan by the paper's rule. */
+enum fr_status fr__fastt_check_fits(const struct fr__fastt *f, const struct fr__placer *pl,
                                     struct fr_error *err);
 
 /* Says what lacks, for a result without room. */

@@ -17,6 +17,9 @@ struct search {
     struct fr__referee *referee;
     bool has_several_on_machines; /* machines, of which one has several of the devices */
     struct fr__fastt best;        /* own_s NAN: none yet */
+    /* the paper's rule: of the plan that came nearest to fitting; 0: none was too large */
+    uint64_t lack_bytes;
+    uint32_t lack_device; /* of the topology */
 };
 
 struct fr__placed_dag fr__fastt_placed(const struct fr__fastt *f)
@@ -119,11 +122,87 @@ static enum fr_status plan_and_judge(struct search *s, const struct fr__rule *ru
     return st;
 }
 
-/* The paper's account of memory leaves out what it does not foresee: messages under way, pieces
- * between what is held. Where the engine finds a plan too large, less room is given to the next. If
- * none fits, the plan by all of the room is the answer, and says that it does not. */
-static enum fr_status try_paper(struct search *s, const struct fr__rule *rule,
-                                struct fr__fastt_options how, struct fr_error *err)
+/* ---- the paper's rule and the room there is ---- */
+
+/* What the planner's account may not fill, as the engine's answers have it. */
+struct room {
+    uint64_t *held_back_bytes; /* [devices] in the plan that is tried */
+    uint64_t *last_bytes;      /* [devices] in the last plan that the account found room for */
+    uint64_t *over_bytes;      /* [devices] by which that was too large */
+    double step;               /* the part of these that is held back in addition */
+};
+
+static enum fr_status make_room(struct room *r, struct search *s, struct fr_error *err)
+{
+    size_t n = s->pl->in->n_devices;
+
+    r->held_back_bytes = fr__arena_alloc(s->pl->arena, n, sizeof(uint64_t));
+    r->last_bytes = fr__arena_alloc(s->pl->arena, n, sizeof(uint64_t));
+    r->over_bytes = fr__arena_alloc(s->pl->arena, n, sizeof(uint64_t));
+    r->step = 1;
+    return r->held_back_bytes && r->last_bytes && r->over_bytes ? FR_OK : fr__fail_nomem(err);
+}
+
+/* Takes over by how much the plan was too large, and remembers the one that came nearest. */
+static void note_over(struct room *r, struct search *s)
+{
+    uint64_t most_bytes = 0;
+    uint32_t fullest = 0;
+
+    for (size_t d = 0; d < s->pl->in->n_devices; d++) {
+        uint32_t device = s->pl->in->devices[d];
+
+        r->last_bytes[d] = r->held_back_bytes[d];
+        r->over_bytes[d] = s->referee->over_bytes[device];
+        if (r->over_bytes[d] > most_bytes) {
+            most_bytes = r->over_bytes[d];
+            fullest = device;
+        }
+    }
+    if (s->lack_bytes == 0 || most_bytes < s->lack_bytes) {
+        s->lack_bytes = most_bytes;
+        s->lack_device = fullest;
+    }
+}
+
+static void hold_back(struct room *r, size_t n_devices)
+{
+    for (size_t d = 0; d < n_devices; d++)
+        r->held_back_bytes[d] =
+            r->last_bytes[d] + (uint64_t)ceil(r->step * (double)r->over_bytes[d]);
+}
+
+/* The devices that the engine names get so much less room in the next plan. Where the account finds
+ * no room for that, a part of it is held back. */
+static enum fr_status try_less_where_it_lacks(struct search *s, const struct fr__rule *rule,
+                                              struct fr__fastt_options how, struct fr_error *err)
+{
+    enum { MOST_PLANS = 16 };
+    static const double LEAST_STEP = 1.0 / 16;
+    struct room r;
+    struct fr__made made;
+
+    FR_TRY(make_room(&r, s, err));
+    how.held_back_bytes = r.held_back_bytes;
+    for (int k = 0; k < MOST_PLANS && r.step >= LEAST_STEP; k++) {
+        enum fr_status st = plan_and_judge(s, rule, &how, false, &made, err);
+
+        if (st == FR_ENOROOM && k > 0) {
+            r.step /= 2;
+        } else if (st != FR_OK || !made.is_over) {
+            return st;
+        } else {
+            note_over(&r, s);
+            r.step = 1;
+        }
+        hold_back(&r, s->pl->in->n_devices);
+    }
+    return FR_OK;
+}
+
+/* All devices get less room in the next plan. */
+static enum fr_status try_less_everywhere(struct search *s, const struct fr__rule *rule,
+                                          struct fr__fastt_options how, struct fr_error *err)
 {
     enum { MOST_PLANS = 7 };
     double too_much = 1, too_little = 0;
@@ -133,9 +212,9 @@ static enum fr_status try_paper(struct search *s, const struct fr__rule *rule,
     for (int k = 0; k < MOST_PLANS; k++) {
         enum fr_status st = plan_and_judge(s, rule, &how, false, &made, err);
 
-        if (st == FR_ENOROOM && (k > 0 || !s->o->rule))
+        if (st == FR_ENOROOM && k > 0)
             too_little = how.room_frac;
-        else if (st != FR_OK || !made.is_over || !(made.fullest_frac > 1))
+        else if (st != FR_OK || !made.is_over)
             return st;
         else
             too_much = how.room_frac;
@@ -145,6 +224,27 @@ static enum fr_status try_paper(struct search *s, const struct fr__rule *rule,
             how.room_frac *= fmin(1 / made.fullest_frac, 0.98);
     }
     return FR_OK;
+}
+
+/* The paper's account of memory leaves out what it does not foresee: messages and gradients under
+ * way, pieces between what is held. Where the engine finds a plan too large, less room is given to
+ * the next: everywhere, or else where it lacked. Replicas are planned, if the account has room for
+ * them, else one model, as in the paper's section 4; and one model where the engine has room for no
+ * plan of replicas. */
+static enum fr_status try_paper(struct search *s, const struct fr__rule *rule,
+                                struct fr__fastt_options how, struct fr_error *err)
+{
+    enum fr_status st = try_less_everywhere(s, rule, how, err);
+
+    if (st == FR_OK && !isfinite(s->best.own_s))
+        st = try_less_where_it_lacks(s, rule, how, err);
+    if (st == FR_OK && !isfinite(s->best.own_s) && how.start == FR__FASTT_AUTO) {
+        how.start = FR__FASTT_MODEL;
+        st = try_less_where_it_lacks(s, rule, how, err);
+        if (st == FR_ENOROOM)
+            return FR_OK; /* what lacked of the plans before is said */
+    }
+    return st == FR_ENOROOM && !s->o->rule ? FR_OK : st;
 }
 
 /* Plans by a rule, first without counting memory: the engine knows what is held when. Only a plan
@@ -362,6 +462,10 @@ static enum fr_status own_plan(struct fr__fastt *out, struct fr__placer *pl,
      */
     FR_TRY(fr__fastt_paper(out, pl, o, err));
     out->own_s = INFINITY;
+    if (o->rule && o->rule->is_paper) {
+        out->lack_bytes = s.lack_bytes;
+        out->lack_device = s.lack_device;
+    }
     return FR_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "lowering/values.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum fr_status fr__referee_init(struct fr__referee *r, const struct fr_problem *in,
                                 const struct fr_context *ctx, struct fr_error *err)
@@ -16,6 +17,9 @@ enum fr_status fr__referee_init(struct fr__referee *r, const struct fr_problem *
     if (ctx)
         r->quiet = (struct fr_context){
             .seed = ctx->seed, .cancel = ctx->cancel, .memory_bytes = ctx->memory_bytes};
+    r->over_bytes = calloc(in->topo->n_devices + 1, sizeof(*r->over_bytes));
+    if (!r->over_bytes)
+        return fr__fail_nomem(err);
     if (r->simulation)
         return FR_OK;
     FR_TRY(fr_simulation_new(&r->own, in->topo, err));
@@ -26,7 +30,9 @@ enum fr_status fr__referee_init(struct fr__referee *r, const struct fr_problem *
 void fr__referee_fini(struct fr__referee *r)
 {
     fr_simulation_free(r->own);
+    free(r->over_bytes);
     r->own = NULL;
+    r->over_bytes = NULL;
 }
 
 /* Applies an order that changes the plan itself (fr_order_is_pass). */
@@ -65,12 +71,13 @@ static enum fr_status run(struct fr__referee *r, struct fr_plan **plan, double s
     for (uint32_t d = 0; d < made->n_devices; d++) {
         const struct fr_device_result *m = &made->devices[d];
         const struct fr_device_type *type = &r->in->topo->types[r->in->topo->devices[d].type];
-        double bytes = (double)(m->peak_reserved_bytes > m->peak_bytes ? m->peak_reserved_bytes
-                                                                       : m->peak_bytes);
+        uint64_t bytes =
+            m->peak_reserved_bytes > m->peak_bytes ? m->peak_reserved_bytes : m->peak_bytes;
 
-        bytes += type->is_gpu && m->peak_bytes > 0 ? (double)type->context_bytes : 0;
+        bytes += type->is_gpu && m->peak_bytes > 0 ? type->context_bytes : 0;
         out->is_over = out->is_over || m->is_over;
-        out->fullest_frac = fmax(out->fullest_frac, bytes / (double)type->mem_bytes);
+        out->fullest_frac = fmax(out->fullest_frac, (double)bytes / (double)type->mem_bytes);
+        r->over_bytes[d] = bytes > type->mem_bytes ? bytes - type->mem_bytes : m->is_over;
     }
     if (out->is_over)
         out->s = INFINITY;

@@ -16,6 +16,9 @@ struct fr__referee {
     struct fr_context quiet;     /* the caller's, without progress and log of single runs */
     struct fr_simulation *simulation, *own; /* own: made here, else NULL */
     size_t n_runs, n_stopped;
+    /* [devices of the topology] of the last run: bytes that were in use at once beyond what the
+     * device has; 0: it had enough */
+    uint64_t *over_bytes;
 };
 
 /* in must outlive *r; fini may follow a failure. FR_ENOMEM. */

@@ -122,6 +122,8 @@ static enum fr_status place(struct fr__fastt *f, struct fr__placer *pl,
     f->name = asked->name;
     if (!isnan(f->own_s) && o.compares_plain)
         FR_TRY(compare_plain(f, pl, asked, err));
+    if (!f->plan_of)
+        FR_TRY(fr__fastt_check_fits(f, pl, err));
     if (f->plan_of) {
         FR_TRY(hand_over(f, pl, err));
     } else {

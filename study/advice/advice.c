@@ -239,7 +239,7 @@ enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
     a.question.sensitivity = FR_SENSITIVITY_NONE;
     a.question.with_advice = false;
     a.question.is_brief = true;
-    if (r->run->stats.events > MOST_EVENTS_ONCE)
+    if (r->run->stats.events + r->correction.n_events > MOST_EVENTS_ONCE)
         a.is_cut_short = true;
     else if ((st = advise_batch(&a)) == FR_OK && (st = advise_strategies(&a)) == FR_OK &&
              (st = advise_gpus(&a)) == FR_OK && (st = advise_gradients(&a)) == FR_OK &&

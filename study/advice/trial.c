@@ -29,9 +29,11 @@ enum fr_status fr__advice_try(struct adviser *a, const struct fr_setting *s,
         return st;
     }
     out->is_answered = out->is_overfull = is_overfull;
-    if (st != FR_OK)
+    if (st != FR_OK) {
+        a->events += a->record->correction.n_events; /* measured steps were run all the same */
         return FR_OK;
-    a->events += r->run->stats.events;
+    }
+    a->events += r->run->stats.events + r->correction.n_events;
     *out = (struct trial){.fits = !r->oom,
                           .is_answered = true,
                           .samples_per_s = r->samples_per_s,

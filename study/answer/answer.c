@@ -293,13 +293,15 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
 
 static enum fr_status answer_step(const struct fr_setting *s, const struct fr_question *q,
                                   const struct fr_context *ctx, double *iteration_s,
-                                  double parts_s[], double *bytes, struct fr_error *err)
+                                  double parts_s[], double *bytes, uint64_t *n_events,
+                                  struct fr_error *err)
 {
     struct fr_record *r = NULL;
 
     FR_TRY(fr_answer_on(s, q, ctx, &r, err));
     *iteration_s = r->run->parts_s ? r->iteration_s : 0;
     *bytes = (double)r->peak_bytes;
+    *n_events += r->run->stats.events;
     for (size_t i = 0; r->run->parts_s && i < fr_n_resources(s->topo); i++)
         parts_s[i] = r->run->parts_s[i];
     fr_record_free(r);

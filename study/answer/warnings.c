@@ -109,6 +109,21 @@ static void say_uncounted(char text[], size_t size, const struct fr__making *m)
                  strchr(options, ',') ? "s" : "");
 }
 
+/* An optimizer for a workload that has nothing to update. */
+static void say_optimizer(char text[], size_t size, const struct fr__making *m)
+{
+    const struct fr_graph *g = m->setting->graph;
+
+    text[0] = '\0';
+    if (m->question->optimizer == FR_SGD)
+        return;
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].param_bytes > 0)
+            return;
+    snprintf(text, size, "optimizer %s changes nothing: '%.100s' has no parameters",
+             fr_optimizer_name(m->question->optimizer), g->name);
+}
+
 static enum fr_status add(struct fr_record *r, const char **list, struct fr__arena *arena,
                           const char *text, struct fr_error *err)
 {
@@ -124,7 +139,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 10, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 11, sizeof(*list));
     const char *cpu = fr__dropped_cpu(t, m->setting->graph);
     const uint32_t *racks;
     char text[400];
@@ -164,6 +179,8 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     if (fr__missed_kind_of(fr_plan_view(m->plan)->param_shards))
         fr__missed_kind_say(fr__missed_kind_of(fr_plan_view(m->plan)->param_shards), text,
                             sizeof(text));
+    FR_TRY(add(r, list, arena, text, err));
+    say_optimizer(text, sizeof(text), m);
     FR_TRY(add(r, list, arena, text, err));
     say_uncounted(text, sizeof(text), m);
     FR_TRY(add(r, list, arena, text, err));

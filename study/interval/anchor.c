@@ -118,7 +118,7 @@ static enum fr_status run_step(const struct fr__update *u, const struct fr__meas
     q.is_overfull = NULL;
     FR_TRY(fr__correction_slowness(&slowness, u->c, s->topo, u->type, err));
     q.run.slowness = slowness;
-    st = u->asking->answer(s, &q, u->context, time_s, u->parts_s, bytes, err);
+    st = u->asking->answer(s, &q, u->context, time_s, u->parts_s, bytes, u->n_events, err);
     if (st == FR_OK && !(*time_s > 0))
         st = fr__fail(err, FR_ERANGE, FR_NOWHERE, "the measured step takes no time when simulated");
     for (unsigned k = 0; st == FR_OK && k < 2; k++)
@@ -393,6 +393,7 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
                            .n_devices = n_devices,
                            .type = device->type,
                            .c = out};
+    uint64_t n_events = 0;
     enum fr_status st;
 
     memset(out, 0, sizeof(*out));
@@ -400,9 +401,11 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
     measured = calloc(1, sizeof(*measured));
     all = calloc(1, sizeof(*all));
     u.parts_s = calloc(fr_n_resources(s->topo) + 1, sizeof(*u.parts_s));
+    u.n_events = &n_events;
     u.names = malloc(names_size(s->topo, devices, n_devices));
     st = measured && all && u.parts_s && u.names ? learn(&u, measured, all, &of, err)
                                                  : fr__fail_nomem(err);
+    out->n_events = n_events;
     if (u.grown.topo)
         asking->release(&u.grown);
     free(u.names);

@@ -52,13 +52,16 @@ struct fr__correction {
     uint32_t batch;                 /* of the first step */
     double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not known */
     struct fr__contradiction contradiction; /* the worst */
+    uint64_t n_events;                      /* simulated for it */
 };
 
-/* Answers q on s and says its iteration, its parts (parts_s: [fr_n_resources]), and the most that a
- * GPU holds. It is handed in, since what answers questions corrects them by this file. */
+/* Answers q on s and says its iteration, its parts (parts_s: [fr_n_resources]), the most that a GPU
+ * holds, and adds the events that it took to *n_events. It is handed in, since what answers
+ * questions corrects them by this file. */
 typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const struct fr_question *q,
                                           const struct fr_context *ctx, double *iteration_s,
-                                          double parts_s[], double *bytes, struct fr_error *err);
+                                          double parts_s[], double *bytes, uint64_t *n_events,
+                                          struct fr_error *err);
 
 /* What is handed in: how steps are answered, and how a larger cluster of the same machines is made
  * (study/session/grown.h) and released. */

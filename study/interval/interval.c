@@ -156,6 +156,7 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
         .compute_factor = exp(c->compute),
         .host_factor = exp(c->host),
         .batch = c->batch,
+        .n_events = c->n_events,
         .predicted_s = c->predicted_s,
         .measured_s = c->measured_s,
         .predicted_bytes = c->predicted_bytes,

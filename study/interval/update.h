@@ -28,6 +28,7 @@ struct fr__update {
     uint32_t type;
     double prior_mean[2], prior_variance[2];
     struct fr__correction *c;
+    uint64_t *n_events; /* simulated so far */
 };
 
 #endif

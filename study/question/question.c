@@ -568,11 +568,22 @@ void fr_question_init(struct fr_question *q)
     q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
 }
 
+/* Where it is not said how collectives go, people read "auto". Keys have always had "none". */
+static bool is_way(const struct setting *s)
+{
+    return s->text == text_collective_algorithm || s->text == text_protocol ||
+           s->text == text_nccl_version;
+}
+
 char *fr_question_text(const struct fr_question *q, size_t setting)
 {
+    const char *text;
     char buf[VALUE];
 
-    return setting < N_SETTINGS ? strdup(settings[setting].text(q, buf)) : NULL;
+    if (setting >= N_SETTINGS)
+        return NULL;
+    text = settings[setting].text(q, buf);
+    return strdup(is_way(&settings[setting]) && strcmp(text, "none") == 0 ? "auto" : text);
 }
 
 size_t fr__setting_index(const char *name)

@@ -57,6 +57,26 @@ check dpos_foresees_messages_that_share_cards within "$planned" "$own" 0.1
 run simulate -w resnet50 -t box:4xrtx2080ti -g 4 -b 232 -s dpos:rule=paper -q
 check the_papers_rule_keeps_to_the_room_there_is succeeds
 
+# Near the limit the account falls short of what the engine measures: a plan is made again with less
+# room, everywhere and then where it lacked. What was handed out before was up to 26 % too large.
+while read -r model machine gpus optimizer batch fits; do
+    run simulate -w "$model" -t "$machine" -g "$gpus" -O "$optimizer" -b "$batch" -s dpos:rule=paper \
+        --no-advice -q
+    if test "$fits" = yes; then
+        check "the_papers_rule_finds_room: $model, $batch" succeeds
+    else
+        check "the_papers_rule_refuses_what_has_no_room: $model, $batch" \
+            fails 3 "no plan by the paper's rule fits: in the nearest, n0.gpu[0-9] must hold"
+    fi
+done << 'questions'
+resnet101 box:4xa10g 2 momentum 196 yes
+resnet50 dgx1-v100 4 sgd 354 no
+resnet50 box:4xv100-pcie-16gb 2 adam 239 no
+vgg16 box:8xt4 8 adam 728 no
+resnet200 box:4xa10g 4 sgd 161 no
+densenet121 dgx1-v100 2 adam 164 yes
+questions
+
 # ---- how large ----
 run simulate -w resnet50 -t "1024x dgx1-v100" -B 8 -s dpos
 check too_many_gpus_are_refused_at_once fails 2 "too large to plan op by op: .* on any of 8192 GPUs"
@@ -83,5 +103,26 @@ for factor in 1 1.1 1.3 1.6 2; do
         --network analytic --slow n0.gpu0=$factor)
     check "a_slower_gpu_never_helps_alone_on_links: $factor" at_most "$before" "$now" 1.000000001
     before=$now
+done
+
+# ---- a lighter optimizer ----
+# Momentum does less than Adam, and SGD less than both. The cut of a pipeline turned on 21 us of
+# updates, and momentum's took 0.972 ms where Adam's took 0.804. A launch on the host, 20 us, may
+# still go to the other stage.
+launch=20e-6
+for machine in dgx1-v100 box:4xt4; do
+    for gpus in 2 4; do
+        for batch in 8 32; do
+            on="-w lenet -t $machine -g $gpus -b $batch --recipe pytorch-ddp"
+            interleaved=pp:schedule=interleaved-1f1b,virtual=2
+            sgd=$(makes $interleaved $on)
+            momentum=$(makes $interleaved $on -O momentum)
+            adam=$(makes $interleaved $on -O adam)
+            more=$(awk -v a="$adam" -v l=$launch 'BEGIN { print a + 1.01 * l }')
+            check "momentum_is_no_slower_than_adam: $machine, $gpus, $batch" \
+                at_most "$momentum" "$more" 1
+            check "sgd_is_no_slower_than_adam: $machine, $gpus, $batch" at_most "$sgd" "$more" 1
+        done
+    done
 done
 finish

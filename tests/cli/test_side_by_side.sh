@@ -136,6 +136,54 @@ run help fsdp
 check so_has_an_alias says "'fsdp' stands for hybrid:zero=3"
 run help p5.48xlarge
 check and_a_machine says "stands for the machine hgx-h100"
+run help a100
+check a_gpus_name_has_help says "a100-sxm4-80gb has 79.2 GiB of memory at 2.04 TB/s"
+check it_has_an_example says "^Example: forerun simulate .* -t dgx-a100-80g "
+run help H100
+check in_any_case says "8 of them are in the machine hgx-h100"
+run help t4
+check a_cards_name_has_help says "fp16 65.* TFLOP/s"
+check a_card_has_an_example says "^Example: forerun simulate .* -t box:8xt4 "
+for word in nccl ring; do
+    run help $word
+    check "ways_of_collectives_have_help: $word" says "^Example: .* --collective-algorithm $word"
+done
+run help nonsense
+check other_words_are_refused fails 2 "'nonsense' is no command of 'forerun'"
+
+# ---- what clouds call their machines ----
+# Spelling alone said "did you mean 'p5.48xlarge'?" (H100) for g5.48xlarge (A10G).
+while IFS='|' read -r name hint; do
+    run simulate -w lenet -b 8 -s dp -t "$name"
+    check "a_clouds_name_gets_its_own_gpus: $name" fails 2 "$hint"
+done << 'names'
+g5.48xlarge|eight A10G; .*; write 'box:8xa10g', or several as '2x box:8xa10g via eth:100Gbps'
+g5.2xlarge|one A10G; .*; write 'box:1xa10g'
+G6.48xlarge|eight L4; .*; write 'box:8xl4'
+g6e.24xlarge|four L40S; .*; write 'box:4xl40s'
+p3.8xlarge|four V100 16 GB .*; write p3.16xlarge with -g 4
+a2-highgpu-4g|four A100 40 GB .*; write a2-highgpu-8g with -g 4
+Standard_NC96ads_A100_v4|four A100 PCIe 80 GB; .*; write 'box:4xa100-pcie-80gb'
+p4de|'p4de.24xlarge' has the same GPUs
+p5|'p5.48xlarge' has the same GPUs
+p4d.8xlarge|'p4d.24xlarge' has the same GPUs
+ND96amsr|'nd96amsr_a100_v4' has the same GPUs
+x9.48xlarge|no topology preset or file 'x9.48xlarge'; a machine of PCIe cards is written 'box:8xCARD'
+names
+for pair in a3-highgpu-8g=h100-sxm5-80gb a3-ultragpu-8g=h200-sxm-141gb a4-highgpu-8g=b200-sxm-180gb \
+    Standard_ND96asr_v4=a100-sxm4-40gb; do
+    run topo show "${pair%%=*}" --json
+    check "a_clouds_machine_has_its_gpus: ${pair%%=*}" says "${pair#*=}"
+done
+# what the hints say can be typed
+sed '1,/^name,/d' "$source/topo/machines/rented.csv" | while IFS=, read -r name write nics rest; do
+    case $nics in
+    "") machine=${write% with -g *} ;;
+    *) machine="2x $write via $nics" ;;
+    esac
+    "$forerun" topo check "$machine" > out 2> err < /dev/null || echo "$name"
+done > wrong
+check hints_can_be_typed test ! -s wrong
 
 # ---- prices ----
 # one hour of two machines at 98.32 USD: cost / hours

@@ -263,4 +263,10 @@ check "a file that appears later is refused" grep -q "'inputs/later.yaml' has ch
 sed -n '/measured costs/p' inputs.csv >own
 check "the compiled-in costs are an input" test "$(wc -l <own)" -eq 1
 
+# ---- how collectives go, not said ----
+# The header said "collective-algorithm none" of what was typed as auto.
+run sweep -w lenet -t dgx1-v100 -g 2 -b 64 -s dp --collective-algorithm auto --protocol auto,LL
+check "auto is called auto in the header" says "strategy dp, collective-algorithm auto$"
+check "auto is called auto in a column" says "time, memory, GPU hours  auto "
+
 finish

@@ -9,10 +9,16 @@ check tasks_are_on_machines says "^three on 2 machines, strategy heft$"
 check their_times_have_no_unit says "^  makespan  *6$"
 check they_have_no_gpus_batch_or_optimizer test "$(grep -c 'GPU\|batch\|sgd\|fp32\|B of' out)" = 0
 run simulate -w three.csv -t "2 machines" -s heft -v
+check an_optimizer_is_not_missed_where_none_is_asked_for lacks "^warning: optimizer"
 check not_in_detail_either test "$(grep -c 'GPU\|PiB\|fp32' out)" = 0
 run simulate -w "$source/examples/tasks/heft.csv" -t "machines P1 P2 P3 via 1GB/s" --order strict \
     --network analytic -s heft
 check heft_s_80_is_80 says "^  makespan  *80$"
+run simulate -w three.csv -t "2 machines" -s heft -O adam
+check an_optimizer_of_tasks_is_said_to_do_nothing \
+    says "^warning: optimizer adam changes nothing: 'three' has no parameters$"
+run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam
+check that_of_a_model_is_not lacks "optimizer adam changes nothing"
 run simulate -w three.csv -t "2 machines" -s heft --json
 check json_says_that_the_unit_is_none says '"time_unit": "none"'
 check and_keeps_its_keys says '"iteration_s": 6,'

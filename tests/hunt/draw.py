@@ -3,7 +3,7 @@
 Most of what is drawn makes sense, so that few questions are refused. All comes from one random
 generator, so that a seed and a number give the same question.
 """
-from question import Drawn, Mixed, Plain, Question, Stock, Tasks, Words
+from question import Drawn, Mixed, Placed, Plain, Question, Stock, Tasks, Words
 
 SCHEDULES = ("gpipe 1f1b eager-1f1b interleaved-1f1b moe-overlap looped-bfs "
              "interleaved-zero-bubble zb-h1 zb-h2 zb-v zb-v-auto v-half v-min dualpipe dualpipe-v "
@@ -265,11 +265,29 @@ def options(rng, q):
     return q
 
 
+def placed_tasks(rng, work, machines):
+    """Each task on a machine; where orders are said, they are those of the rows, which are sound."""
+    says_order = some(rng, 0.5)
+    return Placed(tuple((name, f"m{rng.randint(1, machines)}", i if says_order else "")
+                        for i, (name, _, _) in enumerate(work.rows)))
+
+
+def placed_layers(rng, work, where, gpus):
+    """A transformer's layers on GPUs of the first machine, the rest beside the first of them."""
+    each = min(gpus, where.each)
+    rows = [("*", "n0.gpu0", "")]
+    for layer in range(int(work.get("layers"))):
+        rows.append((f"layer{layer}.*", f"n0.gpu{rng.randrange(each)}", ""))
+    return Placed(tuple(rows), (("start", "model"),) if some(rng, 0.2) else ())
+
+
 def task_question(rng):
     machines = rng.choice([1, 2, 2, 3, 3, 4])
     via = rng.choice([None, "1GB/s", "250MB/s", "1GB/s,2ms"])
     planner = rng.choice(LISTS + ["exact", "dpos", "os-dpos", "single"])
-    q = Question(tasks(rng), Plain(machines, via), Words(planner))
+    work = tasks(rng)
+    q = Question(work, Plain(machines, via), placed_tasks(rng, work, machines)
+                 if some(rng, 0.12) else Words(planner))
     if some(rng, 0.3):
         q = q.put(network="analytic", order="strict")
     return q
@@ -287,7 +305,11 @@ def question(rng):
     batch = gpus * rng.choice([1, 2, 4, 4, 8])
     if some(rng, 0.05):
         batch += 1
-    q = Question(work, where, strategy(rng, work, gpus, batch)).put(batch=batch)
+    if isinstance(where, Drawn) and work.name in ("gpt", "bert", "llama") and some(rng, 0.08):
+        planner = placed_layers(rng, work, where, gpus)
+    else:
+        planner = strategy(rng, work, gpus, batch)
+    q = Question(work, where, planner).put(batch=batch)
     if fewer:
         q = q.put(gpus=fewer)
     return options(rng, q)

@@ -69,6 +69,30 @@ class Tasks:
 
 
 @dataclasses.dataclass(frozen=True)
+class Placed:
+    """The strategy placement with a file: rows of an op or a pattern, a device and an order."""
+    rows: tuple
+    options: tuple = ()
+
+    name = "placement"
+
+    get = Words.get
+
+    def put(self, **values):
+        """The same with these options; the file stays."""
+        return Placed(self.rows, Words(self.name, self.options).put(**values).options)
+
+    def renamed(self, new):
+        """The same for tasks of other names."""
+        return Placed(tuple((new(op), *rest) for op, *rest in self.rows), self.options)
+
+    def text(self, folder):
+        lines = ["op,device,order"] + [",".join(str(cell) for cell in row) for row in self.rows]
+        path = written(folder, "placement", "csv", "\n".join(lines) + "\n")
+        return str(Words(self.name, self.options + (("file", path),)))
+
+
+@dataclasses.dataclass(frozen=True)
 class Plain:
     """Machines without hardware, as graphs of tasks use them; via: rate and latency, or None."""
     machines: int
@@ -167,7 +191,7 @@ class Question:
     """What is asked; options are pairs of a flag and its value, None for a flag without one."""
     workload: object
     cluster: object
-    strategy: Words
+    strategy: object  # Words or Placed
     options: tuple = ()
 
     def but(self, **changes):
@@ -203,5 +227,5 @@ class Question:
         for flag, value in self.options:
             args += [flag] if value is None else [flag, value]
         for strategy in [self.strategy] if strategies is None else strategies:
-            args += ["-s", str(strategy)]
+            args += ["-s", strategy if isinstance(strategy, str) else strategy.text(folder)]
         return args

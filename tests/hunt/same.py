@@ -3,7 +3,7 @@ rows, saying a default, and the unit of time."""
 import dataclasses
 
 from ask import close
-from question import Drawn, Tasks
+from question import Drawn, Placed, Tasks
 
 FIGURES = ("iteration_s", "samples_per_s", "compute_s", "comm_s", "exposed_comm_s", "bubble_s",
            "lower_bound_s", "peak_bytes", "peak_allocated_bytes", "model_flops", "hardware_flops",
@@ -52,7 +52,12 @@ def names(ask, q, rng):
         if q.strategy.name == "single":
             rng.shuffle(rows)
             keys = [k for k in FIGURES if "peak" not in k]  # what is held hangs on the order
-        expect_same(ask, "names-change-nothing", q, q.but(workload=Tasks(tuple(rows))), keys)
+        other = q.but(workload=Tasks(tuple(rows)))
+        if isinstance(q.strategy, Placed):
+            other = other.but(strategy=q.strategy.renamed(new))
+        expect_same(ask, "names-change-nothing", q, other, keys)
+    elif isinstance(q.strategy, Placed):
+        pass  # its file names the devices
     elif isinstance(q.cluster, Drawn) and not q.option("--degrade"):
         other = dataclasses.replace(q.cluster, prefix="zz", turned=True)
         expect_same(ask, "names-change-nothing", q, q.but(cluster=other))

@@ -32,10 +32,24 @@ static enum fr_status fail_gpu(const char *name, const struct fr_topo_alias *a, 
                     (unsigned)(n_gpus ? n_gpus : 1), (unsigned)(n_gpus ? n_gpus : 1));
 }
 
+/* A cloud's name of a machine that has no preset: how to write it. */
+static enum fr_status fail_rented(const char *name, const struct fr__rented *r,
+                                  struct fr_error *err)
+{
+    if (!r->nics[0])
+        return fr__fail(err, FR_ENOENT, FR_NOWHERE, "'%s' is %s; write %s", name, r->says,
+                        r->write);
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                    "'%s' is no machine here, but %s; write '%s', or several as '2x %s via %s'",
+                    name, r->says, r->write, r->write, r->nics);
+}
+
 enum fr_status fr__topo_fail_unknown(const char *name, struct fr_error *err)
 {
     const char *names[128] = {NULL};
     const struct fr_topo_alias *a;
+    const struct fr__rented *rented;
+    const char *same;
     char hint[256];
     uint32_t n_gpus;
     size_t n = 0;
@@ -43,6 +57,18 @@ enum fr_status fr__topo_fail_unknown(const char *name, struct fr_error *err)
     a = fr__topo_alias_find(name, &n_gpus);
     if (a)
         return fail_gpu(name, a, n_gpus, err);
+    rented = fr__topo_rented_find(name);
+    if (rented)
+        return fail_rented(name, rented, err);
+    same = fr__topo_same_kind(name);
+    if (same)
+        return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                        "no topology preset or file '%s'; '%s' has the same GPUs", name, same);
+    if (fr__topo_is_rented(name))
+        return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                        "no topology preset or file '%s'; a machine of PCIe cards is written "
+                        "'box:8xCARD' ('forerun topo list' has the others)",
+                        name);
     for (; n < 64 && fr_topo_preset_name(n); n++)
         names[n] = fr_topo_preset_name(n);
     for (size_t i = 0; n < 128 && (a = fr_topo_alias_at(i)) != NULL; i++)

@@ -32,6 +32,8 @@ const struct fr_topo_alias *fr__topo_alias_find(const char *word, uint32_t *n_gp
     size_t n_count = count_length(word);
     const struct fr_topo_alias *a;
 
+    if (!n_count)
+        word = fr__topo_plain_name(word);
     *n_gpus = n_count ? (uint32_t)strtoul(word, NULL, 10) : 0;
     for (size_t i = 0; (a = fr_topo_alias_at(i)) != NULL; i++)
         if (strcasecmp(word, a->name) == 0 ||

@@ -4,6 +4,7 @@
 #include "topo/machines/machines.h"
 
 #include <string.h>
+#include <strings.h>
 
 const char *fr_topo_preset_name(size_t i)
 {
@@ -21,4 +22,13 @@ const struct fr__preset *fr__preset_find(const char *name)
         if (strcmp(fr__presets[i].name, name) == 0)
             return &fr__presets[i];
     return NULL;
+}
+
+/* Azure's names have this in front, or not. */
+const char *fr__topo_plain_name(const char *word)
+{
+    static const char standard[] = "standard_";
+
+    return strncasecmp(word, standard, sizeof(standard) - 1) == 0 ? word + sizeof(standard) - 1
+                                                                  : word;
 }

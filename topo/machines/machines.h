@@ -55,4 +55,25 @@ const struct fr_topo_alias *fr__topo_alias_find(const char *word, uint32_t *n_gp
 /* The same where the word names a whole machine: of GPUs, as many as it has. */
 const struct fr_topo_alias *fr__topo_alias_of_machine(const char *word);
 
+/* A machine that clouds rent and that has no preset: how it is written; topo/machines/rented.csv,
+ * the last row's name NULL. */
+struct fr__rented {
+    const char *name;  /* in any case; ends with . - or _: of all sizes that no other row has */
+    const char *write; /* "box:8xa10g" */
+    const char *nics;  /* what joins several, "eth:100Gbps"; "": the machine's own */
+    const char *says;  /* what it is, in words */
+};
+extern const struct fr__rented fr__topo_rented[];
+/* A name without Azure's "Standard_". */
+const char *fr__topo_plain_name(const char *word);
+/* The row of a word; NULL: unknown. */
+const struct fr__rented *fr__topo_rented_find(const char *word);
+/* A machine's name here of the same kind: of a word that is the name of a cloud's machine in
+ * another size ("p4d.8xlarge") or without size ("p5"), the name with the same GPUs. NULL:
+ * unknown. */
+const char *fr__topo_same_kind(const char *word);
+/* Whether a word looks like a name that a cloud gives its machines, so that spelling alone says
+ * nothing of its GPUs: "x9.48xlarge", "a9-highgpu-8g", "Standard_NC6". */
+bool fr__topo_is_rented(const char *word);
+
 #endif
