@@ -28,6 +28,7 @@ liblowering_la_SOURCES = \
 	lowering/pipeline/stages_given.h lowering/pipeline/stages_memory.c \
 	lowering/pipeline/stages_memory.h lowering/pipeline/stages_price.c \
 	lowering/pipeline/stages_price.h lowering/pipeline/sums.c lowering/pipeline/sums.h \
+	lowering/pipeline/ties.c lowering/pipeline/ties.h \
 	lowering/pipeline/times.c lowering/pipeline/times.h \
 	lowering/replica/group_ops.c lowering/replica/group_ops.h lowering/replica/line_up.c \
 	lowering/replica/line_up.h lowering/replica/parts.h lowering/replica/passes.c \

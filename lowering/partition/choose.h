@@ -19,6 +19,14 @@ struct fr__stage_sums {
     double bucket_bytes; /* a sum begins once so much of a stage is complete; INFINITY: all of it */
 };
 
+/* Item `user` uses parameters of item `owner`: see struct fr__timed_tie. */
+struct fr__tie {
+    uint32_t owner, user; /* items */
+    bool is_sum;          /* both sum their gradients, and nothing goes back */
+    /* [n_stages][n_stages] of the owner's stage and the user's: to the owner's rank, and back */
+    const double *send_s, *back_s;
+};
+
 struct fr__choice_problem {
     const struct fr__chain *chain;
     const struct fr_schedule *schedule;
@@ -29,9 +37,11 @@ struct fr__choice_problem {
      * part; NULL: not counted */
     const double *const *forward_host_s, *const *backward_host_s, *const *weight_host_s;
     struct fr__stage_sums sums;
-    const double *sent_bytes; /* [n + 1] of the first items' gradients, as they are summed */
-    const double *n_sent;     /* [n + 1] how many tensors that is */
-    double least_gain_frac;   /* the caller's cut stays where another gains less by replay: times
+    const double *sent_bytes;   /* [n + 1] of the first items' gradients, as they are summed */
+    const double *n_sent;       /* [n + 1] how many tensors that is */
+    const struct fr__tie *ties; /* [n_ties] */
+    size_t n_ties;
+    double least_gain_frac; /* the caller's cut stays where another gains less by replay: times
                                       may be that far off */
 };
 

@@ -17,6 +17,7 @@ struct fr__tries {
     struct fr__timed *timed; /* NULL: not needed */
     struct fr__timed_stage *stages;
     double *tail_s;                          /* [n_ranks] */
+    struct fr__timed_tie *ties;              /* [n_ties] of the problem */
     double *excess_bytes;                    /* [n_ranks] */
     uint32_t *first, *trial, *given, *other; /* [n_stages + 1]; other: where a search also begins */
     uint32_t *after, *before; /* [n + 1] the next place, and the one before, where little crosses */
@@ -31,7 +32,7 @@ enum fr_status fr__tries_init(struct fr__tries *x, const struct fr__choice_probl
                               struct fr_error *err);
 void fr__tries_fini(struct fr__tries *x);
 
-/* Fills stages and tail_s with what a cut makes of them. */
+/* Fills stages, tail_s and ties with what a cut makes of them. */
 void fr__tries_describe(struct fr__tries *x, const uint32_t first[]);
 /* What a cut takes: an iteration of the schedule, or its interval. Counts it as tried. FR_ENOMEM. */
 enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], double *s,

@@ -383,6 +383,58 @@ TEST(a_host_that_launches_slowly_holds_its_rank_up)
     fr_schedule_free(s);
 }
 
+/* Two ranks, four micro-batches, 1F1B; passes of 1 s forwards and 2 s backwards, 1 s to send a
+ * gradient back. Rank 1 computes from 1 s on and waits for nothing but its third micro-batch: 14 s;
+ * its last gradient is there at 15 s, and rank 0 has ended its passes at 17 s. Of 0.75 s of updates
+ * there, 0.5 s are the table's. */
+static double with_tie(const struct fr__timed_tie *tie, double sum_s)
+{
+    const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 4};
+    const struct fr__timed_stage stages[2] = {
+        {.forward_s = 1, .input_s = 1, .weight_s = 1, .sum_s = sum_s, .n_sums = 1},
+        {.forward_s = 1, .input_s = 1, .weight_s = 1, .back_s = 1},
+    };
+    const double tail_s[2] = {0.75, 0.25};
+    struct fr_schedule *s = NULL;
+    struct fr__timed *t;
+    struct fr_error err;
+    double makespan_s;
+
+    ck_assert_int_eq(fr_schedule_get(&s, &spec, &err), FR_OK);
+    ck_assert_int_eq(fr__timed_new(&t, s, &err), FR_OK);
+    fr__timed_tie(t, tie, tie ? 1 : 0);
+    ck_assert_int_eq(fr__timed_run(t, stages, tail_s, &makespan_s, &err), FR_OK);
+    fr__timed_free(t);
+    fr_schedule_free(s);
+    return makespan_s;
+}
+
+/* The table's gradient leaves at 15 s, behind the last message of rank 1. */
+TEST(a_table_of_both_ends_goes_to_its_owner_and_back)
+{
+    struct fr__timed_tie tie = {.owner = 0, .user = 1, .send_s = 5, .back_s = 4, .owner_s = 0.5};
+
+    ck_assert_double_eq(with_tie(NULL, 0), 17.75);
+    ck_assert_double_eq(with_tie(&tie, 0), 15 + 5 + 0.5 + 4);
+    /* replicas of stage 0 sum in 2 s once the table's gradient is whole */
+    ck_assert_double_eq(with_tie(&tie, 2), 15 + 5 + 2 + 0.5 + 4);
+    /* it is there before rank 0 has ended: the new table leaves once it is updated */
+    tie.send_s = 1;
+    ck_assert_double_eq(with_tie(&tie, 0), 17 + 0.5 + 4);
+    tie.back_s = 0;
+    ck_assert_double_eq(with_tie(&tie, 0), 17.75);
+}
+
+/* Both ranks wait for the sum, which begins when rank 0 ends its passes, and update themselves. */
+TEST(a_table_of_both_ends_is_summed_after_all_passes)
+{
+    const struct fr__timed_tie tie = {
+        .owner = 0, .user = 1, .is_sum = true, .send_s = 5, .owner_s = 0.5, .user_s = 0.25};
+
+    ck_assert_double_eq(with_tie(&tie, 0), 17 + 5 + 0.5);
+    ck_assert_double_eq(with_tie(&tie, 2), 17 + 2 + 5 + 0.5);
+}
+
 int main(void)
 {
     TCase *c = tcase_create("partition");
