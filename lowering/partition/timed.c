@@ -21,7 +21,6 @@ struct fr__timed {
     struct arrivals there;
     double *rank_s;                   /* [n_ranks] end of the last action so far */
     double *host_s;                   /* [n_ranks] end of its launches */
-    double *forward_s, *backward_s;   /* [2][n_stages] end of the last transfer out of a stage */
     uint32_t *first_rank, *last_rank; /* [n_stages] of the first copy of a stage, of the last */
     double *end_s;                    /* [n_stages] of its last backward pass so far */
     uint32_t *by_end;                 /* [n_stages] as end_s rises */
@@ -89,29 +88,24 @@ static double launches_s(const struct fr__timed *t, unsigned kind, uint32_t stag
     }
 }
 
-/* The two copies of a stage that runs in both directions use links of their own. */
+/* What a rank sends takes turns, whoever gets it: a device has one stream for that. */
 static void hand_on(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t stage,
                     uint32_t micro, double end_s)
 {
-    size_t link = (rank == t->first_rank[stage] ? 0 : t->s->n_stages) + stage;
-    double *free_s, *there_s, took_s;
+    double *there_s, took_s;
 
     if (kind == FR_ACTION_F && stage + 1 < t->s->n_stages) {
-        free_s = &t->forward_s[link];
         there_s = &t->there.forward_s[cell(t, stage, micro)];
         took_s = t->of[stage + 1].send_s;
     } else if ((kind == FR_ACTION_B || kind == FR_ACTION_I) && stage > 0) {
-        free_s = &t->backward_s[link];
         there_s = &t->there.backward_s[cell(t, stage, micro)];
         took_s = t->of[stage].back_s;
     } else {
         return;
     }
     *there_s = end_s;
-    if (took_s > 0) {
-        *there_s = *free_s = later(end_s, *free_s) + took_s;
-        t->out_s[rank] = later(t->out_s[rank], *there_s);
-    }
+    if (took_s > 0)
+        *there_s = t->out_s[rank] = later(end_s, t->out_s[rank]) + took_s;
 }
 
 /* One pass from ready_s on, or when the rank is free. */
@@ -252,8 +246,6 @@ enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage s
     memset(t->rank_s, 0, s->n_ranks * sizeof(*t->rank_s));
     memset(t->host_s, 0, s->n_ranks * sizeof(*t->host_s));
     memset(t->end_s, 0, s->n_stages * sizeof(*t->end_s));
-    memset(t->forward_s, 0, 2 * s->n_stages * sizeof(*t->forward_s));
-    memset(t->backward_s, 0, 2 * s->n_stages * sizeof(*t->backward_s));
     memset(t->out_s, 0, s->n_ranks * sizeof(*t->out_s));
     memset(t->whole_s, 0, s->n_stages * sizeof(*t->whole_s));
     FR_TRY(fr__passes_walk(&t->passes, s, run, t, err));
@@ -278,8 +270,6 @@ static bool make_room(struct fr__timed *t)
     t->there.backward_s = calloc(n_cells, sizeof(double));
     t->rank_s = calloc(t->s->n_ranks, sizeof(double));
     t->host_s = calloc(t->s->n_ranks, sizeof(double));
-    t->forward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
-    t->backward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->first_rank = malloc(t->s->n_stages * sizeof(*t->first_rank));
     t->last_rank = malloc(t->s->n_stages * sizeof(*t->last_rank));
     t->end_s = calloc(t->s->n_stages, sizeof(double));
@@ -287,9 +277,8 @@ static bool make_room(struct fr__timed *t)
     t->out_s = calloc(t->s->n_ranks, sizeof(double));
     t->whole_s = calloc(t->s->n_stages, sizeof(double));
     t->ends_s = calloc(t->s->n_ranks, sizeof(double));
-    return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->forward_s &&
-           t->backward_s && t->first_rank && t->last_rank && t->end_s && t->by_end && t->out_s &&
-           t->whole_s && t->ends_s;
+    return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->first_rank &&
+           t->last_rank && t->end_s && t->by_end && t->out_s && t->whole_s && t->ends_s;
 }
 
 enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s,
@@ -325,8 +314,6 @@ void fr__timed_free(struct fr__timed *t)
     free(t->there.backward_s);
     free(t->rank_s);
     free(t->host_s);
-    free(t->forward_s);
-    free(t->backward_s);
     free(t->first_rank);
     free(t->last_rank);
     free(t->end_s);

@@ -2,8 +2,7 @@
  * included, and the search for a better cut by that.
  *
  * Only the orders of the ranks and what passes wait for count, as in fr_schedule_replay. Here a
- * transfer takes its link for its time: transfers between two stages in one direction follow each
- * other. What the engine has besides: links that several pairs share, a rank's sends taking turns.
+ * transfer takes its time, and those that leave a rank take turns, whichever way they go. What the engine has besides: links that several pairs share.
  */
 #ifndef FR_LOWERING_PARTITION_TIMED_H
 #define FR_LOWERING_PARTITION_TIMED_H

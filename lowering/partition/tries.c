@@ -115,28 +115,32 @@ static double passes_s(const struct fr__timed_stage *k)
                 k->forward_host_s + k->input_host_s + k->weight_host_s);
 }
 
-/* What the messages of tables take of the interval. Updated after each micro-batch, a table and its
- * gradient take turns with the messages of their ranks. Updated once, its gradient leaves after the
- * last micro-batch, and the first of the next iteration reads the new one. */
+/* What a stage sends for a micro-batch, one after the other: both ways, and where tables are updated
+ * after each micro-batch, these and their gradients. */
+static double sends_s(const struct fr__tries *x, size_t s, bool is_each)
+{
+    double sum_s = x->stages[s].back_s;
+
+    if (s + 1 < x->in->chain->n_stages)
+        sum_s += x->stages[s + 1].send_s;
+    for (size_t i = 0; is_each && i < x->in->n_ties; i++) {
+        if (x->ties[i].user == s)
+            sum_s += x->ties[i].send_s;
+        if (x->ties[i].owner == s)
+            sum_s += x->ties[i].back_s;
+    }
+    return sum_s;
+}
+
+/* What tables add that are updated once: their gradients leave after the last micro-batch, and the
+ * first of the next iteration reads the new ones. */
 static double ties_interval_s(const struct fr__tries *x, bool is_each)
 {
-    const struct fr__chain *c = x->in->chain;
     double most_s = 0;
 
-    for (size_t i = 0; i < x->in->n_ties; i++) {
-        const struct fr__timed_tie *k = &x->ties[i];
-        double out_s = x->stages[k->user].back_s, in_s = 0;
-
-        if (c->rank_of[k->owner] == c->rank_of[k->user])
-            continue;
-        if (k->owner + 1 < c->n_stages)
-            in_s = x->stages[k->owner + 1].send_s;
-        if (is_each)
-            most_s = fmax(most_s, fmax(out_s + k->send_s, in_s + k->back_s));
-        else
-            most_s = fmax(most_s, k->send_s + k->back_s);
-    }
-    return is_each ? x->in->n_together * most_s : most_s;
+    for (size_t i = 0; !is_each && i < x->in->n_ties; i++)
+        most_s = fmax(most_s, x->ties[i].send_s + x->ties[i].back_s);
+    return most_s;
 }
 
 /* Interval of an iteration without a flush: a rank updates once in n_together micro-batches, or
@@ -148,13 +152,12 @@ static double interval_s(const struct fr__tries *x)
     const struct fr__chain *c = x->in->chain;
     bool is_each = x->in->schedule->weights == FR_WEIGHTS_STASH ||
                    x->in->schedule->weights == FR_WEIGHTS_VERTICAL;
-    double ties_s = ties_interval_s(x, is_each);
     double most_s = 0, trip_s = 0; /* of a micro-batch from a stage to the last and back */
 
     for (size_t s = c->n_stages; s-- > 0;) {
         const struct fr__timed_stage *k = &x->stages[s];
         double n_updates = is_each ? x->in->n_together : 1;
-        double load_s = fmax(passes_s(k), fmax(k->send_s, k->back_s));
+        double load_s = fmax(passes_s(k), sends_s(x, s, is_each));
 
         trip_s += passes_s(k);
         load_s = fmax(load_s, trip_s / fmax(1, c->in_flight[s]));
@@ -163,7 +166,7 @@ static double interval_s(const struct fr__tries *x)
             fmax(most_s, x->in->n_together * passes_s(k) + n_updates * x->tail_s[c->rank_of[s]]);
         trip_s += k->send_s + k->back_s;
     }
-    return is_each ? fmax(most_s, ties_s) : most_s + ties_s;
+    return most_s + ties_interval_s(x, is_each);
 }
 
 enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], double *s,

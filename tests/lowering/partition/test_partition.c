@@ -224,6 +224,18 @@ TEST(transfers_hold_up_1f1b_as_they_should)
     fr_schedule_free(s);
 }
 
+/* Three ranks, eight micro-batches, transfers of 4 s. The middle rank has the first one at 5 s and
+ * computes it until 6 s. From then on it sends 8 outputs and 8 gradients, one after the other: 64 s.
+ * The last gradient is then at rank 0, whose backward pass takes 2 s. Were the directions apart,
+ * each would need 32 s. */
+TEST(what_a_rank_sends_forwards_and_backwards_takes_turns)
+{
+    struct fr_schedule *s;
+
+    ck_assert_double_ge(timed("1f1b", 3, 8, 4, &s), 6 + 64 + 2);
+    fr_schedule_free(s);
+}
+
 static void fill_problem(struct fr__choice_problem *in, const struct random_chain *x,
                          const struct fr_schedule *s)
 {
