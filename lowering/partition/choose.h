@@ -75,6 +75,11 @@ enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32
 enum fr_status fr__cut_even(const struct fr__choice_problem *in, const uint32_t first[],
                             double *even_s, struct fr_error *err);
 
+/* first: in a cut; out even parts of the passes whose borders stand where little crosses, or the
+ * same cut where there is no room for all of them. FR_ENOMEM. */
+enum fr_status fr__cut_evenly(const struct fr__choice_problem *in, uint32_t first[],
+                              struct fr_error *err);
+
 /* first: in the caller's cut, which must be one; out the chosen one. Where the caller's does not
  * fit into memory, it stays unless the dynamic program finds one that does. Cost: that of
  * fr__cut_best, and some 10^6 actions. FR_ENOMEM. */

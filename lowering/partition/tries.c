@@ -371,9 +371,7 @@ static double first_s(const struct fr__choice_problem *in, size_t i)
     return fmax(fr__cut_passes_s(in->chain, 0, 0, i), host_s);
 }
 
-/* The trial as even parts of the passes, but a border stands where what crosses it and what it is
- * off take least together. false: there is no room for the rest. */
-static bool cut_evenly(struct fr__tries *x)
+bool fr__tries_evenly(struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;
     size_t k = c->n_stages;
@@ -432,7 +430,7 @@ enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err)
     if (x->in->chain->n_stages == 1)
         return FR_OK;
     find_places(x);
-    if (cut_evenly(x) && fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) <= 0) {
+    if (fr__tries_evenly(x) && fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) <= 0) {
         memcpy(x->other, x->trial, width * sizeof(*x->other));
         FR_TRY(fr__tries_price(x, x->trial, &other_s, err));
         is_better = other_s < x->best_s * FR__TRIES_BETTER;
