@@ -7,10 +7,10 @@
 
 /* Whether the run of a plan of n_tasks, cut as c says, took another time than was believed, so that
  * another cut may be faster, and is small enough to be run a few times. */
-bool fr__cut_is_doubtful(const struct fr_cut_choice *c, double made_s, size_t n_tasks);
+bool fr__cut_wants_runs(const struct fr_cut_choice *c, double made_s, size_t n_tasks);
 
-/* Whether a run could be doubted at all: there is a choice, and the plan may be small enough. */
-bool fr__cut_can_be_doubtful(const struct fr_cut_choice *c);
+/* Whether a run could want others at all: there is a choice, and the plan may be small enough. */
+bool fr__cut_may_want_runs(const struct fr_cut_choice *c);
 
 /* Cuts that were run. */
 struct fr__cuts_seen {

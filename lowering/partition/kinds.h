@@ -1,8 +1,8 @@
 /* lowering/partition/kinds.h - further cuts of a problem, for a run to decide among.
  *
- * The replay that chooses (choose.h) lets each message have its links alone. Where links are shared,
- * another cut may be faster: one that sends less, or one that computes more evenly. Apart from
- * choose.h, since nobody asks for them but who runs plans. */
+ * The replay that chooses (choose.h) lets each message have its links alone. Where links are
+ * shared, another cut may be faster: one that sends less, or one that computes more evenly. Apart
+ * from choose.h, since nobody asks for them but who runs plans. */
 #ifndef FR_LOWERING_PARTITION_KINDS_H
 #define FR_LOWERING_PARTITION_KINDS_H
 

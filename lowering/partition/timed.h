@@ -2,7 +2,8 @@
  * included, and the search for a better cut by that.
  *
  * Only the orders of the ranks and what passes wait for count, as in fr_schedule_replay. Here a
- * transfer takes its time, and those that leave a rank take turns, whichever way they go. What the engine has besides: links that several pairs share.
+ * transfer takes its time, and those that leave a rank take turns, whichever way they go. What the
+ * engine has besides: links that several pairs share.
  */
 #ifndef FR_LOWERING_PARTITION_TIMED_H
 #define FR_LOWERING_PARTITION_TIMED_H

@@ -115,8 +115,8 @@ static double passes_s(const struct fr__timed_stage *k)
                 k->forward_host_s + k->input_host_s + k->weight_host_s);
 }
 
-/* What a stage sends for a micro-batch, one after the other: both ways, and where tables are updated
- * after each micro-batch, these and their gradients. */
+/* What a stage sends for a micro-batch, one after the other: both ways, and where tables are
+ * updated after each micro-batch, these and their gradients. */
 static double sends_s(const struct fr__tries *x, size_t s, bool is_each)
 {
     double sum_s = x->stages[s].back_s;

@@ -40,8 +40,8 @@ enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], doub
 /* Keeps x->trial as x->first if it fits and takes less than x->best_s. *is_better: so it was. */
 enum fr_status fr__tries_try(struct fr__tries *x, bool *is_better, struct fr_error *err);
 
-/* Makes the trial of even parts of the passes, but a border stands where what crosses it and what it
- * is off take least together. n_stages > 1. false: there is no room for the rest. */
+/* Makes the trial of even parts of the passes, but a border stands where what crosses it and what
+ * it is off take least together. n_stages > 1. false: there is no room for the rest. */
 bool fr__tries_evenly(struct fr__tries *x);
 
 /* Whether another replay is within what a search may cost: some 10^6 actions since n_before. */

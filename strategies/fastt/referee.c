@@ -159,7 +159,7 @@ enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_s
     *kind = 0;
     *out = (struct fr__made){.s = INFINITY};
     FR_TRY(ask_kind(&p, 0, stop_s, out, err));
-    if (out->is_over || !fr__cut_is_doubtful(&p.cut, out->s, p.n_tasks))
+    if (out->is_over || !fr__cut_wants_runs(&p.cut, out->s, p.n_tasks))
         return FR_OK;
     for (unsigned k = 1; k < FR_CUT_KINDS; k++) {
         other = (struct fr__made){.s = INFINITY};

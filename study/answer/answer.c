@@ -247,7 +247,7 @@ static enum fr_status plan_again(struct fr__making *m, void *user, struct fr_err
     return plan_once(m, r->problem, r->strategy, err);
 }
 
-/* Where the run doubts the cut of the plan, by runs of others. */
+/* Where the run is far from what was planned for the cut, by runs of others. */
 static enum fr_status decide_cut(struct fr__making *m, const struct fr_problem *problem,
                                  const struct fr_strategy *strategy, struct fr_error *err)
 {

@@ -69,11 +69,16 @@ static enum fr_status run_again(struct deciding *x, struct fr_error *err)
 static enum fr_status try_kind(struct deciding *x, unsigned kind, struct fr_error *err)
 {
     struct fr__making *m = x->m;
+    enum fr_status st;
 
     m->cut = (struct fr_cut_choice){.kind = kind};
     memset(m->cut_memory.believed_bytes, 0, believed_size(m));
-    FR_TRY(x->by->plan(m, x->by->user, err));
-    if (!fr__cut_is_new(&x->seen, &m->cut)) {
+    st = x->by->plan(m, x->by->user, err);
+    if (st == FR_ENOROOM) /* that cut alone has none */
+        *m->question->is_overfull = false;
+    else if (st != FR_OK)
+        return st;
+    if (st == FR_ENOROOM || !fr__cut_is_new(&x->seen, &m->cut)) {
         drop_made(m);
         return FR_OK;
     }
@@ -118,7 +123,7 @@ static enum fr_status decide(struct deciding *x, struct fr_error *err)
 {
     size_t n_tasks = fr_plan_view(x->m->plan)->n_tasks;
 
-    if (is_over(x->m) || !fr__cut_is_doubtful(&x->m->cut, x->m->run->iteration_s, n_tasks))
+    if (is_over(x->m) || !fr__cut_wants_runs(&x->m->cut, x->m->run->iteration_s, n_tasks))
         return FR_OK;
     x->believed_bytes = malloc(believed_size(x->m));
     return x->believed_bytes ? try_all(x, err) : fr__fail_nomem(err);

@@ -20,8 +20,8 @@ static bool explains(const struct fr_strategy *s)
     return s->explain;
 }
 
-/* Of the stages that an answer would have: where its run may be doubted, it is asked for the cut that
- * it would take. What cannot be run is explained as planned. */
+/* Of the stages that an answer would have: where further runs may decide, an answer is asked for
+ * the cut that it takes. What cannot be run is explained as planned. */
 static enum fr_status explain_cut(struct fr_explanation *e, const struct fr_strategy *strategy,
                                   const struct fr_context *ctx, struct fr_error *err)
 {
@@ -33,7 +33,7 @@ static enum fr_status explain_cut(struct fr_explanation *e, const struct fr_stra
 
     e->problem.cut = &cut;
     st = strategy->explain(&e->problem, ctx, &e->decisions, err);
-    if (st == FR_OK && fr__cut_can_be_doubtful(&cut)) {
+    if (st == FR_OK && fr__cut_may_want_runs(&cut)) {
         st = fr_answer_on(&e->setting, &e->question, &quiet, &record, err);
         cut = (struct fr_cut_choice){.kind = st == FR_OK ? record->cut_kind : 0};
         st = st == FR_ECANCELLED || st == FR_ENOMEM ? st : FR_OK;

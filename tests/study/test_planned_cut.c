@@ -34,9 +34,9 @@ static struct fr_question question(const char *strategy)
     return q;
 }
 
-/* The head's gradient crosses the link after the last message of the second stage, and the new table
- * comes back: 2 x 67.1 MB / 125 MB/s = 1.07 s, beside which nothing is left to compute. A plan that
- * leaves them out promises half a second less each. */
+/* The head's gradient crosses the link after the last message of the second stage, and the new
+ * table comes back: 2 x 67.1 MB / 125 MB/s = 1.07 s, beside which nothing is left to compute. A
+ * plan that leaves them out promises half a second less each. */
 LOOP_TEST(a_shared_table_is_planned_as_it_is_made, 0, 4)
 {
     static const char *const strategies[] = {"pp", "pp:schedule=gpipe", "pp:micro=2",
@@ -54,9 +54,9 @@ LOOP_TEST(a_shared_table_is_planned_as_it_is_made, 0, 4)
     fr_record_free(r);
 }
 
-/* Without a flush: by PipeDream's rule each of eight micro-batches of an iteration sends the table's
- * gradient, 0.537 s, on the link that its own gradient takes; by 2BW's the table goes once there and
- * once back, after the last. */
+/* Without a flush: by PipeDream's rule each of eight micro-batches of an iteration sends the
+ * table's gradient, 0.537 s, on the link that its own gradient takes; by 2BW's the table goes once
+ * there and once back, after the last. */
 LOOP_TEST(a_shared_table_is_counted_in_the_interval_of_a_pipeline_without_flush, 0, 2)
 {
     static const char *const strategies[] = {"pp:schedule=pipedream,micro=1",
@@ -101,8 +101,8 @@ static double planned_s(const char *strategy)
 }
 
 /* Both stages keep a table and sum the two gradients: a ring of two over one link sends every byte
- * once each way, 67.1 MB / 125 MB/s = 0.537 s. Apart, nothing is summed. Times of the log have three
- * digits. */
+ * once each way, 67.1 MB / 125 MB/s = 0.537 s. Apart, nothing is summed. Times of the log have
+ * three digits. */
 TEST(a_table_that_two_stages_keep_is_planned_with_its_sum)
 {
     double tied_s = planned_s("hybrid:pp=2,recompute=full"),
@@ -112,9 +112,10 @@ TEST(a_table_that_two_stages_keep_is_planned_with_its_sum)
     ck_assert_double_eq_tol(tied_s - apart_s, TABLE_BYTES / LINK_BPS, 0.01);
 }
 
-/* Four stages in a V on eight V100s of one machine share NVLinks. By the replay, in which each message
- * has its links alone, the cut that was planned first takes 3.6 ms; the run makes it 7 ms. */
-static struct fr_question doubtful(const char *strategy)
+/* Four stages in a V on eight V100s of one machine share NVLinks. By the replay, in which each
+ * message has its links alone, the cut that was planned first takes 3.6 ms; the run makes it 7 ms.
+ */
+static struct fr_question shared(const char *strategy)
 {
     struct fr_question q = question(strategy);
 
@@ -145,9 +146,9 @@ static double ask_s(const struct fr_question *q)
 }
 
 /* What is taken runs as it was planned, in 4.1 ms. */
-TEST(a_run_decides_where_the_plan_of_a_cut_is_doubtful)
+TEST(a_run_decides_where_a_cut_was_planned_wrongly)
 {
-    struct fr_question q = doubtful("pp:stages=4,schedule=zb-v,micro=1");
+    struct fr_question q = shared("pp:stages=4,schedule=zb-v,micro=1");
     struct fr_record *r = ask(&q);
 
     ck_assert_uint_gt(r->cut_kind, 0);
@@ -159,7 +160,7 @@ TEST(a_run_decides_where_the_plan_of_a_cut_is_doubtful)
 /* Random times do not choose: the runs that decide have none. */
 TEST(random_times_do_not_decide_a_cut)
 {
-    struct fr_question q = doubtful("pp:stages=4,schedule=zb-v,micro=1");
+    struct fr_question q = shared("pp:stages=4,schedule=zb-v,micro=1");
     struct fr_record *r = ask(&q), *random;
 
     q.run.jitter_cv = 0.1;
@@ -173,7 +174,7 @@ TEST(random_times_do_not_decide_a_cut)
 /* The names with which stages begin, given by hand, are the answer's cut. */
 TEST(an_explanation_shows_the_cut_of_the_answer)
 {
-    struct fr_question q = doubtful("pp:stages=4,schedule=zb-v,micro=1");
+    struct fr_question q = shared("pp:stages=4,schedule=zb-v,micro=1");
     double answered_s = ask_s(&q);
     char strategy[1024] = "pp:stages=4,schedule=zb-v,micro=1,cuts=";
     const struct fr_decided_pipeline *line;

@@ -226,9 +226,9 @@ TEST(transfers_hold_up_1f1b_as_they_should)
 }
 
 /* Three ranks, eight micro-batches, transfers of 4 s. The middle rank has the first one at 5 s and
- * computes it until 6 s. From then on it sends 8 outputs and 8 gradients, one after the other: 64 s.
- * The last gradient is then at rank 0, whose backward pass takes 2 s. Were the directions apart,
- * each would need 32 s. */
+ * computes it until 6 s. From then on it sends 8 outputs and 8 gradients, one after the other: 64
+ * s. The last gradient is then at rank 0, whose backward pass takes 2 s. Were the directions
+ * apart, each would need 32 s. */
 TEST(what_a_rank_sends_forwards_and_backwards_takes_turns)
 {
     struct fr_schedule *s;
