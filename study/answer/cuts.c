@@ -9,6 +9,7 @@
 #include "lowering/log.h"
 #include "study/answer/recut.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,20 +134,22 @@ enum fr_status fr__cuts_decide(struct fr__making *m, const struct fr__replanner 
                                struct fr_error *err)
 {
     struct deciding x = {.m = m, .by = by};
-    double jitter_cv = m->options.jitter_cv, device_cv = m->options.device_cv;
-    bool is_random = jitter_cv > 0 || device_cv > 0;
+    const struct fr_run_options asked = m->options;
+    bool is_plain = !(asked.jitter_cv > 0) && !(asked.device_cv > 0) && !asked.slowness;
     enum fr_status st = FR_OK;
 
-    if (!m->cut.is_chosen)
+    if (!fr__cut_wants_runs(&m->cut, INFINITY, fr_plan_view(m->plan)->n_tasks))
         return FR_OK;
     m->options.jitter_cv = m->options.device_cv = 0;
-    if (is_random)
+    m->options.slowness = NULL;
+    if (!is_plain)
         st = run_again(&x, err);
     if (st == FR_OK)
         st = decide(&x, err);
-    m->options.jitter_cv = jitter_cv;
-    m->options.device_cv = device_cv;
-    if (st == FR_OK && is_random)
+    m->options.jitter_cv = asked.jitter_cv;
+    m->options.device_cv = asked.device_cv;
+    m->options.slowness = asked.slowness;
+    if (st == FR_OK && !is_plain)
         st = run_again(&x, err);
     fr__made_cut_drop(&x.best);
     free(x.believed_bytes);
