@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += liblowering.la
 liblowering_la_SOURCES = \
-	lowering/check_problem.c lowering/check_problem.h lowering/decisions.c lowering/decisions.h \
+	lowering/check_problem.c lowering/check_problem.h lowering/cut_runs.c lowering/cut_runs.h \
+	lowering/decisions.c lowering/decisions.h \
 	lowering/decisions_new.h lowering/learning.c lowering/learning.h lowering/learning_new.h \
 	lowering/log.c lowering/log.h lowering/lowering.h lowering/mesh.c lowering/mesh.h \
 	lowering/params.c lowering/params.h lowering/placer.c lowering/placer.h lowering/price.c \
@@ -17,7 +18,8 @@ liblowering_la_SOURCES = \
 	lowering/exchange/reduce.c lowering/exchange/servers.c lowering/exchange/stages.c \
 	lowering/partition/balance.c lowering/partition/balance.h lowering/partition/best.c \
 	lowering/partition/best.h lowering/partition/chain.c lowering/partition/chain.h \
-	lowering/partition/choose.c lowering/partition/choose.h lowering/partition/ranks.c \
+	lowering/partition/choose.c lowering/partition/choose.h \
+	lowering/partition/kinds.c lowering/partition/kinds.h lowering/partition/ranks.c \
 	lowering/partition/ranks.h lowering/partition/ranks_search.c \
 	lowering/partition/ranks_search.h lowering/partition/timed.c lowering/partition/timed.h \
 	lowering/partition/tries.c lowering/partition/tries.h \
@@ -28,6 +30,7 @@ liblowering_la_SOURCES = \
 	lowering/pipeline/stages_given.h lowering/pipeline/stages_memory.c \
 	lowering/pipeline/stages_memory.h lowering/pipeline/stages_price.c \
 	lowering/pipeline/stages_price.h lowering/pipeline/sums.c lowering/pipeline/sums.h \
+	lowering/pipeline/ties.c lowering/pipeline/ties.h \
 	lowering/pipeline/times.c lowering/pipeline/times.h \
 	lowering/replica/group_ops.c lowering/replica/group_ops.h lowering/replica/line_up.c \
 	lowering/replica/line_up.h lowering/replica/parts.h lowering/replica/passes.c \

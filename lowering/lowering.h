@@ -71,6 +71,7 @@ struct fr_cost_model;
 struct fr_decisions;
 struct fr_kept_params;
 struct fr_cut_memory;
+struct fr_cut_choice;
 
 struct fr_problem {
     const struct fr_topo *topo;
@@ -102,6 +103,21 @@ struct fr_problem {
      * that its operations became; NULL: not wanted */
     struct fr_decisions **decisions;
     struct fr_cut_memory *memory; /* NULL: nobody measures */
+    struct fr_cut_choice *cut;    /* NULL: nobody runs further cuts */
+};
+
+enum { FR_CUT_KINDS = 6 }; /* lowering/partition/kinds.h */
+
+/* Between a strategy that chooses where stages are cut, and who runs its plans: the strategy cuts by
+ * what it believes, the run decides among the cuts of several kinds. */
+struct fr_cut_choice {
+    unsigned kind; /* in, < FR_CUT_KINDS; 0: what is believed to be the best */
+    /* Out. is_chosen: the strategy had a choice; else the rest says nothing */
+    bool is_chosen;
+    bool fits;          /* by what stages are believed to hold */
+    uint64_t signature; /* of the cut: equal cuts have the same */
+    double planned_s;   /* what it is believed to take */
+    double least_tasks; /* a plan with it has no fewer */
 };
 
 /* Between a strategy that cuts a model where memory allows, and who runs its plan and measures. */

@@ -329,6 +329,8 @@ struct fr_record {
     size_t n_warnings;
     const char *const *warnings; /* what to know before the figures are believed; a line each */
     const char *command;         /* the command that asked for it; NULL: not known */
+    unsigned
+        cut_kind; /* which of the cuts that its strategy knows was the fastest; 0: the planned */
     size_t n_stands_for;
     const char *const *stands_for; /* "fsdp stands for hybrid:zero=3: ...", a line each */
     size_t n_nics;

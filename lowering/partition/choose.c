@@ -229,6 +229,19 @@ enum fr_status fr__cut_even(const struct fr__choice_problem *in, const uint32_t 
     return st;
 }
 
+enum fr_status fr__cut_evenly(const struct fr__choice_problem *in, uint32_t first[],
+                              struct fr_error *err)
+{
+    const struct fr__cut_aim aim = aim_of(in->schedule);
+    struct fr__tries x;
+    enum fr_status st = fr__tries_init(&x, in, &aim, first, err);
+
+    if (st == FR_OK && fr__tries_evenly(&x))
+        memcpy(first, x.trial, (in->chain->n_stages + 1) * sizeof(*first));
+    fr__tries_fini(&x);
+    return st;
+}
+
 static enum fr_status choose_in(const struct fr__choice_problem *in, uint32_t first[],
                                 struct fr__choice *out, struct fr_error *err)
 {

@@ -19,6 +19,14 @@ struct fr__stage_sums {
     double bucket_bytes; /* a sum begins once so much of a stage is complete; INFINITY: all of it */
 };
 
+/* Item `user` uses parameters of item `owner`: see struct fr__timed_tie. */
+struct fr__tie {
+    uint32_t owner, user; /* items */
+    bool is_sum;          /* both sum their gradients, and nothing goes back */
+    /* [n_stages][n_stages] of the owner's stage and the user's: to the owner's rank, and back */
+    const double *send_s, *back_s;
+};
+
 struct fr__choice_problem {
     const struct fr__chain *chain;
     const struct fr_schedule *schedule;
@@ -29,9 +37,11 @@ struct fr__choice_problem {
      * part; NULL: not counted */
     const double *const *forward_host_s, *const *backward_host_s, *const *weight_host_s;
     struct fr__stage_sums sums;
-    const double *sent_bytes; /* [n + 1] of the first items' gradients, as they are summed */
-    const double *n_sent;     /* [n + 1] how many tensors that is */
-    double least_gain_frac;   /* the caller's cut stays where another gains less by replay: times
+    const double *sent_bytes;   /* [n + 1] of the first items' gradients, as they are summed */
+    const double *n_sent;       /* [n + 1] how many tensors that is */
+    const struct fr__tie *ties; /* [n_ties] */
+    size_t n_ties;
+    double least_gain_frac; /* the caller's cut stays where another gains less by replay: times
                                       may be that far off */
 };
 
@@ -64,6 +74,11 @@ enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32
  * for the schedule is not replayed. n_stages > 1. */
 enum fr_status fr__cut_even(const struct fr__choice_problem *in, const uint32_t first[],
                             double *even_s, struct fr_error *err);
+
+/* first: in a cut; out even parts of the passes whose borders stand where little crosses, or the
+ * same cut where there is no room for all of them. FR_ENOMEM. */
+enum fr_status fr__cut_evenly(const struct fr__choice_problem *in, uint32_t first[],
+                              struct fr_error *err);
 
 /* first: in the caller's cut, which must be one; out the chosen one. Where the caller's does not
  * fit into memory, it stays unless the dynamic program finds one that does. Cost: that of

@@ -21,11 +21,15 @@ struct fr__timed {
     struct arrivals there;
     double *rank_s;                   /* [n_ranks] end of the last action so far */
     double *host_s;                   /* [n_ranks] end of its launches */
-    double *forward_s, *backward_s;   /* [2][n_stages] end of the last transfer out of a stage */
     uint32_t *first_rank, *last_rank; /* [n_stages] of the first copy of a stage, of the last */
     double *end_s;                    /* [n_stages] of its last backward pass so far */
     uint32_t *by_end;                 /* [n_stages] as end_s rises */
+    double *out_s;                    /* [n_ranks] end of its last transfer to another rank */
+    double *whole_s;                  /* [n_stages] when gradients of its users are there */
+    double *ends_s;                   /* [n_ranks] end of what a rank does, updates included */
     const struct fr__timed_stage *of;
+    const struct fr__timed_tie *ties;
+    size_t n_ties;
 };
 
 static size_t cell(const struct fr__timed *t, uint32_t stage, uint32_t micro)
@@ -84,19 +88,16 @@ static double launches_s(const struct fr__timed *t, unsigned kind, uint32_t stag
     }
 }
 
-/* The two copies of a stage that runs in both directions use links of their own. */
+/* What a rank sends takes turns, whoever gets it: a device has one stream for that. */
 static void hand_on(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t stage,
                     uint32_t micro, double end_s)
 {
-    size_t link = (rank == t->first_rank[stage] ? 0 : t->s->n_stages) + stage;
-    double *free_s, *there_s, took_s;
+    double *there_s, took_s;
 
     if (kind == FR_ACTION_F && stage + 1 < t->s->n_stages) {
-        free_s = &t->forward_s[link];
         there_s = &t->there.forward_s[cell(t, stage, micro)];
         took_s = t->of[stage + 1].send_s;
     } else if ((kind == FR_ACTION_B || kind == FR_ACTION_I) && stage > 0) {
-        free_s = &t->backward_s[link];
         there_s = &t->there.backward_s[cell(t, stage, micro)];
         took_s = t->of[stage].back_s;
     } else {
@@ -104,7 +105,7 @@ static void hand_on(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t 
     }
     *there_s = end_s;
     if (took_s > 0)
-        *there_s = *free_s = later(end_s, *free_s) + took_s;
+        *there_s = t->out_s[rank] = later(end_s, t->out_s[rank]) + took_s;
 }
 
 /* One pass from ready_s on, or when the rank is free. */
@@ -174,9 +175,65 @@ static void run_sums(struct fr__timed *t)
         part = 1 / p->n_sums;
         first_s = t->end_s[stage] - (1 - part) * (p->input_s + p->weight_s);
         first_s = later(first_s, later(free_s[rank], free_s[other]));
-        free_s[rank] = free_s[other] = later(first_s + p->sum_s, t->end_s[stage] + part * p->sum_s);
+        free_s[rank] = free_s[other] =
+            later(first_s + p->sum_s, later(t->end_s[stage], t->whole_s[stage]) + part * p->sum_s);
         t->rank_s[rank] = later(t->rank_s[rank], free_s[rank]);
         t->rank_s[other] = later(t->rank_s[other], free_s[other]);
+    }
+}
+
+/* ---- parameters of two stages ---- */
+
+void fr__timed_tie(struct fr__timed *t, const struct fr__timed_tie ties[], size_t n)
+{
+    t->ties = ties;
+    t->n_ties = n;
+}
+
+/* Gradients of users go to the owners' ranks: before sums, which wait for them. */
+static void send_ties(struct fr__timed *t)
+{
+    for (size_t i = 0; i < t->n_ties; i++) {
+        const struct fr__timed_tie *k = &t->ties[i];
+        uint32_t from = t->first_rank[k->user];
+        double leaves_s = later(t->rank_s[from], t->out_s[from]);
+
+        if (k->is_sum || t->first_rank[k->owner] == from)
+            continue;
+        if (k->send_s > 0)
+            t->out_s[from] = leaves_s += k->send_s;
+        t->whole_s[k->owner] = later(t->whole_s[k->owner], leaves_s);
+    }
+}
+
+/* When a rank has updated what waits until ready_s, of its part_s. */
+static double updated_s(struct fr__timed *t, uint32_t rank, double ready_s, double part_s)
+{
+    double end_s = later(t->rank_s[rank], ready_s) + part_s;
+
+    t->ends_s[rank] = later(t->ends_s[rank], end_s);
+    return end_s;
+}
+
+/* What comes after a rank's passes and sums. */
+static void end_ties(struct fr__timed *t)
+{
+    for (size_t i = 0; i < t->n_ties; i++) {
+        const struct fr__timed_tie *k = &t->ties[i];
+        uint32_t owner = t->first_rank[k->owner], user = t->first_rank[k->user];
+        double end_s;
+
+        if (owner == user)
+            continue;
+        if (k->is_sum) {
+            end_s = later(t->rank_s[owner], t->rank_s[user]) + k->send_s;
+            (void)updated_s(t, owner, end_s, k->owner_s);
+            (void)updated_s(t, user, end_s, k->user_s);
+            continue;
+        }
+        end_s = updated_s(t, owner, t->whole_s[k->owner], k->owner_s);
+        end_s = t->out_s[owner] = later(end_s, t->out_s[owner]) + k->back_s;
+        t->ends_s[user] = later(t->ends_s[user], end_s);
     }
 }
 
@@ -189,13 +246,17 @@ enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage s
     memset(t->rank_s, 0, s->n_ranks * sizeof(*t->rank_s));
     memset(t->host_s, 0, s->n_ranks * sizeof(*t->host_s));
     memset(t->end_s, 0, s->n_stages * sizeof(*t->end_s));
-    memset(t->forward_s, 0, 2 * s->n_stages * sizeof(*t->forward_s));
-    memset(t->backward_s, 0, 2 * s->n_stages * sizeof(*t->backward_s));
+    memset(t->out_s, 0, s->n_ranks * sizeof(*t->out_s));
+    memset(t->whole_s, 0, s->n_stages * sizeof(*t->whole_s));
     FR_TRY(fr__passes_walk(&t->passes, s, run, t, err));
+    send_ties(t);
     run_sums(t);
+    for (uint32_t r = 0; r < s->n_ranks; r++)
+        t->ends_s[r] = t->rank_s[r] + (tail_s ? tail_s[r] : 0);
+    end_ties(t);
     *makespan_s = 0;
     for (uint32_t r = 0; r < s->n_ranks; r++)
-        *makespan_s = later(*makespan_s, t->rank_s[r] + (tail_s ? tail_s[r] : 0));
+        *makespan_s = later(*makespan_s, t->ends_s[r]);
     return FR_OK;
 }
 
@@ -209,14 +270,15 @@ static bool make_room(struct fr__timed *t)
     t->there.backward_s = calloc(n_cells, sizeof(double));
     t->rank_s = calloc(t->s->n_ranks, sizeof(double));
     t->host_s = calloc(t->s->n_ranks, sizeof(double));
-    t->forward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
-    t->backward_s = calloc(2 * (size_t)t->s->n_stages, sizeof(double));
     t->first_rank = malloc(t->s->n_stages * sizeof(*t->first_rank));
     t->last_rank = malloc(t->s->n_stages * sizeof(*t->last_rank));
     t->end_s = calloc(t->s->n_stages, sizeof(double));
     t->by_end = malloc(t->s->n_stages * sizeof(*t->by_end));
-    return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->forward_s &&
-           t->backward_s && t->first_rank && t->last_rank && t->end_s && t->by_end;
+    t->out_s = calloc(t->s->n_ranks, sizeof(double));
+    t->whole_s = calloc(t->s->n_stages, sizeof(double));
+    t->ends_s = calloc(t->s->n_ranks, sizeof(double));
+    return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->first_rank &&
+           t->last_rank && t->end_s && t->by_end && t->out_s && t->whole_s && t->ends_s;
 }
 
 enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s,
@@ -252,11 +314,12 @@ void fr__timed_free(struct fr__timed *t)
     free(t->there.backward_s);
     free(t->rank_s);
     free(t->host_s);
-    free(t->forward_s);
-    free(t->backward_s);
     free(t->first_rank);
     free(t->last_rank);
     free(t->end_s);
     free(t->by_end);
+    free(t->out_s);
+    free(t->whole_s);
+    free(t->ends_s);
     free(t);
 }

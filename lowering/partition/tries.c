@@ -34,6 +34,51 @@ static void describe_sum(const struct fr__tries *x, const uint32_t first[], size
         x->stages[s].n_sums * sums->latency_s[rank] + bytes * sums->s_per_byte[rank];
 }
 
+static size_t stage_of(const struct fr__tries *x, const uint32_t first[], uint32_t item)
+{
+    size_t s = 0;
+
+    while (s + 1 < x->in->chain->n_stages && first[s + 1] <= item)
+        s++;
+    return s;
+}
+
+/* What comes after the backward pass of one item. */
+static double tail_of(const struct fr__tries *x, size_t s, uint32_t item)
+{
+    return x->in->tail_s[s][item + 1] - x->in->tail_s[s][item];
+}
+
+/* New parameters come back to a stage once, whatever uses them there. */
+static bool comes_back(const struct fr__tries *x, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (x->in->ties[k].owner == x->in->ties[i].owner && x->ties[k].user == x->ties[i].user &&
+            x->ties[k].back_s > 0)
+            return false;
+    return true;
+}
+
+static void describe_ties(struct fr__tries *x, const uint32_t first[])
+{
+    size_t n_stages = x->in->chain->n_stages;
+
+    for (size_t i = 0; i < x->in->n_ties; i++) {
+        const struct fr__tie *t = &x->in->ties[i];
+        size_t owner = stage_of(x, first, t->owner), user = stage_of(x, first, t->user);
+        struct fr__timed_tie *k = &x->ties[i];
+
+        *k = (struct fr__timed_tie){.owner = (uint32_t)owner,
+                                    .user = (uint32_t)user,
+                                    .is_sum = t->is_sum,
+                                    .send_s = t->send_s[owner * n_stages + user],
+                                    .owner_s = tail_of(x, owner, t->owner),
+                                    .user_s = tail_of(x, user, t->user)};
+        if (!t->is_sum && comes_back(x, i))
+            k->back_s = t->back_s[owner * n_stages + user];
+    }
+}
+
 void fr__tries_describe(struct fr__tries *x, const uint32_t first[])
 {
     const struct fr__chain *c = x->in->chain;
@@ -60,6 +105,7 @@ void fr__tries_describe(struct fr__tries *x, const uint32_t first[])
             describe_sum(x, first, s);
         x->tail_s[c->rank_of[s]] += between(x->in->tail_s[s], first, s);
     }
+    describe_ties(x, first);
 }
 
 /* Passes of a stage, or their launches where those take longer. */
@@ -69,6 +115,34 @@ static double passes_s(const struct fr__timed_stage *k)
                 k->forward_host_s + k->input_host_s + k->weight_host_s);
 }
 
+/* What a stage sends for a micro-batch, one after the other: both ways, and where tables are
+ * updated after each micro-batch, these and their gradients. */
+static double sends_s(const struct fr__tries *x, size_t s, bool is_each)
+{
+    double sum_s = x->stages[s].back_s;
+
+    if (s + 1 < x->in->chain->n_stages)
+        sum_s += x->stages[s + 1].send_s;
+    for (size_t i = 0; is_each && i < x->in->n_ties; i++) {
+        if (x->ties[i].user == s)
+            sum_s += x->ties[i].send_s;
+        if (x->ties[i].owner == s)
+            sum_s += x->ties[i].back_s;
+    }
+    return sum_s;
+}
+
+/* What tables add that are updated once: their gradients leave after the last micro-batch, and the
+ * first of the next iteration reads the new ones. */
+static double ties_interval_s(const struct fr__tries *x, bool is_each)
+{
+    double most_s = 0;
+
+    for (size_t i = 0; !is_each && i < x->in->n_ties; i++)
+        most_s = fmax(most_s, x->ties[i].send_s + x->ties[i].back_s);
+    return most_s;
+}
+
 /* Interval of an iteration without a flush: a rank updates once in n_together micro-batches, or
  * after each where n_together is 1. A stage begins the next forward pass once one of its in_flight
  * micro-batches is back, so that no stage hands them on faster than they come back, so many together
@@ -76,14 +150,14 @@ static double passes_s(const struct fr__timed_stage *k)
 static double interval_s(const struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;
+    bool is_each = x->in->schedule->weights == FR_WEIGHTS_STASH ||
+                   x->in->schedule->weights == FR_WEIGHTS_VERTICAL;
     double most_s = 0, trip_s = 0; /* of a micro-batch from a stage to the last and back */
 
     for (size_t s = c->n_stages; s-- > 0;) {
         const struct fr__timed_stage *k = &x->stages[s];
-        bool is_each = x->in->schedule->weights == FR_WEIGHTS_STASH ||
-                       x->in->schedule->weights == FR_WEIGHTS_VERTICAL;
         double n_updates = is_each ? x->in->n_together : 1;
-        double load_s = fmax(passes_s(k), fmax(k->send_s, k->back_s));
+        double load_s = fmax(passes_s(k), sends_s(x, s, is_each));
 
         trip_s += passes_s(k);
         load_s = fmax(load_s, trip_s / fmax(1, c->in_flight[s]));
@@ -92,7 +166,7 @@ static double interval_s(const struct fr__tries *x)
             fmax(most_s, x->in->n_together * passes_s(k) + n_updates * x->tail_s[c->rank_of[s]]);
         trip_s += k->send_s + k->back_s;
     }
-    return most_s;
+    return most_s + ties_interval_s(x, is_each);
 }
 
 enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], double *s,
@@ -297,9 +371,7 @@ static double first_s(const struct fr__choice_problem *in, size_t i)
     return fmax(fr__cut_passes_s(in->chain, 0, 0, i), host_s);
 }
 
-/* The trial as even parts of the passes, but a border stands where what crosses it and what it is
- * off take least together. false: there is no room for the rest. */
-static bool cut_evenly(struct fr__tries *x)
+bool fr__tries_evenly(struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;
     size_t k = c->n_stages;
@@ -358,7 +430,7 @@ enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err)
     if (x->in->chain->n_stages == 1)
         return FR_OK;
     find_places(x);
-    if (cut_evenly(x) && fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) <= 0) {
+    if (fr__tries_evenly(x) && fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) <= 0) {
         memcpy(x->other, x->trial, width * sizeof(*x->other));
         FR_TRY(fr__tries_price(x, x->trial, &other_s, err));
         is_better = other_s < x->best_s * FR__TRIES_BETTER;
@@ -385,17 +457,20 @@ enum fr_status fr__tries_init(struct fr__tries *x, const struct fr__choice_probl
     *x = (struct fr__tries){.in = in, .aim = *aim, .first = first};
     x->stages = calloc(c->n_stages, sizeof(*x->stages));
     x->tail_s = calloc(c->n_ranks, sizeof(*x->tail_s));
+    x->ties = calloc(in->n_ties + 1, sizeof(*x->ties));
     x->excess_bytes = calloc(c->n_ranks, sizeof(*x->excess_bytes));
     x->trial = calloc(width, sizeof(*x->trial));
     x->given = calloc(width, sizeof(*x->given));
     x->other = calloc(width, sizeof(*x->other));
     x->after = calloc(c->n + 1, sizeof(*x->after));
     x->before = calloc(c->n + 1, sizeof(*x->before));
-    if (!x->stages || !x->tail_s || !x->excess_bytes || !x->trial || !x->given || !x->other ||
-        !x->after || !x->before)
+    if (!x->stages || !x->tail_s || !x->ties || !x->excess_bytes || !x->trial || !x->given ||
+        !x->other || !x->after || !x->before)
         return fr__fail_nomem(err);
-    if (x->aim.rule != FR__CUT_PERIOD)
-        FR_TRY(fr__timed_new(&x->timed, in->schedule, err));
+    if (x->aim.rule == FR__CUT_PERIOD)
+        return FR_OK;
+    FR_TRY(fr__timed_new(&x->timed, in->schedule, err));
+    fr__timed_tie(x->timed, x->ties, in->n_ties);
     return FR_OK;
 }
 
@@ -404,6 +479,7 @@ void fr__tries_fini(struct fr__tries *x)
     fr__timed_free(x->timed);
     free(x->stages);
     free(x->tail_s);
+    free(x->ties);
     free(x->excess_bytes);
     free(x->trial);
     free(x->given);

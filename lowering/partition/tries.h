@@ -17,6 +17,7 @@ struct fr__tries {
     struct fr__timed *timed; /* NULL: not needed */
     struct fr__timed_stage *stages;
     double *tail_s;                          /* [n_ranks] */
+    struct fr__timed_tie *ties;              /* [n_ties] of the problem */
     double *excess_bytes;                    /* [n_ranks] */
     uint32_t *first, *trial, *given, *other; /* [n_stages + 1]; other: where a search also begins */
     uint32_t *after, *before; /* [n + 1] the next place, and the one before, where little crosses */
@@ -31,13 +32,17 @@ enum fr_status fr__tries_init(struct fr__tries *x, const struct fr__choice_probl
                               struct fr_error *err);
 void fr__tries_fini(struct fr__tries *x);
 
-/* Fills stages and tail_s with what a cut makes of them. */
+/* Fills stages, tail_s and ties with what a cut makes of them. */
 void fr__tries_describe(struct fr__tries *x, const uint32_t first[]);
 /* What a cut takes: an iteration of the schedule, or its interval. Counts it as tried. FR_ENOMEM. */
 enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], double *s,
                                struct fr_error *err);
 /* Keeps x->trial as x->first if it fits and takes less than x->best_s. *is_better: so it was. */
 enum fr_status fr__tries_try(struct fr__tries *x, bool *is_better, struct fr_error *err);
+
+/* Makes the trial of even parts of the passes, but a border stands where what crosses it and what
+ * it is off take least together. n_stages > 1. false: there is no room for the rest. */
+bool fr__tries_evenly(struct fr__tries *x);
 
 /* Whether another replay is within what a search may cost: some 10^6 actions since n_before. */
 bool fr__tries_has_work(const struct fr__tries *x);

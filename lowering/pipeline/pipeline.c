@@ -204,6 +204,7 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
                               .rank_of = p->rank_of,
                               .message_s = in->message_s,
                               .sums = sums,
+                              .ends = in->ends,
                               .given = in->cuts,
                           },
                           err);

@@ -49,6 +49,7 @@ struct fr__pipeline_problem {
     bool is_by_count;                   /* and so is this */
     const double *message_s;            /* likewise */
     struct fr__stage_sums sums;         /* likewise; not of schedules with two copies */
+    struct fr__ends_sum ends;           /* likewise */
     const char *cuts;                   /* struct fr__stages_problem's `given` */
     bool is_asynchronous;               /* the schedule may update within an iteration */
 };

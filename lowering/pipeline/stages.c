@@ -7,9 +7,12 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "lowering/log.h"
+#include "lowering/partition/kinds.h"
 #include "lowering/pipeline/stages_given.h"
 #include "lowering/pipeline/stages_memory.h"
 #include "lowering/pipeline/stages_price.h"
+
+#include <assert.h>
 
 struct chain {
     struct fr__placer *pl;
@@ -372,6 +375,39 @@ static enum fr_status plan_count(struct fr__stages *out, const struct chain *c,
     return FR_OK;
 }
 
+/* FNV-1a, 64 bits, of the borders (G. Fowler, L. C. Noll, K.-P. Vo, RFC 9923). */
+static uint64_t signature(const uint32_t first[], size_t n)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < n; i++)
+        for (unsigned shift = 0; shift < 32; shift += 8)
+            sum = (sum ^ (first[i] >> shift & 0xff)) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+/* The best cut, or one of the kind that was asked for. */
+static enum fr_status choose(const struct fr__placer *pl, const struct fr__choice_problem *p,
+                             uint32_t first[], struct fr__choice *choice, struct fr_error *err)
+{
+    struct fr_cut_choice *cut = pl->in->cut;
+
+    static_assert((int)FR__N_CUT_KINDS == (int)FR_CUT_KINDS,
+                  "lowering.h knows how many kinds there are");
+    if (!cut || cut->kind == FR__CUT_BY_REPLAY)
+        FR_TRY(fr__cut_choose(p, first, choice, err));
+    else
+        FR_TRY(fr__cut_choose_kind(p, (enum fr__cut_kind)cut->kind, first, choice, err));
+    if (!cut)
+        return FR_OK;
+    cut->is_chosen = p->chain->n_stages > 1;
+    cut->fits = choice->fits;
+    cut->signature = signature(first, p->chain->n_stages);
+    cut->planned_s = choice->planned_s;
+    cut->least_tasks = (double)pl->graph->n_ops * p->schedule->n_micros;
+    return FR_OK;
+}
+
 /* By the schedule: chosen, or only priced where somebody else has cut. */
 static enum fr_status plan_cut(struct fr__stages *out, struct chain *c,
                                const struct fr__stages_problem *in, uint32_t first[],
@@ -388,7 +424,7 @@ static enum fr_status plan_cut(struct fr__stages *out, struct chain *c,
         return plan_count(out, c, in, &p, first, err);
     if (!is_chosen)
         return fr__cut_planned(&p, first, &out->planned_s, err);
-    FR_TRY(fr__cut_choose(&p, first, choice, err));
+    FR_TRY(choose(c->pl, &p, first, choice, err));
     out->planned_s = choice->planned_s;
     out->choice = choice;
     log_choice(c->pl, choice);

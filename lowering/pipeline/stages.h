@@ -57,6 +57,13 @@ struct fr__stages {
         *choice; /* how the cut was chosen; NULL: it was given, or no schedule */
 };
 
+/* Weights that both ends of a model have, on two stages, and whose gradients these sum once an
+ * iteration. */
+struct fr__ends_sum {
+    const bool *is_end; /* [n_ops] forward ops that own them; NULL: there are none */
+    double sum_s;
+};
+
 /* What to cut: stage s stands on devices[s] and holds in_flight[s] micro-batches of `batch`
  * samples. Of a device that has several stages, each takes its share of the memory. */
 struct fr__stages_problem {
@@ -84,6 +91,7 @@ struct fr__stages_problem {
      * graph's own batch; NULL: there are none */
     const double *message_s;
     struct fr__stage_sums sums; /* of gradients, by rank of the schedule */
+    struct fr__ends_sum ends;
     const char *given; /* where stages begin, by name (stages_given.h); NULL or "": chosen */
 };
 

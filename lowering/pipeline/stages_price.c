@@ -4,6 +4,8 @@
 #include "lowering/pipeline/stages_price.h"
 
 #include "base/error.h"
+#include "lowering/pipeline/sums.h"
+#include "lowering/pipeline/ties.h"
 #include "sim/network/alone.h"
 #include "sim/sim.h"
 #include "workloads/graph/elements.h"
@@ -188,27 +190,6 @@ static void sum_crossing(const struct pricing *x, enum fr__role role, uint32_t f
     }
 }
 
-/* A route that does not exist is told of when messages are placed. */
-static struct fr__alone_line line_of(struct fr__routes *r, const struct fr__placer *pl,
-                                     uint32_t src, uint32_t dst)
-{
-    struct fr__alone_line line = {0, INFINITY};
-    enum fr_status st;
-    uint32_t route;
-
-    if (src == dst)
-        return line;
-    st = fr__routes_take(r, src, dst, &route, NULL);
-    fr_plan_keep_failure(pl->plan, st);
-    if (st != FR_OK)
-        return line;
-    line = fr__alone_line(&r->at[route], fr_cost_messages(pl->in->costs));
-    fr__routes_release(r, route);
-    if (pl->share_of)
-        line.Bps /= pl->share_of(pl->share_user, src, dst);
-    return line;
-}
-
 /* Messages from one GPU to another follow each other on its copy stream, each with its latency. */
 static double messages_s(struct fr__alone_line line, const struct crossing *at, size_t item)
 {
@@ -223,8 +204,8 @@ static enum fr_status price_links(struct pricing *x, struct fr__routes *r, struc
 
     for (size_t s = 0; s < x->in->n_stages; s++) {
         uint32_t from = x->in->devices[s > 0 ? s - 1 : 0], to = x->in->devices[s];
-        struct fr__alone_line there = line_of(r, x->pl, from, to),
-                              back = line_of(r, x->pl, to, from);
+        struct fr__alone_line there = fr__message_line(x->pl, r, from, to),
+                              back = fr__message_line(x->pl, r, to, from);
 
         x->send_s[s] = fr__arena_alloc(x->pl->arena, n + 1, sizeof(double));
         x->back_s[s] = fr__arena_alloc(x->pl->arena, n + 1, sizeof(double));
@@ -245,7 +226,9 @@ static bool make_crossing(struct crossing *at, struct fr__arena *arena, size_t n
     return at->bytes && at->messages;
 }
 
-static enum fr_status price_transfers(struct pricing *x, struct fr_error *err)
+/* What crosses cuts, and what stages exchange once an iteration. */
+static enum fr_status price_transfers(struct pricing *x, struct fr__choice_problem *out,
+                                      struct fr_error *err)
 {
     struct fr__arena *arena = x->pl->arena;
     uint32_t *far = fr__arena_alloc(arena, x->pl->graph->n_tensors, sizeof(*far));
@@ -260,6 +243,8 @@ static enum fr_status price_transfers(struct pricing *x, struct fr_error *err)
     st = fr__routes_init(&routes, x->pl->in->topo, err);
     if (st == FR_OK)
         st = price_links(x, &routes, err);
+    if (st == FR_OK)
+        st = fr__stages_ties(out, x->pl, x->in, x->items, &routes, err);
     fr__routes_fini(&routes);
     return st;
 }
@@ -400,7 +385,6 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                   .moments = in->moments,
                                   .in_flight = in->in_flight};
     FR_TRY(price_passes(&x, err));
-    FR_TRY(price_transfers(&x, err));
     FR_TRY(find_capacities(&x, err));
     if (in->schedule->weights != FR_WEIGHTS_FLUSH)
         FR_TRY(count_versions(&x, err));
@@ -413,5 +397,6 @@ enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__place
                                        .forward_host_s = x.host_s[0],
                                        .backward_host_s = x.host_s[1],
                                        .weight_host_s = x.host_s[2]};
+    FR_TRY(price_transfers(&x, out, err));
     return in->sums.latency_s ? sum_gradients(&x, out, err) : FR_OK;
 }

@@ -48,6 +48,26 @@ struct fr__alone_line fr__ring_line(const struct fr__placer *pl, struct fr__rout
     return look_at_ring(pl, routes, devices, n).worst;
 }
 
+struct fr__alone_line fr__message_line(const struct fr__placer *pl, struct fr__routes *routes,
+                                       uint32_t src, uint32_t dst)
+{
+    struct fr__alone_line line = {0, INFINITY};
+    enum fr_status st;
+    uint32_t route;
+
+    if (src == dst)
+        return line;
+    st = fr__routes_take(routes, src, dst, &route, NULL);
+    fr_plan_keep_failure(pl->plan, st);
+    if (st != FR_OK)
+        return line;
+    line = fr__alone_line(&routes->at[route], fr_cost_messages(pl->in->costs));
+    fr__routes_release(routes, route);
+    if (pl->share_of)
+        line.Bps /= pl->share_of(pl->share_user, src, dst);
+    return line;
+}
+
 /* Bytes of the gradients of a stage, if all stages were alike. */
 static double bytes_of_stage(const struct fr__placer *pl, uint32_t n_ranks)
 {

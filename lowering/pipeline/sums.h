@@ -12,6 +12,11 @@
 struct fr__alone_line fr__ring_line(const struct fr__placer *pl, struct fr__routes *routes,
                                     const uint32_t devices[], uint32_t n);
 
+/* The line of a message, and so much of it as is left for each where replicas of the same message
+ * share its links in a folded plan. Such a route too is told of later. */
+struct fr__alone_line fr__message_line(const struct fr__placer *pl, struct fr__routes *routes,
+                                       uint32_t src, uint32_t dst);
+
 /* devices: [n_ranks][n_replicas] of a pipeline; groups: [n_ranks] the same as groups of the plan,
  * whose measured times count; NULL: there are none. */
 struct fr__sums_problem {

@@ -61,6 +61,7 @@ struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values
 struct fr__fastt_plain {
     const struct fr_strategy *strategy;
     double made_s; /* INFINITY: no plan, out of memory, or given up as longer than the best */
+    unsigned cut;  /* the kind of the fastest cut of its stages */
 };
 enum { FR__FASTT_MOST_PLAIN = 4 };
 
@@ -96,6 +97,7 @@ struct fr__fastt {
     size_t n_plain, n_runs, n_stopped;
     struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];
     const struct fr_strategy *plan_of; /* whose plan is handed over; NULL: the planner's own */
+    unsigned cut;                      /* of that plan */
 };
 
 /* Its plan, for the engine. Valid as long as *f is not changed. */

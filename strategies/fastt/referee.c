@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "plan/internal.h"
+#include "lowering/cut_runs.h"
 #include "lowering/values.h"
 
 #include <math.h>
@@ -108,27 +109,72 @@ enum fr_status fr__referee_ask(struct fr__referee *r, const struct fr__placed_da
     return FR_OK;
 }
 
-enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_strategy *s,
-                                        double stop_s, struct fr__made *out, struct fr_error *err)
+/* Plans of one strategy, a cut of stages each. */
+struct plain {
+    struct fr__referee *referee;
+    const struct fr_strategy *strategy;
+    struct fr__cuts_seen seen;
+    struct fr_cut_choice cut; /* the one at hand */
+    size_t n_tasks;           /* of its plan */
+};
+
+static enum fr_status make_and_run(struct plain *p, struct fr_plan **plan, double stop_s,
+                                   struct fr__made *out, struct fr_error *err)
 {
+    struct fr__referee *r = p->referee;
     struct fr_problem in = *r->in;
-    struct fr_plan *plan = fr_plan_new(in.topo, in.graph);
     struct fr_option_values values;
+
+    in.options = &values;
+    in.decisions = NULL;
+    in.cut = &p->cut;
+    FR_TRY(fr__values_default(p->strategy->name, p->strategy->options, &values, err));
+    FR_TRY(p->strategy->plan(&in, &r->quiet, *plan, err));
+    if (!fr__cut_is_new(&p->seen, &p->cut) && p->cut.kind > 0)
+        return FR_OK;
+    FR_TRY(run(r, plan, stop_s, false, out, err));
+    p->n_tasks = fr_plan_view(*plan)->n_tasks;
+    return FR_OK;
+}
+
+/* *out stays where the cut was run before. */
+static enum fr_status ask_kind(struct plain *p, unsigned kind, double stop_s, struct fr__made *out,
+                               struct fr_error *err)
+{
+    struct fr_plan *plan = fr_plan_new(p->referee->in->topo, p->referee->in->graph);
     enum fr_status st;
 
     if (!plan)
         return fr__fail_nomem(err);
-    fr__plan_limit(plan, r->quiet.memory_bytes);
-    in.options = &values;
-    in.decisions = NULL;
-    st = fr__values_default(s->name, s->options, &values, err);
-    if (st == FR_OK)
-        st = s->plan(&in, &r->quiet, plan, err);
-    if (st == FR_OK)
-        st = run(r, &plan, stop_s, false, out, err);
+    fr__plan_limit(plan, p->referee->quiet.memory_bytes);
+    p->cut = (struct fr_cut_choice){.kind = kind};
+    st = make_and_run(p, &plan, stop_s, out, err);
     fr_plan_free(plan);
     if (st == FR_OK || st == FR_ENOMEM || st == FR_ECANCELLED)
         return st;
     *out = (struct fr__made){.s = INFINITY};
+    return FR_OK;
+}
+
+enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_strategy *s,
+                                        double stop_s, struct fr__made *out, unsigned *kind,
+                                        struct fr_error *err)
+{
+    struct plain p = {.referee = r, .strategy = s};
+    struct fr__made other;
+
+    *kind = 0;
+    *out = (struct fr__made){.s = INFINITY};
+    FR_TRY(ask_kind(&p, 0, stop_s, out, err));
+    if (out->is_over || !fr__cut_wants_runs(&p.cut, out->s, p.n_tasks))
+        return FR_OK;
+    for (unsigned k = 1; k < FR_CUT_KINDS; k++) {
+        other = (struct fr__made){.s = INFINITY};
+        FR_TRY(ask_kind(&p, k, fmin(stop_s, out->s), &other, err));
+        if (!(other.s < out->s))
+            continue;
+        *out = other;
+        *kind = k;
+    }
     return FR_OK;
 }

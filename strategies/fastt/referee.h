@@ -36,8 +36,10 @@ struct fr__made {
  * wait for each other. Other errors as fr__dag_plan and fr_simulate. */
 enum fr_status fr__referee_ask(struct fr__referee *r, const struct fr__placed_dag *d, double stop_s,
                                bool is_alone, struct fr__made *out, struct fr_error *err);
-/* The same of another strategy with its default options. *out is infinite, without being over, if
- * it has no plan for the problem. */
+/* The same of another strategy with its default options, and with further cuts of stages where an
+ * answer would run them (lowering/cut_runs.h); *kind: of the fastest one. *out is infinite, without
+ * being over, if it has no plan for the problem. */
 enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_strategy *s,
-                                        double stop_s, struct fr__made *out, struct fr_error *err);
+                                        double stop_s, struct fr__made *out, unsigned *kind,
+                                        struct fr_error *err);
 #endif

@@ -82,13 +82,15 @@ static enum fr_status compare_plain(struct fr__fastt *f, struct fr__placer *pl,
     assert(asked->n_plain <= FR__FASTT_MOST_PLAIN);
     for (size_t k = 0; st == FR_OK && k < asked->n_plain; k++) {
         struct fr__made made = {.s = INFINITY};
+        unsigned cut = 0;
 
-        st = fr__referee_ask_strategy(&referee, asked->plain[k], best_s, &made, err);
-        f->plain[f->n_plain++] = (struct fr__fastt_plain){asked->plain[k], made.s};
+        st = fr__referee_ask_strategy(&referee, asked->plain[k], best_s, &made, &cut, err);
+        f->plain[f->n_plain++] = (struct fr__fastt_plain){asked->plain[k], made.s, cut};
         if (!(made.s < best_s))
             continue;
         best_s = made.s;
         f->plan_of = asked->plain[k];
+        f->cut = cut;
     }
     f->n_runs += referee.n_runs;
     f->n_stopped += referee.n_stopped;
@@ -101,11 +103,13 @@ static enum fr_status hand_over(const struct fr__fastt *f, struct fr__placer *pl
                                 struct fr_error *err)
 {
     struct fr_problem in = *pl->in;
+    struct fr_cut_choice cut = {.kind = f->cut};
     struct fr_option_values values;
 
     FR_TRY(fr__values_default(f->plan_of->name, f->plan_of->options, &values, err));
     in.options = &values;
     in.decisions = NULL;
+    in.cut = &cut;
     return f->plan_of->plan(&in, pl->ctx, pl->plan, err);
 }
 

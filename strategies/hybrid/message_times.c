@@ -129,3 +129,60 @@ enum fr_status fr__hybrid_sum_times(struct fr__stage_sums *out, struct fr__place
     in.groups = groups;
     return fr__pipeline_sums(out, pl, &in, err);
 }
+
+/* As late_bytes of lowering/exchange/late.c; the two ends have as many. */
+static double bytes_of_end(const struct fr__placer *pl, const struct fr__hybrid_options *o,
+                           const struct fr__hybrid_graph *g, const struct fr__hybrid_ranks *r,
+                           bool is_end[])
+{
+    double bytes = 0, n_shards = g->is_scattered && o->zero ? r->data.n_ranks : 1;
+
+    for (size_t i = 0; i < pl->params.n_owners; i++) {
+        const struct fr__owner *w = &pl->params.owners[i];
+
+        is_end[w->op] = w->ready != FR_NONE && fr__hybrid_is_end(g, o, w->op);
+        if (is_end[w->op])
+            bytes += (double)w->bytes / n_shards;
+    }
+    return bytes * pl->gradient_factor / 2;
+}
+
+static double ends_s(const struct fr__placer *pl, struct fr__routes *routes, uint32_t group,
+                     double bytes)
+{
+    uint32_t first = fr_plan_group_device(pl->plan, group, 0),
+             last = fr_plan_group_device(pl->plan, group, 1);
+    struct fr_collective c = {
+        .bytes = bytes, .group = group, .label = FR_NONE, .kind = FR_ALL_REDUCE};
+    struct fr__alone_line there, back;
+    struct fr_cost cost;
+
+    if (fr__price_collective(pl, &c, &cost))
+        return cost.mean_s;
+    there = fr__message_line(pl, routes, first, last);
+    back = fr__message_line(pl, routes, last, first);
+    return there.latency_s + back.latency_s + bytes / (there.Bps < back.Bps ? there.Bps : back.Bps);
+}
+
+enum fr_status fr__hybrid_ends_time(struct fr__ends_sum *out, struct fr__placer *pl,
+                                    const struct fr__hybrid_options *o,
+                                    const struct fr__hybrid_graph *g,
+                                    const struct fr__hybrid_ranks *r, struct fr_error *err)
+{
+    struct fr__routes routes;
+    enum fr_status st;
+    bool *is_end;
+    double bytes;
+
+    if (r->ends.n_groups == 0 || r->ends.plan_group[0] == FR_NONE)
+        return FR_OK;
+    is_end = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*is_end));
+    if (!is_end)
+        return fr__fail_nomem(err);
+    bytes = bytes_of_end(pl, o, g, r, is_end);
+    st = fr__routes_init(&routes, pl->in->topo, err);
+    if (st == FR_OK)
+        *out = (struct fr__ends_sum){is_end, ends_s(pl, &routes, r->ends.plan_group[0], bytes)};
+    fr__routes_fini(&routes);
+    return st;
+}

@@ -25,4 +25,12 @@ enum fr_status fr__hybrid_sum_times(struct fr__stage_sums *out, struct fr__place
                                     const struct fr__hybrid_ranks *r, double bucket_bytes,
                                     struct fr_error *err);
 
+/* What the first stage and the last take to sum the gradients of weights that both have (sum_ends
+ * in place.c): as measured on their machines, else as a ring of two, which is a message each way,
+ * with its share of the links. *out is left as it is where they share none. FR_ENOMEM. */
+enum fr_status fr__hybrid_ends_time(struct fr__ends_sum *out, struct fr__placer *pl,
+                                    const struct fr__hybrid_options *o,
+                                    const struct fr__hybrid_graph *g,
+                                    const struct fr__hybrid_ranks *r, struct fr_error *err);
+
 #endif

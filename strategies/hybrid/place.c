@@ -80,6 +80,7 @@ static enum fr_status make_line(struct placing *p, const uint32_t unit_of_layer[
 {
     const struct fr__hybrid_ranks *r = p->ranks;
     struct fr__stage_sums sums = {0};
+    struct fr__ends_sum ends = {.is_end = NULL};
     const double *message_s;
 
     for (uint32_t s = 0; s < p->o->pp; s++)
@@ -89,6 +90,7 @@ static enum fr_status make_line(struct placing *p, const uint32_t unit_of_layer[
         FR_TRY(fr__hybrid_sum_times(
             &sums, p->pl, r,
             p->o->overlap ? (double)bucket_bytes(p) * p->pl->gradient_factor : INFINITY, err));
+    FR_TRY(fr__hybrid_ends_time(&ends, p->pl, p->o, p->g, r, err));
     FR_TRY(fr__pipeline_make(
         &p->line, p->pl,
         &(struct fr__pipeline_problem){.schedule = p->schedule,
@@ -96,6 +98,7 @@ static enum fr_status make_line(struct placing *p, const uint32_t unit_of_layer[
                                        .micro_batch = p->o->micro_batch,
                                        .message_s = message_s,
                                        .sums = sums,
+                                       .ends = ends,
                                        .unit_of_layer = unit_of_layer,
                                        .cuts = p->o->cuts,
                                        .is_by_count = p->o->cuts_by_count && unit_of_layer},

@@ -6,6 +6,7 @@
 #include "study/question/interference.h"
 #include "study/session/grown.h"
 #include "study/question/host.h"
+#include "study/answer/cuts.h"
 #include "study/answer/recut.h"
 #include "study/recipes/recipes.h"
 #include "study/session/kept.h"
@@ -178,28 +179,32 @@ static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *p
                                 const struct fr_strategy *strategy, struct fr_error *err)
 {
     struct fr_problem asked = *problem;
+    struct fr_context context = *m->context;
 
+    if (m->cut.kind > 0) /* the log tells of the first cut, and of the fastest one's time */
+        context.log = NULL;
     asked.run = &m->options;
     asked.simulation = m->simulation;
     asked.decisions = &m->decisions;
     asked.memory = &m->cut_memory;
+    asked.cut = &m->cut;
     m->plan = fr_plan_new(problem->topo, problem->graph);
     if (!m->plan)
         return fr__fail_nomem(err);
     fr__plan_limit(m->plan, m->context->memory_bytes);
-    FR_TRY(strategy->plan(&asked, m->context, m->plan, err));
+    FR_TRY(strategy->plan(&asked, &context, m->plan, err));
     if (m->question->is_brief && strategy->is_trusted)
         fr__plan_trust(m->plan);
     FR_TRY(fr_plan_finish(m->plan, err));
     return check_content(m->plan, strategy, err);
 }
 
-/* Plans and runs into m, which owns what it gets even on failure. */
-static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
-                                   const struct fr_strategy *strategy, struct fr_error *err)
+/* A plan that can be run. */
+static enum fr_status plan_once(struct fr__making *m, const struct fr_problem *problem,
+                                const struct fr_strategy *strategy, struct fr_error *err)
 {
     const struct fr_question *q = m->question;
-    double wall_s = clock_s(CLOCK_MONOTONIC), cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+    double cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
 
     FR_TRY(make_plan(m, problem, strategy, err));
     if (q->is_overfull)
@@ -208,10 +213,50 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (q->iterations > 1)
         FR_TRY(unroll(m, q->iterations, err));
     m->plan_cpu_s += q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
-    if (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS)
+    return FR_OK;
+}
+
+static enum fr_status run_once(struct fr__making *m, struct fr_error *err)
+{
+    if (m->question->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS)
         m->options.closed_form_collectives = true;
-    FR_TRY(fr__host_run(m, err));
-    m->wall_s += q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
+    return fr__host_run(m, err);
+}
+
+/* Plans and runs into m, which owns what it gets even on failure. */
+static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
+                                   const struct fr_strategy *strategy, struct fr_error *err)
+{
+    double wall_s = clock_s(CLOCK_MONOTONIC);
+
+    FR_TRY(plan_once(m, problem, strategy, err));
+    FR_TRY(run_once(m, err));
+    m->wall_s += m->question->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
+    return FR_OK;
+}
+
+struct replanning {
+    const struct fr_problem *problem;
+    const struct fr_strategy *strategy;
+};
+
+static enum fr_status plan_again(struct fr__making *m, void *user, struct fr_error *err)
+{
+    const struct replanning *r = user;
+
+    return plan_once(m, r->problem, r->strategy, err);
+}
+
+/* Where the run is far from what was planned for the cut, by runs of others. */
+static enum fr_status decide_cut(struct fr__making *m, const struct fr_problem *problem,
+                                 const struct fr_strategy *strategy, struct fr_error *err)
+{
+    struct replanning user = {problem, strategy};
+    const struct fr__replanner by = {.plan = plan_again, .run = run_once, .user = &user};
+    double wall_s = clock_s(CLOCK_MONOTONIC);
+
+    FR_TRY(fr__cuts_decide(m, &by, err));
+    m->wall_s += m->question->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
     return FR_OK;
 }
 
@@ -228,6 +273,8 @@ static enum fr_status plan_within_memory(struct fr__making *m, const struct fr_p
         do
             st = plan_and_run(m, problem, strategy, err);
         while (st == FR_OK && fr__recut_again(&recut));
+    if (st == FR_OK)
+        st = decide_cut(m, problem, strategy, err);
     fr__recut_fini(&recut);
     return st;
 }

@@ -396,6 +396,7 @@ static enum fr_status fill(struct fr__owned_record *box, const struct fr__making
     r->n_iterations = m->run->n_iterations;
     r->n_fitted_messages = m->run->stats.fitted_messages;
     FR_TRY(fr__fill_seeds(r, m, err));
+    r->cut_kind = m->cut.is_chosen ? m->cut.kind : 0;
     r->iteration_s = r->seeds.n > 0 ? r->seeds.mean_s : m->run->iteration_s;
     r->input_s = fr__input_s(m);
     r->input_wait_s = fmax(r->input_s - r->iteration_s, 0);

@@ -35,6 +35,7 @@ struct fr__making {
     struct fr_decisions *decisions; /* or NULL */
     /* what was believed of the cut, and a note of it; its bytes belong to the making */
     struct fr_cut_memory cut_memory;
+    struct fr_cut_choice cut; /* the one that was planned last */
 };
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,

@@ -27,7 +27,7 @@ enum fr_status fr__recut_init(struct fr__recut *r, struct fr__making *m, struct 
     return r->more_bytes && m->cut_memory.believed_bytes ? FR_OK : fr__fail_nomem(err);
 }
 
-static void drop(struct fr__made_cut *k)
+void fr__made_cut_drop(struct fr__made_cut *k)
 {
     fr_plan_free(k->plan);
     fr_plan_free(k->unordered);
@@ -38,7 +38,7 @@ static void drop(struct fr__made_cut *k)
 
 void fr__recut_fini(struct fr__recut *r)
 {
-    drop(&r->best);
+    fr__made_cut_drop(&r->best);
     free(r->more_bytes);
     r->m->cut_memory.more_bytes = NULL;
 }
@@ -103,9 +103,10 @@ static void learn(struct fr__recut *r)
            m->setting->topo->n_devices * sizeof(*m->cut_memory.believed_bytes));
 }
 
-static void take_from(struct fr__made_cut *k, struct fr__making *m)
+void fr__made_cut_take(struct fr__made_cut *k, struct fr__making *m)
 {
-    *k = (struct fr__made_cut){m->plan, m->unordered, m->run, m->decisions, m->n_ordered, ""};
+    *k = (struct fr__made_cut){m->plan,      m->unordered, m->run, m->decisions,
+                               m->n_ordered, m->cut,       ""};
     memcpy(k->note, m->cut_memory.note, sizeof(k->note));
     m->plan = m->unordered = NULL;
     m->run = NULL;
@@ -120,13 +121,14 @@ static void take_from(struct fr__made_cut *k, struct fr__making *m)
     m->host.ahead_s = NULL;
 }
 
-static void give_to(struct fr__making *m, struct fr__made_cut *k)
+void fr__made_cut_give(struct fr__making *m, struct fr__made_cut *k)
 {
     m->plan = k->plan;
     m->unordered = k->unordered;
     m->run = k->run;
     m->decisions = k->decisions;
     m->n_ordered = k->n_ordered;
+    m->cut = k->cut;
     memcpy(m->cut_memory.note, k->note, sizeof(k->note));
     *k = (struct fr__made_cut){.plan = NULL};
 }
@@ -165,9 +167,9 @@ bool fr__recut_again(struct fr__recut *r)
     if (is_last && r->best.plan && over > r->best_over_bytes) {
         struct fr__made_cut worse;
 
-        take_from(&worse, r->m);
-        drop(&worse);
-        give_to(r->m, &r->best);
+        fr__made_cut_take(&worse, r->m);
+        fr__made_cut_drop(&worse);
+        fr__made_cut_give(r->m, &r->best);
     }
     if (is_last)
         return end(r);
@@ -177,12 +179,12 @@ bool fr__recut_again(struct fr__recut *r)
     if (r->best.plan && over >= r->best_over_bytes) {
         struct fr__made_cut worse;
 
-        take_from(&worse, r->m);
-        drop(&worse);
+        fr__made_cut_take(&worse, r->m);
+        fr__made_cut_drop(&worse);
         return true;
     }
-    drop(&r->best);
-    take_from(&r->best, r->m);
+    fr__made_cut_drop(&r->best);
+    fr__made_cut_take(&r->best, r->m);
     r->best_over_bytes = over;
     return true;
 }

@@ -1,12 +1,14 @@
 /* study/explain/explain.c - asks a strategy for its decisions and keeps them.
  *
- * It is separate from the answers of questions: nothing is simulated, unless the plan splits ops.
+ * It is separate from the answers of questions: nothing is simulated, unless the plan splits ops or
+ * a run decides where stages are cut.
  */
 #include "config.h"
 
 #include "study/explain/kept.h"
 
 #include "base/error.h"
+#include "lowering/cut_runs.h"
 #include "strategies/list.h"
 #include "study/answer/record.h"
 #include "study/recipes/recipes.h"
@@ -16,6 +18,34 @@
 static bool explains(const struct fr_strategy *s)
 {
     return s->explain;
+}
+
+/* Of the stages that an answer would have: where further runs may decide, an answer is asked for
+ * the cut that it takes. What cannot be run is explained as planned. */
+static enum fr_status explain_cut(struct fr_explanation *e, const struct fr_strategy *strategy,
+                                  const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct fr_context quiet = {
+        .seed = ctx->seed, .cancel = ctx->cancel, .memory_bytes = ctx->memory_bytes};
+    struct fr_cut_choice cut = {.kind = 0};
+    struct fr_record *record = NULL;
+    enum fr_status st;
+
+    e->problem.cut = &cut;
+    st = strategy->explain(&e->problem, ctx, &e->decisions, err);
+    if (st == FR_OK && fr__cut_may_want_runs(&cut)) {
+        st = fr_answer_on(&e->setting, &e->question, &quiet, &record, err);
+        cut = (struct fr_cut_choice){.kind = st == FR_OK ? record->cut_kind : 0};
+        st = st == FR_ECANCELLED || st == FR_ENOMEM ? st : FR_OK;
+        fr_record_free(record);
+    }
+    if (st == FR_OK && cut.kind > 0) {
+        fr_decisions_free(e->decisions);
+        e->decisions = NULL;
+        st = strategy->explain(&e->problem, ctx, &e->decisions, err);
+    }
+    e->problem.cut = NULL;
+    return st;
 }
 
 static enum fr_status explain(struct fr_explanation *e, const struct fr_context *ctx,
@@ -35,7 +65,7 @@ static enum fr_status explain(struct fr_explanation *e, const struct fr_context 
     FR_TRY(fr_setting_load(&e->setting, &e->question, err));
     FR_TRY(fr__problem_make(&e->problem, &e->devices, &e->setting, &e->question, err));
     e->problem.options = &e->values;
-    FR_TRY(strategy->explain(&e->problem, ctx, &e->decisions, err));
+    FR_TRY(explain_cut(e, strategy, ctx, err));
     if (!e->decisions->layout)
         return FR_OK;
     e->question.iterations = 1;

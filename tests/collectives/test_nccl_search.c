@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "collectives/nccl/from_topo.h"
+#include "collectives/nccl/tuner.h"
 #include "collectives/nccl/from_xml.h"
 #include "tests/support/base_check.h"
 #include "tests/support/nccl_case.h"
@@ -295,6 +296,42 @@ TEST(a_rack_has_no_more_heads_of_nvls_than_nccl_knows)
     ck_assert_uint_eq(c.n_nodes, 1);
     ck_assert_uint_eq(c.nvls.n_channels, 32);
     ck_assert_double_eq_tol(c.nvls.bw_intra, 20, 1e-6);
+}
+
+static double simple_us(const struct fr__nccl_comm *c, enum fr__nccl_algorithm a, double bytes)
+{
+    struct fr__nccl_model m;
+
+    fr__nccl_model_make(&m, c);
+    return fr__nccl_time_us(&m, FR_ALL_REDUCE, a, FR__NCCL_SIMPLE, bytes);
+}
+
+/* Two machines of two GPUs on PCIe of 24 GB/s each. A balanced tree's GPU sends to the other at the
+ * speed of a channel and to the NIC at half of it. A NIC of 100 Gbit/s holds the search at 12 GB/s;
+ * its second pass raises what is inside to 18, as 18 + 12 / 2 = 24. One of 200 Gbit/s lets both be
+ * 15 (15 + 15 / 2 = 22.5), the next below 16. The tuner looks at the inside where there are two
+ * machines, and so thinks a tree slower behind the faster NIC. Of 246 824 bytes:
+ *
+ *   Tree, 44.4 us and 0.92 x speed / 2 x 0.5:   44.4 + 246.824 / 4.14  = 104.0 us at 18,
+ *                                               44.4 + 246.824 / 3.45  = 115.9 us at 15
+ *   Ring, 1.4 x 60.4 us and 2 / 3 of its speed:  84.56 + 246.824 / 8   = 115.4 us at 12,
+ *                                                84.56 + 246.824 / 16  = 100.0 us at 24
+ *
+ * It takes the tree at 100 Gbit/s and the ring at 200, whose latency is the longer one. */
+TEST(a_faster_nic_may_turn_the_tuner_from_a_tree_to_a_ring)
+{
+    struct fr__nccl_comm slow = comm_of("2x box:2xa100-pcie-40gb via ib:100Gbps"),
+                         fast = comm_of("2x box:2xa100-pcie-40gb via ib:200Gbps");
+    double bytes = 246824;
+
+    ck_assert_double_eq_tol(slow.tree.bw_intra, 18, 1e-6);
+    ck_assert_double_eq_tol(fast.tree.bw_intra, 15, 1e-6);
+    ck_assert_double_eq_tol(slow.ring.bw_intra, 12, 1e-6);
+    ck_assert_double_eq_tol(fast.ring.bw_intra, 24, 1e-6);
+    ck_assert_double_eq_tol(simple_us(&slow, FR__NCCL_ALGO_TREE, bytes), 104.0, 0.05);
+    ck_assert_double_eq_tol(simple_us(&slow, FR__NCCL_ALGO_RING, bytes), 115.4, 0.05);
+    ck_assert_double_eq_tol(simple_us(&fast, FR__NCCL_ALGO_TREE, bytes), 115.9, 0.05);
+    ck_assert_double_eq_tol(simple_us(&fast, FR__NCCL_ALGO_RING, bytes), 100.0, 0.05);
 }
 
 static void *search_rack(void *user)

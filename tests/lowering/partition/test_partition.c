@@ -4,6 +4,7 @@
 
 #include "lowering/partition/balance.h"
 #include "lowering/partition/choose.h"
+#include "lowering/partition/kinds.h"
 #include "lowering/partition/timed.h"
 #include "tests/support/base_check.h"
 
@@ -224,6 +225,18 @@ TEST(transfers_hold_up_1f1b_as_they_should)
     fr_schedule_free(s);
 }
 
+/* Three ranks, eight micro-batches, transfers of 4 s. The middle rank has the first one at 5 s and
+ * computes it until 6 s. From then on it sends 8 outputs and 8 gradients, one after the other: 64
+ * s. The last gradient is then at rank 0, whose backward pass takes 2 s. Were the directions
+ * apart, each would need 32 s. */
+TEST(what_a_rank_sends_forwards_and_backwards_takes_turns)
+{
+    struct fr_schedule *s;
+
+    ck_assert_double_ge(timed("1f1b", 3, 8, 4, &s), 6 + 64 + 2);
+    fr_schedule_free(s);
+}
+
 static void fill_problem(struct fr__choice_problem *in, const struct random_chain *x,
                          const struct fr_schedule *s)
 {
@@ -381,6 +394,123 @@ TEST(a_host_that_launches_slowly_holds_its_rank_up)
     ck_assert_double_eq(makespan_s, 20);
     fr__timed_free(t);
     fr_schedule_free(s);
+}
+
+/* Two ranks, four micro-batches, 1F1B; passes of 1 s forwards and 2 s backwards, 1 s to send a
+ * gradient back. Rank 1 computes from 1 s on and waits for nothing but its third micro-batch: 14 s;
+ * its last gradient is there at 15 s, and rank 0 has ended its passes at 17 s. Of 0.75 s of updates
+ * there, 0.5 s are the table's. */
+static double with_tie(const struct fr__timed_tie *tie, double sum_s)
+{
+    const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 4};
+    const struct fr__timed_stage stages[2] = {
+        {.forward_s = 1, .input_s = 1, .weight_s = 1, .sum_s = sum_s, .n_sums = 1},
+        {.forward_s = 1, .input_s = 1, .weight_s = 1, .back_s = 1},
+    };
+    const double tail_s[2] = {0.75, 0.25};
+    struct fr_schedule *s = NULL;
+    struct fr__timed *t;
+    struct fr_error err;
+    double makespan_s;
+
+    ck_assert_int_eq(fr_schedule_get(&s, &spec, &err), FR_OK);
+    ck_assert_int_eq(fr__timed_new(&t, s, &err), FR_OK);
+    fr__timed_tie(t, tie, tie ? 1 : 0);
+    ck_assert_int_eq(fr__timed_run(t, stages, tail_s, &makespan_s, &err), FR_OK);
+    fr__timed_free(t);
+    fr_schedule_free(s);
+    return makespan_s;
+}
+
+/* The table's gradient leaves at 15 s, behind the last message of rank 1. */
+TEST(a_table_of_both_ends_goes_to_its_owner_and_back)
+{
+    struct fr__timed_tie tie = {.owner = 0, .user = 1, .send_s = 5, .back_s = 4, .owner_s = 0.5};
+
+    ck_assert_double_eq(with_tie(NULL, 0), 17.75);
+    ck_assert_double_eq(with_tie(&tie, 0), 15 + 5 + 0.5 + 4);
+    /* replicas of stage 0 sum in 2 s once the table's gradient is whole */
+    ck_assert_double_eq(with_tie(&tie, 2), 15 + 5 + 2 + 0.5 + 4);
+    /* it is there before rank 0 has ended: the new table leaves once it is updated */
+    tie.send_s = 1;
+    ck_assert_double_eq(with_tie(&tie, 0), 17 + 0.5 + 4);
+    tie.back_s = 0;
+    ck_assert_double_eq(with_tie(&tie, 0), 17.75);
+}
+
+/* Both ranks wait for the sum, which begins when rank 0 ends its passes, and update themselves. */
+TEST(a_table_of_both_ends_is_summed_after_all_passes)
+{
+    const struct fr__timed_tie tie = {
+        .owner = 0, .user = 1, .is_sum = true, .send_s = 5, .owner_s = 0.5, .user_s = 0.25};
+
+    ck_assert_double_eq(with_tie(&tie, 0), 17 + 5 + 0.5);
+    ck_assert_double_eq(with_tie(&tie, 2), 17 + 2 + 5 + 0.5);
+}
+
+/* Four equal items, 1 s forwards and 2 s backwards each, two stages, four micro-batches. Two items
+ * a stage keep both busy, but what crosses in the middle takes 1 s each way; behind the first item
+ * nothing crosses. In the middle a micro-batch takes some 6 s, together about 34 s; 1 and 3 items
+ * take 3 + 4 x 9 = 39 s. With messages of 4 s a micro-batch is back after 2 + 4 + 6 + 4 + 4 = 20 s,
+ * and two are on their way: more than 40 s. */
+static enum fr_status choose_kind(enum fr__cut_kind kind, uint32_t first[3], double *planned_s)
+{
+    static const double forward_s[5] = {0, 1, 2, 3, 4}, backward_s[5] = {0, 2, 4, 6, 8};
+    static const double send_s[5] = {0, 0, 1, 1, 0}, none[5] = {0}, room[2] = {1, 1};
+    static const double in_flight[2] = {2, 1};
+    static const uint32_t rank_of[2] = {0, 1};
+    const double *forward[2] = {forward_s, forward_s}, *backward[2] = {backward_s, backward_s},
+                 *send[2] = {none, send_s}, *nothing[2] = {none, none};
+    const struct fr__chain chain = {.n = 4,
+                                    .n_stages = 2,
+                                    .n_ranks = 2,
+                                    .rank_of = rank_of,
+                                    .forward_s = forward,
+                                    .backward_s = backward,
+                                    .send_s = send,
+                                    .back_s = send,
+                                    .fixed_bytes = none,
+                                    .live_bytes = none,
+                                    .in_flight = in_flight,
+                                    .capacity_bytes = room};
+    const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 4};
+    struct fr__choice_problem in = {
+        .chain = &chain, .n_together = 1, .weight_s = nothing, .tail_s = nothing};
+    struct fr_schedule *s = NULL;
+    struct fr__choice choice;
+    struct fr_error err;
+    enum fr_status st;
+
+    ck_assert_int_eq(fr_schedule_get(&s, &spec, &err), FR_OK);
+    in.schedule = s;
+    first[0] = 0;
+    first[1] = 3; /* the caller's */
+    first[2] = 4;
+    st = fr__cut_choose_kind(&in, kind, first, &choice, &err);
+    *planned_s = choice.planned_s;
+    ck_assert(choice.fits);
+    fr_schedule_free(s);
+    return st;
+}
+
+TEST(cuts_of_other_kinds_send_less_or_are_even)
+{
+    static const uint32_t borders[FR__N_CUT_KINDS] = {
+        [FR__CUT_BY_REPLAY] = 2,     [FR__CUT_FASTER_LINKS] = 2, [FR__CUT_SLOWER_LINKS] = 2,
+        [FR__CUT_SLOWEST_LINKS] = 1, [FR__CUT_BY_PASSES] = 3,    [FR__CUT_EVEN] = 2};
+
+    for (int kind = 0; kind < FR__N_CUT_KINDS; kind++) {
+        uint32_t first[3];
+        double planned_s;
+
+        ck_assert_int_eq(choose_kind((enum fr__cut_kind)kind, first, &planned_s), FR_OK);
+        ck_assert_msg(first[1] == borders[kind], "kind %d: %u", kind, first[1]);
+        /* planned as links are, whatever it was chosen for */
+        if (kind == FR__CUT_SLOWEST_LINKS)
+            ck_assert_double_eq(planned_s, 39);
+        else if (borders[kind] == 2)
+            ck_assert_double_lt(planned_s, 39);
+    }
 }
 
 int main(void)

@@ -1,0 +1,157 @@
+/* study/answer/cuts.c - see cuts.h. */
+#include "config.h"
+
+#include "study/answer/cuts.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "lowering/cut_runs.h"
+#include "lowering/log.h"
+#include "study/answer/recut.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct deciding {
+    struct fr__making *m;
+    const struct fr__replanner *by;
+    struct fr__made_cut best; /* plan NULL: m has it */
+    double *believed_bytes;   /* [n_devices] of the best; its own */
+    double first_s, best_s;
+    struct fr__cuts_seen seen;
+};
+
+static bool is_over(const struct fr__making *m)
+{
+    for (size_t d = 0; d < m->run->n_devices; d++)
+        if (m->run->devices[d].is_over)
+            return true;
+    return false;
+}
+
+static size_t believed_size(const struct fr__making *m)
+{
+    return m->setting->topo->n_devices * sizeof(*m->cut_memory.believed_bytes);
+}
+
+static void keep(struct deciding *x)
+{
+    fr__made_cut_drop(&x->best);
+    fr__made_cut_take(&x->best, x->m);
+    memcpy(x->believed_bytes, x->m->cut_memory.believed_bytes, believed_size(x->m));
+}
+
+static void drop_made(struct fr__making *m)
+{
+    struct fr__made_cut other;
+
+    fr__made_cut_take(&other, m);
+    fr__made_cut_drop(&other);
+}
+
+/* A run of the plan at hand in place of the last one. */
+static enum fr_status run_again(struct deciding *x, struct fr_error *err)
+{
+    struct fr__making *m = x->m;
+
+    fr_run_free(m->run);
+    m->run = NULL;
+    free(m->ahead_s);
+    free(m->is_inside);
+    m->ahead_s = NULL;
+    m->is_inside = NULL;
+    m->host.is_inside = NULL;
+    m->host.ahead_s = NULL;
+    return x->by->run(m, err);
+}
+
+/* The cut of one kind, run unless it was. */
+static enum fr_status try_kind(struct deciding *x, unsigned kind, struct fr_error *err)
+{
+    struct fr__making *m = x->m;
+    enum fr_status st;
+
+    m->cut = (struct fr_cut_choice){.kind = kind};
+    memset(m->cut_memory.believed_bytes, 0, believed_size(m));
+    st = x->by->plan(m, x->by->user, err);
+    if (st == FR_ENOROOM) /* that cut alone has none */
+        *m->question->is_overfull = false;
+    else if (st != FR_OK)
+        return st;
+    if (st == FR_ENOROOM || !fr__cut_is_new(&x->seen, &m->cut)) {
+        drop_made(m);
+        return FR_OK;
+    }
+    FR_TRY(x->by->run(m, err));
+    if (!is_over(m) && m->run->iteration_s < x->best_s) {
+        x->best_s = m->run->iteration_s;
+        keep(x);
+    } else {
+        drop_made(m);
+    }
+    return FR_OK;
+}
+
+static void say(const struct deciding *x)
+{
+    char made[32], before[32];
+
+    if (fr__wants_log(x->m->context))
+        fr__log(x->m->context, "%u cuts were run: the fastest takes %s, the one planned first %s",
+                x->seen.n, fr__format_time(x->best_s, made, sizeof(made)),
+                fr__format_time(x->first_s, before, sizeof(before)));
+}
+
+static enum fr_status try_all(struct deciding *x, struct fr_error *err)
+{
+    enum fr_status st = FR_OK;
+
+    x->first_s = x->best_s = x->m->run->iteration_s;
+    (void)fr__cut_is_new(&x->seen, &x->m->cut);
+    keep(x);
+    for (unsigned kind = 1; st == FR_OK && kind < FR_CUT_KINDS; kind++)
+        st = try_kind(x, kind, err);
+    if (st != FR_OK)
+        return st;
+    fr__made_cut_give(x->m, &x->best);
+    memcpy(x->m->cut_memory.believed_bytes, x->believed_bytes, believed_size(x->m));
+    say(x);
+    return FR_OK;
+}
+
+static enum fr_status decide(struct deciding *x, struct fr_error *err)
+{
+    size_t n_tasks = fr_plan_view(x->m->plan)->n_tasks;
+
+    if (is_over(x->m) || !fr__cut_wants_runs(&x->m->cut, x->m->run->iteration_s, n_tasks))
+        return FR_OK;
+    x->believed_bytes = malloc(believed_size(x->m));
+    return x->believed_bytes ? try_all(x, err) : fr__fail_nomem(err);
+}
+
+enum fr_status fr__cuts_decide(struct fr__making *m, const struct fr__replanner *by,
+                               struct fr_error *err)
+{
+    struct deciding x = {.m = m, .by = by};
+    const struct fr_run_options asked = m->options;
+    bool is_plain = !(asked.jitter_cv > 0) && !(asked.device_cv > 0) && !asked.slowness;
+    enum fr_status st = FR_OK;
+
+    if (!fr__cut_wants_runs(&m->cut, INFINITY, fr_plan_view(m->plan)->n_tasks))
+        return FR_OK;
+    m->options.jitter_cv = m->options.device_cv = 0;
+    m->options.slowness = NULL;
+    if (!is_plain)
+        st = run_again(&x, err);
+    if (st == FR_OK)
+        st = decide(&x, err);
+    m->options.jitter_cv = asked.jitter_cv;
+    m->options.device_cv = asked.device_cv;
+    m->options.slowness = asked.slowness;
+    if (st == FR_OK && !is_plain)
+        st = run_again(&x, err);
+    fr__made_cut_drop(&x.best);
+    free(x.believed_bytes);
+    return st;
+}
