@@ -9,7 +9,6 @@
 #include "results/formats.h"
 #include "results/kinds.h"
 #include "results/parts/output.h"
-#include "results/render/render.h"
 
 #include <string.h>
 
@@ -28,6 +27,25 @@ const struct fr__format fr__format_markdown = {
     .summary = "what a terminal shows, as Markdown",
     .takes_comparison = true,
     .write = write_markdown,
+};
+
+static enum fr_status write_html(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
+                                 struct fr_error *err)
+{
+    struct fr_results uncut = *rs;
+
+    if (rs->n == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "there is nothing to report");
+    uncut.width = 0;
+    return fr__page_write(f, fr__document_of_results, &uncut, "answers", ctx, err);
+}
+
+const struct fr__format fr__format_html = {
+    .ending = ".html",
+    .summary = "report on one page: the answer, timeline, memory, links, sensitivities",
+    .takes_comparison = true,
+    .shows_sensitivity = true,
+    .write = write_html,
 };
 
 #define FORMAT_ROW(name) &fr__format_##name,

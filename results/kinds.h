@@ -2,27 +2,41 @@
  *
  * How results/ calls: its root (the table of kinds in kinds.c, that of records in formats.c, and
  * what chooses among pictures) calls the rooms. A builder in document/ makes a document, render/
- * writes any; html/, data/, pictures/ and drawings/ write one kind each. Rooms call parts/ and
- * document.h, and neither each other nor the root. A writer of records includes formats.h to define
- * its row.
+ * writes any; data/, pictures/ and drawings/ write one kind each, html/ the frame of pages and
+ * their pictures, which render/html.c asks for. Rooms call parts/ and document.h, and else neither
+ * each other nor the root. A writer of records includes formats.h to define its row.
  */
 #ifndef FR_RESULTS_KINDS_H
 #define FR_RESULTS_KINDS_H
 
 #include "results/document/builders.h"
+#include "results/render/render.h"
 
 #include <stdio.h>
 
-/* A file format of a kind, in one of three ways. */
+/* A file format of a kind, in one of four ways. */
 struct fr__ending {
     const char *ending;  /* ".json"; of several that fit a path the longest is chosen */
     const char *summary; /* a line of help, or NULL */
+    bool is_page;        /* the document with its pictures, as HTML */
     void (*render)(FILE *f, const struct fr__document *d);
     void (*print)(FILE *f, const void *what); /* its failures show as ferror(f) */
     /* ctx may be NULL */
     enum fr_status (*draw)(FILE *f, const void *what, const char *ending,
                            const struct fr_context *ctx, struct fr_error *err);
 };
+
+/* The rows of formats that any document has. */
+#define FR__MARKDOWN                                                                               \
+    {                                                                                              \
+        .ending = ".md", .summary = "what a terminal shows, as Markdown",                          \
+        .render = fr__markdown_render                                                              \
+    }
+#define FR__PAGE(words)                                                                            \
+    {                                                                                              \
+        .ending = ".html", .summary = words, .is_page = true                                       \
+    }
+#define FR__PAGE_OF_TEXT FR__PAGE("what a terminal shows, on a page")
 
 struct fr__kind {
     const char *of;                /* "sweeps" */
@@ -35,6 +49,7 @@ struct fr__kind {
 /* The i-th ending and its summary; NULL behind the last. */
 const char *fr__kind_format(const struct fr__kind *k, size_t i, const char **summary);
 
+bool fr__kind_has(const struct fr__kind *k, const char *path); /* an ending of it */
 /* Whether path has one of the endings and can be made. FR_EUSAGE: none of them, all are named;
  * FR_EIO. */
 enum fr_status fr__kind_check(const struct fr__kind *k, const char *path, struct fr_error *err);
@@ -51,4 +66,7 @@ enum fr_status fr__answer_print(FILE *f, fr__build_fn *build, const void *what, 
 enum fr_status fr__answer_render(FILE *f, fr__build_fn *build, const void *what,
                                  void (*render)(FILE *f, const struct fr__document *d),
                                  struct fr_error *err);
+/* As a page, kind being its title where the document begins with none. Also FR_ECANCELLED. */
+enum fr_status fr__page_write(FILE *f, fr__build_fn *build, const void *what, const char *kind,
+                              const struct fr_context *ctx, struct fr_error *err);
 #endif

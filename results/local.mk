@@ -14,7 +14,7 @@ libresults_la_SOURCES = \
 	results/data/learn.c results/data/schedule.c results/data/search.h results/data/search.c \
 	results/data/stage_profile.c results/data/stages.c results/data/sweep.h \
 	results/data/sweep.c results/data/trace.c results/data/trace_choice.h \
-	results/data/trace_choice.c results/data/validate.c \
+	results/data/trace_choice.c results/data/validate.h results/data/validate.c \
 	results/document/builders.h results/document/comm.c results/document/comm_story.c \
 	results/document/comparison.c results/document/difference.c results/document/document.h \
 	results/document/document.c results/document/explain.h results/document/explain.c \
@@ -22,7 +22,8 @@ libresults_la_SOURCES = \
 	results/document/explain_layout.c results/document/explain_op.c \
 	results/document/explain_steps.c results/document/learn.c results/document/pipelines.c \
 	results/document/record.h results/document/record.c results/document/record_details.c \
-	results/document/record_memory.c results/document/record_question.c \
+	results/document/record_memory.c results/document/record_page.c \
+	results/document/record_question.c \
 	results/document/record_run.c results/document/schedule.c results/document/search.h \
 	results/document/search.c results/document/search_clusters.c results/document/stages.c \
 	results/document/sweep.c results/document/sweep_points.h results/document/sweep_points.c \
@@ -34,11 +35,9 @@ libresults_la_SOURCES = \
 	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
 	results/drawings/topo.h results/drawings/topo.c results/drawings/wires.h \
 	results/drawings/wires.c results/drawings/words.c \
-	results/html/cells.c results/html/chart.c results/html/difference.c results/html/html.h \
-	results/html/inline.h results/html/inline.c results/html/memory.c results/html/page.c \
-	results/html/path.c results/html/report.c results/html/scale.c results/html/sweep.c \
-	results/html/sweep_plot.c results/html/tables.c results/html/text.c \
-	results/html/timeline.c results/html/words.c \
+	results/html/html.h results/html/inline.h results/html/inline.c results/html/memory.c \
+	results/html/page.c results/html/pictures.c results/html/scale.c results/html/sweep.c \
+	results/html/sweep_plot.c results/html/text.c results/html/timeline.c \
 	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
 	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
 	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \
@@ -63,8 +62,8 @@ libresults_la_SOURCES = \
 	results/pictures/scaling.h results/pictures/scaling.c results/pictures/schedule.h \
 	results/pictures/schedule.c results/pictures/search.h results/pictures/search.c \
 	results/pictures/search_clusters.c results/pictures/steps.c results/pictures/sweep.h \
-	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.c \
-	results/render/markdown.c results/render/render.h results/render/table.c \
+	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.h results/pictures/validate.c \
+	results/render/html.c results/render/markdown.c results/render/render.h results/render/table.c \
 	results/render/text.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "results/parts/output.h"
-#include "results/render/render.h"
 
 #include <string.h>
 
@@ -24,6 +23,11 @@ static const struct fr__ending *find(const struct fr__kind *k, const char *path)
     if (best && strcmp(best->ending, ".json") == 0 && fr__ends_in(path, ".trace.json"))
         return NULL;
     return best;
+}
+
+bool fr__kind_has(const struct fr__kind *k, const char *path)
+{
+    return find(k, path) != NULL;
 }
 
 const char *fr__kind_format(const struct fr__kind *k, size_t i, const char **summary)
@@ -60,7 +64,9 @@ enum fr_status fr__kind_write(const struct fr__kind *k, const void *what, const 
 
     FR_TRY(fr__kind_check(k, path, err));
     FR_TRY(fr__open_output(&o, path, err));
-    if (row->render)
+    if (row->is_page)
+        st = fr__page_write(o.f, k->build, what, k->of, ctx, err);
+    else if (row->render)
         st = fr__answer_render(o.f, k->build, what, row->render, err);
     else if (row->print)
         row->print(o.f, what);
@@ -90,6 +96,18 @@ enum fr_status fr__answer_print(FILE *f, fr__build_fn *build, const void *what, 
 
     if (st == FR_OK)
         fr__text_render(f, d, width);
+    fr__document_free(d);
+    return st;
+}
+
+enum fr_status fr__page_write(FILE *f, fr__build_fn *build, const void *what, const char *kind,
+                              const struct fr_context *ctx, struct fr_error *err)
+{
+    struct fr__document *d = fr__document_new_page();
+    enum fr_status st = build(d, what, err);
+
+    if (st == FR_OK)
+        st = fr__html_render(f, d, kind, ctx, err);
     fr__document_free(d);
     return st;
 }

@@ -4,11 +4,10 @@
  */
 #include "config.h"
 
+#include "results/data/validate.h"
+
 #include "base/csv.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "base/units.h"
-#include "results/results.h"
 
 #include <math.h>
 
@@ -21,26 +20,21 @@ static void write_number(FILE *f, double x)
         fputs(fr__format_double(x, text, sizeof(text)), f);
 }
 
-enum fr_status fr_validation_write_csv(const struct fr_validation *v, const char *path,
-                                       struct fr_error *err)
+void fr__validation_write_csv(FILE *f, const struct fr_validation *v)
 {
-    struct fr__out out;
-
-    FR_TRY(fr__out_open(&out, path, err));
-    fputs("id,measured_s,predicted_s,low_s,high_s,error,memory_error,why_not\n", out.f);
+    fputs("id,measured_s,predicted_s,low_s,high_s,error,memory_error,why_not\n", f);
     for (size_t i = 0; i < v->n_rows; i++) {
         const struct fr_validation_row *r = &v->rows[i];
 
-        fr__csv_write_cell(out.f, r->id);
-        write_number(out.f, r->measured_s);
-        write_number(out.f, r->predicted_s);
-        write_number(out.f, r->low_s);
-        write_number(out.f, r->high_s);
-        write_number(out.f, r->error);
-        write_number(out.f, r->memory_error);
-        putc(',', out.f);
-        fr__csv_write_cell(out.f, r->why_not ? r->why_not : "");
-        putc('\n', out.f);
+        fr__csv_write_cell(f, r->id);
+        write_number(f, r->measured_s);
+        write_number(f, r->predicted_s);
+        write_number(f, r->low_s);
+        write_number(f, r->high_s);
+        write_number(f, r->error);
+        write_number(f, r->memory_error);
+        putc(',', f);
+        fr__csv_write_cell(f, r->why_not ? r->why_not : "");
+        putc('\n', f);
     }
-    return fr__out_commit(&out, err);
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_BINS = 400, HEIGHT = 104, TOP = 26 };
+enum { N_BINS = 400, HEIGHT = 104, TOP = 26, CHARTS = 8, FEW_CHARTS = 3 };
 
 /* From the bottom up: what stays, then what comes and goes. */
 static const struct {
@@ -35,15 +35,6 @@ static const struct {
 };
 enum { N_LAYERS = sizeof(layers) / sizeof(layers[0]) };
 
-const char *fr__html_kind_colour(enum fr_buffer_kind kind)
-{
-    unsigned l = 0;
-
-    while (l < N_LAYERS - 1 && layers[l].kind != kind)
-        l++;
-    return layers[l].colour;
-}
-
 /* What one device holds in each bin, at the moment when it holds most there. */
 struct chart {
     uint32_t device;
@@ -54,7 +45,7 @@ struct chart {
 
 struct memory {
     const struct fr_record *record;
-    struct chart charts[FR__HTML_CHARTS + 1]; /* one more to compare with */
+    struct chart charts[CHARTS + 1]; /* one more to compare with */
     size_t n, n_left_out;
 };
 
@@ -298,7 +289,7 @@ static void write_key(FILE *f, const struct chart charts[], size_t n)
     fputs("</ul>\n", f);
 }
 
-enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct fr__html_room *room,
+enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, size_t number,
                                struct fr_error *err)
 {
     struct memory m = {.record = r};
@@ -306,7 +297,7 @@ enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct 
 
     if (!r->plan || !r->run || !(r->run->makespan_s > 0) || r->is_plain)
         return FR_OK;
-    st = make_charts(&m, room->charts, err);
+    st = make_charts(&m, number > 1 ? FEW_CHARTS : CHARTS, err);
     if (st == FR_OK && m.n > 0) {
         fputs("<h3>Memory over time</h3>\n", f);
         fr__html_zoom_begin(f, "Memory over time");
