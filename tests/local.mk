@@ -41,7 +41,8 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/topo_case.h \
 	tests/support/xml_check.c \
 	tests/support/xml_check.h
-EXTRA_DIST += tests/support/command.sh tests/support/markdown.py tests/support/picture.py
+EXTRA_DIST += tests/support/command.sh tests/support/markdown.py tests/support/page_words.py \
+	tests/support/picture.py
 
 # Check's timeout of 4 s is meant for an idle machine and no sanitizer.
 AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)'; export srcdir; CK_TIMEOUT_MULTIPLIER=$${CK_TIMEOUT_MULTIPLIER:-10}; export CK_TIMEOUT_MULTIPLIER;
