@@ -146,6 +146,7 @@ const char *fr_sweep_format(size_t i, const char **summary);
 /* Tables of errors and of reasons, after one of all rows if wanted. */
 enum fr_status fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows,
                                    struct fr_error *err);
+void fr_validation_print_json(FILE *f, const struct fr_validation *v);
 /* By the ending: .csv has the rows with predictions; .md and .html what fr_validation_print prints;
  * .png, .svg and .pdf draw measured against predicted. FR_EUSAGE; FR_ENOENT: no row is predicted;
  * FR_EIO: also without gnuplot; FR_ECANCELLED. Check before long work. */

@@ -1,4 +1,4 @@
-/* results/data/validate.c - the rows of a validation as CSV, for programs.
+/* results/data/validate.c - a validation as JSON, and its rows as CSV, for programs.
  *
  * It is separate from the picture of the same rows, which shows neither names nor reasons.
  */
@@ -6,35 +6,21 @@
 
 #include "results/data/validate.h"
 
-#include "base/csv.h"
-#include "base/units.h"
+#include "study/validate/figures.h"
 
-#include <math.h>
-
-static void write_number(FILE *f, double x)
+void fr_validation_print_json(FILE *f, const struct fr_validation *v)
 {
-    char text[40];
-
-    putc(',', f);
-    if (!isnan(x))
-        fputs(fr__format_double(x, text, sizeof(text)), f);
+    fr__figures_print_json(f, fr__validation_figures, v);
 }
 
 void fr__validation_write_csv(FILE *f, const struct fr_validation *v)
 {
-    fputs("id,measured_s,predicted_s,low_s,high_s,error,memory_error,why_not\n", f);
-    for (size_t i = 0; i < v->n_rows; i++) {
-        const struct fr_validation_row *r = &v->rows[i];
+    static const char *const as_in_table[] = {NULL};
 
-        fr__csv_write_cell(f, r->id);
-        write_number(f, r->measured_s);
-        write_number(f, r->predicted_s);
-        write_number(f, r->low_s);
-        write_number(f, r->high_s);
-        write_number(f, r->error);
-        write_number(f, r->memory_error);
-        putc(',', f);
-        fr__csv_write_cell(f, r->why_not ? r->why_not : "");
+    fr__figures_csv_names(f, fr__validation_row_figures, as_in_table);
+    putc('\n', f);
+    for (size_t i = 0; i < v->n_rows; i++) {
+        fr__figures_csv(f, fr__validation_row_figures, as_in_table, &v->rows[i]);
         putc('\n', f);
     }
 }

@@ -1,4 +1,4 @@
-/* results/data/validate.h - the rows of a validation as CSV. */
+/* results/data/validate.h - the rows of a validation as CSV; as JSON: fr_validation_print_json. */
 #ifndef FR_RESULTS_DATA_VALIDATE_H
 #define FR_RESULTS_DATA_VALIDATE_H
 
