@@ -4,8 +4,8 @@ libresults_la_SOURCES = \
 	results/fits.c results/formats.h results/formats.c results/kinds.h results/kinds.c \
 	results/pipelines.c results/results.h results/schedules.h results/search_answer.h \
 	results/write.c \
-	results/charts/chart.h results/charts/chart.c results/charts/gnuplot.h \
-	results/charts/gnuplot.c results/charts/measure.c results/charts/scatter.h \
+	results/charts/chart.h results/charts/chart.c results/charts/cost.h results/charts/cost.c \
+	results/charts/gnuplot.h results/charts/gnuplot.c results/charts/measure.c results/charts/scatter.h \
 	results/charts/scatter.c results/charts/script.c results/charts/timeline.h \
 	results/charts/timeline.c \
 	results/data/comm.c results/data/csv.c results/data/difference.h \
