@@ -49,7 +49,7 @@ libresults_la_SOURCES = \
 	results/parts/output.c results/parts/palette.h results/parts/palette.c \
 	results/parts/program.h results/parts/program.c results/parts/rows.h results/parts/rows.c \
 	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \
-	results/parts/search_price.c results/parts/speed_up.h results/parts/speed_up.c \
+	results/parts/search_price.c \
 	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/table.h \
 	results/parts/table.c results/parts/task_order.h results/parts/task_order.c \
 	results/parts/ticks.h results/parts/ticks.c results/parts/times.h results/parts/times.c \

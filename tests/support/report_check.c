@@ -8,7 +8,7 @@
 #include "results/html/html.h"
 #include "results/parts/cells.h"
 #include "results/parts/number.h"
-#include "results/parts/speed_up.h"
+#include "results/parts/rows.h"
 
 #include <check.h>
 #include <math.h>
@@ -254,7 +254,7 @@ static void check_path(struct xml_tree *page, const struct xml_node *section,
 
 static void check_strategies(struct xml_tree *page, const struct fr_results *rs)
 {
-    const struct fr_record *base = fr__speed_up_base(rs);
+    const struct fr_record *base = rs->records[fr__row_base(rs)];
     char text[FR__HTML_TEXT], more[FR__HTML_TEXT + 8];
     struct table t;
 
