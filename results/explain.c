@@ -41,7 +41,7 @@ static size_t find_ending(const char *path)
 
 enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err)
 {
-    if (fr__kind_has(&texts, path))
+    if (fr__kind_find(&texts, path))
         return fr__check_output(path, err);
     if (find_ending(path) == N_ENDINGS)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -109,7 +109,7 @@ enum fr_status fr_explanation_write(const struct fr_explanation *e,
     size_t i = find_ending(path);
     enum fr_status st;
 
-    if (fr__kind_has(&texts, path))
+    if (fr__kind_find(&texts, path))
         return fr__kind_write(&texts, &(struct fr__explanation_answer){e, *v}, path, ctx, err);
     FR_TRY(fr_explanation_check_path(path, err));
     if (e->decisions->layout)

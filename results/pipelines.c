@@ -112,7 +112,7 @@ enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const
     enum fr_status st;
 
     FR_TRY(replay_all(&all, es, n, err));
-    if (fr__kind_has(&texts, path))
+    if (fr__kind_find(&texts, path))
         st = fr__kind_write(&texts, &(struct fr__pipelines_answer){es, {all, n}}, path, ctx, err);
     else
         st = fr_schedules_write(all, n, path, ctx, err);

@@ -1,6 +1,6 @@
 /* results/results.h - writes what study/ found: tables, JSON, CSV, traces, pictures.
  *
- * A format is one struct and one row (results/formats.h); the ending of a file chooses it.
+ * A format is a row of a table (results/records.c, results/kinds.c); a file's ending chooses it.
  */
 #ifndef FORERUN_RESULTS_H
 #define FORERUN_RESULTS_H
