@@ -447,6 +447,12 @@ static void put_comparison(struct fr__document *doc, const struct fr_results *rs
         put_fastest(doc, rs);
     put_tables(doc, &c, titles);
     put_base(doc, rs);
+    if (fr__is_page(doc))
+        fr__say(
+            doc,
+            "Means over the %ss in use; over bound: how far above the time that no order of the "
+            "same tasks beats.\n",
+            fr__record_device_title(rs->records[0]));
     fr__say_picture(doc, FR__PICTURE_RUNS, rs, rs->n);
     put_records(doc, rs);
     if (fr__is_page(doc))
