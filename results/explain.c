@@ -13,11 +13,10 @@
 #include "results/parts/output.h"
 #include "results/parts/program.h"
 #include "results/pictures/explain.h"
-#include "results/render/render.h"
 
-static const struct fr__ending of_texts[] = {{.ending = ".md", .render = fr__markdown_render}};
+static const struct fr__ending of_texts[] = {FR__MARKDOWN, FR__PAGE_OF_TEXT};
 static const struct fr__kind texts = {
-    .of = "explanations", .build = fr__document_of_explanation, .rows = of_texts, .n = 1};
+    .of = "explanations", .build = fr__document_of_explanation, .rows = of_texts, .n = 2};
 
 static const struct {
     const char *ending, *picture; /* picture: the kind of file of a plan over time; NULL: a graph */
@@ -42,15 +41,15 @@ static size_t find_ending(const char *path)
 
 enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err)
 {
-    if (fr__ends_in(path, ".md"))
+    if (fr__kind_find(&texts, path))
         return fr__check_output(path, err);
     if (find_ending(path) == N_ENDINGS)
-        return fr__fail(
-            err, FR_EUSAGE, FR_NOWHERE,
-            "'%s' has no ending that names a picture, expected .svg .png .pdf for the "
-            "plan over time, .graph.svg .graph.png .graph.pdf .dot for the graph, "
-            ".mesh.svg .mesh.png .mesh.pdf .mesh.dot for the mesh of a hybrid, .md for its text",
-            path);
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' has no ending that names a picture, expected .svg .png .pdf for the "
+                        "plan over time, .graph.svg .graph.png .graph.pdf .dot for the graph, "
+                        ".mesh.svg .mesh.png .mesh.pdf .mesh.dot for the mesh of a hybrid, .md or "
+                        ".html for its text",
+                        path);
     return fr__check_output(path, err);
 }
 
@@ -110,7 +109,7 @@ enum fr_status fr_explanation_write(const struct fr_explanation *e,
     size_t i = find_ending(path);
     enum fr_status st;
 
-    if (fr__ends_in(path, ".md"))
+    if (fr__kind_find(&texts, path))
         return fr__kind_write(&texts, &(struct fr__explanation_answer){e, *v}, path, ctx, err);
     FR_TRY(fr_explanation_check_path(path, err));
     if (e->decisions->layout)

@@ -11,7 +11,7 @@
 #include "results/data/learn.h"
 #include "results/data/search.h"
 #include "results/data/sweep.h"
-#include "results/html/html.h"
+#include "results/data/validate.h"
 #include "results/parts/output.h"
 #include "results/pictures/curves.h"
 #include "results/pictures/difference.h"
@@ -20,29 +20,16 @@
 #include "results/pictures/schedule.h"
 #include "results/pictures/search.h"
 #include "results/pictures/sweep.h"
-#include "results/render/render.h"
+#include "results/pictures/validate.h"
 
 #include <string.h>
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define MARKDOWN                                                                                   \
-    {                                                                                              \
-        .ending = ".md", .summary = "what a terminal shows, as Markdown",                          \
-        .render = fr__markdown_render                                                              \
-    }
-
 /* ---- differences ---- */
 
 static void difference_json(FILE *f, const void *what)
 {
     fr_difference_print_json(f, ((const struct fr__difference_answer *)what)->difference);
-}
-
-static enum fr_status difference_html(FILE *f, const void *what, const char *ending,
-                                      const struct fr_context *ctx, struct fr_error *err)
-{
-    (void)ending, (void)ctx;
-    return fr__html_difference(f, ((const struct fr__difference_answer *)what)->difference, err);
 }
 
 static enum fr_status difference_draw(FILE *f, const void *what, const char *ending,
@@ -54,10 +41,8 @@ static enum fr_status difference_draw(FILE *f, const void *what, const char *end
 
 static const struct fr__ending of_differences[] = {
     {.ending = ".json", .summary = "every value, as --json prints it", .print = difference_json},
-    {.ending = ".html",
-     .summary = "report on one page: what adds up to the difference, both timelines",
-     .draw = difference_html},
-    MARKDOWN,
+    FR__PAGE("report on one page: what adds up to the difference, both timelines"),
+    FR__MARKDOWN,
     {.ending = ".png",
      .summary = "picture: the two timelines to one scale",
      .draw = difference_draw},
@@ -108,15 +93,6 @@ static void sweep_csv(FILE *f, const void *what)
     fr__sweep_write_csv(f, a->sweep, a->summary);
 }
 
-static enum fr_status sweep_html(FILE *f, const void *what, const char *ending,
-                                 const struct fr_context *ctx, struct fr_error *err)
-{
-    const struct fr__sweep_answer *a = what;
-
-    (void)ending;
-    return fr__html_sweep(f, a->sweep, a->summary, a->ask, ctx, err);
-}
-
 static enum fr_status sweep_scaling(FILE *f, const void *what, const char *ending,
                                     const struct fr_context *ctx, struct fr_error *err)
 {
@@ -138,10 +114,8 @@ static const struct fr__ending of_sweeps[] = {
      .summary = "every row as 'forerun simulate --json' prints it, and the summary",
      .print = sweep_json},
     {.ending = ".csv", .summary = "one line a row, for spreadsheets", .print = sweep_csv},
-    {.ending = ".html",
-     .summary = "report on one page: what is best, every point, the best ones over time",
-     .draw = sweep_html},
-    MARKDOWN,
+    FR__PAGE("report on one page: what is best, every point, the best ones over time"),
+    FR__MARKDOWN,
     {.ending = ".scaling.png",
      .summary = "picture: throughput and efficiency by GPUs (.scaling.svg, .scaling.pdf)",
      .draw = sweep_scaling},
@@ -225,7 +199,8 @@ static enum fr_status search_document(struct fr__document *doc, const void *what
 static const struct fr__ending of_searches[] = {
     {.ending = ".json", .print = search_json},
     {.ending = ".csv", .print = search_csv},
-    MARKDOWN,
+    FR__MARKDOWN,
+    FR__PAGE_OF_TEXT,
     {.ending = ".png", .draw = search_draw},
     {.ending = ".svg", .draw = search_draw},
     {.ending = ".pdf", .draw = search_draw},
@@ -289,9 +264,13 @@ static enum fr_status curves_draw(FILE *f, const void *what, const char *ending,
 }
 
 static const struct fr__ending of_curves[] = {
-    {.ending = ".svg", .draw = curves_draw},   {.ending = ".png", .draw = curves_draw},
-    {.ending = ".pdf", .draw = curves_draw},   {.ending = ".csv", .print = curves_csv},
-    {.ending = ".json", .print = curves_json}, MARKDOWN,
+    {.ending = ".svg", .draw = curves_draw},
+    {.ending = ".png", .draw = curves_draw},
+    {.ending = ".pdf", .draw = curves_draw},
+    {.ending = ".csv", .print = curves_csv},
+    {.ending = ".json", .print = curves_json},
+    FR__MARKDOWN,
+    FR__PAGE_OF_TEXT,
 };
 /* nccl-tests' -o is the reduction. */
 static const struct fr__kind curves = {.of = "collectives",
@@ -336,7 +315,8 @@ static const struct fr__ending of_stories[] = {
     {.ending = ".png", .draw = story_draw},
     {.ending = ".pdf", .draw = story_draw},
     {.ending = ".json", .print = story_json},
-    MARKDOWN,
+    FR__MARKDOWN,
+    FR__PAGE_OF_TEXT,
 };
 static const struct fr__kind stories = {.of = "a collective's steps",
                                         .build = fr__document_of_story,
@@ -381,7 +361,8 @@ static enum fr_status learning_draw(FILE *f, const void *what, const char *endin
 static const struct fr__ending of_learnings[] = {
     {.ending = ".csv", .summary = "one row a round", .print = learning_csv},
     {.ending = ".json", .summary = "every value, as --json prints it", .print = learning_json},
-    MARKDOWN,
+    FR__MARKDOWN,
+    FR__PAGE_OF_TEXT,
     {.ending = ".png",
      .summary = "picture: estimated and measured time by round, ways back marked",
      .draw = learning_draw},
@@ -433,7 +414,8 @@ static void stages_json(FILE *f, const void *what)
 static const struct fr__ending of_stages[] = {
     {.ending = ".txt", .print = stages_profile},
     {.ending = ".json", .print = stages_json},
-    MARKDOWN,
+    FR__MARKDOWN,
+    FR__PAGE_OF_TEXT,
 };
 static const struct fr__kind stages = {.of = "stages without a topology",
                                        .hint = " (.txt: a PipeDream profile with stage_id)",
@@ -471,7 +453,8 @@ static const struct fr__ending of_schedules[] = {
     {.ending = ".svg", .draw = schedules_draw},
     {.ending = ".png", .draw = schedules_draw},
     {.ending = ".pdf", .draw = schedules_draw},
-    MARKDOWN,
+    FR__MARKDOWN,
+    FR__PAGE_OF_TEXT,
 };
 static const struct fr__kind schedules = {.of = "schedules",
                                           .build = fr__document_of_schedules,
@@ -505,19 +488,25 @@ enum fr_status fr_schedule_print_check(FILE *f, const struct fr_timed_schedule *
 
 /* ---- validations ---- */
 
-static enum fr_status write_validation(const struct fr_validation *v, const char *path,
-                                       const struct fr_context *ctx, struct fr_error *err)
+static void validation_csv(FILE *f, const void *what)
 {
-    return fr__ends_in(path, ".csv") ? fr_validation_write_csv(v, path, err)
-                                     : fr_validation_draw(v, path, ctx, err);
+    fr__validation_write_csv(f, ((const struct fr__validation_answer *)what)->validation);
+}
+
+static enum fr_status validation_draw(FILE *f, const void *what, const char *ending,
+                                      const struct fr_context *ctx, struct fr_error *err)
+{
+    return fr__draw_validation(f, ((const struct fr__validation_answer *)what)->validation, ending,
+                               ctx, err);
 }
 
 static const struct fr__ending of_validations[] = {
-    {.ending = ".csv", .summary = "the rows"},
-    MARKDOWN,
-    {.ending = ".png", .summary = "a picture, by gnuplot"},
-    {.ending = ".svg", .summary = "a picture, by gnuplot"},
-    {.ending = ".pdf", .summary = "a picture, by gnuplot"},
+    {.ending = ".csv", .summary = "the rows", .print = validation_csv},
+    FR__MARKDOWN,
+    FR__PAGE_OF_TEXT,
+    {.ending = ".png", .summary = "a picture, by gnuplot", .draw = validation_draw},
+    {.ending = ".svg", .summary = "a picture, by gnuplot", .draw = validation_draw},
+    {.ending = ".pdf", .summary = "a picture, by gnuplot", .draw = validation_draw},
 };
 static const struct fr__kind validations = {.of = "validations",
                                             .build = fr__document_of_validation,
@@ -537,9 +526,6 @@ enum fr_status fr_validation_check_path(const char *path, struct fr_error *err)
 enum fr_status fr_validation_write(const struct fr_validation *v, bool with_rows, const char *path,
                                    const struct fr_context *ctx, struct fr_error *err)
 {
-    FR_TRY(fr__kind_check(&validations, path, err));
-    if (!fr__ends_in(path, ".md"))
-        return write_validation(v, path, ctx, err);
     return fr__kind_write(&validations, &(struct fr__validation_answer){v, with_rows}, path, ctx,
                           err);
 }

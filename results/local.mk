@@ -1,20 +1,19 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = \
 	results/comm_table.h results/draw.h results/explain.h results/explain.c results/fits.h \
-	results/fits.c results/formats.h results/formats.c results/kinds.h results/kinds.c \
-	results/pipelines.c results/results.h results/schedules.h results/search_answer.h \
-	results/write.c \
-	results/charts/chart.h results/charts/chart.c results/charts/gnuplot.h \
-	results/charts/gnuplot.c results/charts/measure.c results/charts/scatter.h \
-	results/charts/scatter.c results/charts/script.c results/charts/timeline.h \
-	results/charts/timeline.c \
-	results/data/comm.c results/data/csv.c results/data/difference.h \
-	results/data/difference.c results/data/explain.c results/data/explain_layout.c \
-	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
+	results/fits.c results/kinds.h results/kinds.c results/pipelines.c results/records.c \
+	results/results.h results/schedules.h results/search_answer.h results/write.c \
+	results/charts/chart.h results/charts/chart.c results/charts/cost.h results/charts/cost.c \
+	results/charts/gnuplot.h results/charts/gnuplot.c results/charts/measure.c \
+	results/charts/scatter.h results/charts/scatter.c results/charts/script.c \
+	results/charts/timeline.h results/charts/timeline.c \
+	results/data/comm.c results/data/csv.c results/data/difference.h results/data/difference.c \
+	results/data/explain.c results/data/explain_layout.c results/data/fits.h \
+	results/data/fits.c results/data/json.c results/data/record.h results/data/learn.h \
 	results/data/learn.c results/data/schedule.c results/data/search.h results/data/search.c \
 	results/data/stage_profile.c results/data/stages.c results/data/sweep.h \
 	results/data/sweep.c results/data/trace.c results/data/trace_choice.h \
-	results/data/trace_choice.c results/data/validate.c \
+	results/data/trace_choice.c results/data/validate.h results/data/validate.c \
 	results/document/builders.h results/document/comm.c results/document/comm_story.c \
 	results/document/comparison.c results/document/difference.c results/document/document.h \
 	results/document/document.c results/document/explain.h results/document/explain.c \
@@ -22,10 +21,11 @@ libresults_la_SOURCES = \
 	results/document/explain_layout.c results/document/explain_op.c \
 	results/document/explain_steps.c results/document/learn.c results/document/pipelines.c \
 	results/document/record.h results/document/record.c results/document/record_details.c \
-	results/document/record_memory.c results/document/record_question.c \
-	results/document/record_run.c results/document/schedule.c results/document/search.h \
-	results/document/search.c results/document/search_clusters.c results/document/stages.c \
-	results/document/sweep.c results/document/sweep_points.h results/document/sweep_points.c \
+	results/document/record_memory.c results/document/record_page.c \
+	results/document/record_question.c results/document/record_run.c \
+	results/document/schedule.c results/document/search.h results/document/search.c \
+	results/document/search_clusters.c results/document/stages.c results/document/sweep.c \
+	results/document/sweep_points.h results/document/sweep_points.c \
 	results/document/validate.c \
 	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
 	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
@@ -34,11 +34,9 @@ libresults_la_SOURCES = \
 	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
 	results/drawings/topo.h results/drawings/topo.c results/drawings/wires.h \
 	results/drawings/wires.c results/drawings/words.c \
-	results/html/cells.c results/html/chart.c results/html/difference.c results/html/html.h \
-	results/html/inline.h results/html/inline.c results/html/memory.c results/html/page.c \
-	results/html/path.c results/html/report.c results/html/scale.c results/html/sweep.c \
-	results/html/sweep_plot.c results/html/tables.c results/html/text.c \
-	results/html/timeline.c results/html/words.c \
+	results/html/html.h results/html/inline.h results/html/inline.c results/html/memory.c \
+	results/html/page.c results/html/pictures.c results/html/scale.c results/html/sweep.c \
+	results/html/sweep_plot.c results/html/text.c results/html/timeline.c \
 	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
 	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
 	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \
@@ -50,10 +48,10 @@ libresults_la_SOURCES = \
 	results/parts/output.c results/parts/palette.h results/parts/palette.c \
 	results/parts/program.h results/parts/program.c results/parts/rows.h results/parts/rows.c \
 	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \
-	results/parts/search_price.c results/parts/speed_up.h results/parts/speed_up.c \
-	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/table.h \
-	results/parts/table.c results/parts/task_order.h results/parts/task_order.c \
-	results/parts/ticks.h results/parts/ticks.c results/parts/times.h results/parts/times.c \
+	results/parts/search_price.c results/parts/sweep_names.h results/parts/sweep_names.c \
+	results/parts/table.h results/parts/table.c results/parts/task_order.h \
+	results/parts/task_order.c results/parts/ticks.h results/parts/ticks.c \
+	results/parts/times.h results/parts/times.c \
 	results/pictures/compare.c results/pictures/curves.h results/pictures/curves.c \
 	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \
@@ -63,9 +61,10 @@ libresults_la_SOURCES = \
 	results/pictures/scaling.h results/pictures/scaling.c results/pictures/schedule.h \
 	results/pictures/schedule.c results/pictures/search.h results/pictures/search.c \
 	results/pictures/search_clusters.c results/pictures/steps.c results/pictures/sweep.h \
-	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.c \
-	results/render/markdown.c results/render/render.h results/render/table.c \
-	results/render/text.c
+	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.h \
+	results/pictures/validate.c \
+	results/render/html.c results/render/markdown.c results/render/render.h \
+	results/render/table.c results/render/text.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

@@ -12,7 +12,6 @@
 #include "results/parts/explanation.h"
 #include "results/parts/output.h"
 #include "results/schedules.h"
-#include "results/render/render.h"
 
 #include <stdlib.h>
 
@@ -26,9 +25,9 @@ bool fr_explanation_is_layout(const struct fr_explanation *e)
     return e->decisions->layout != NULL;
 }
 
-static const struct fr__ending of_texts[] = {{.ending = ".md", .render = fr__markdown_render}};
+static const struct fr__ending of_texts[] = {FR__MARKDOWN, FR__PAGE_OF_TEXT};
 static const struct fr__kind texts = {
-    .of = "explanations", .build = fr__document_of_pipelines, .rows = of_texts, .n = 1};
+    .of = "explanations", .build = fr__document_of_pipelines, .rows = of_texts, .n = 2};
 
 /* ---- replays in milliseconds ---- */
 
@@ -113,7 +112,7 @@ enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const
     enum fr_status st;
 
     FR_TRY(replay_all(&all, es, n, err));
-    if (fr__ends_in(path, ".md"))
+    if (fr__kind_find(&texts, path))
         st = fr__kind_write(&texts, &(struct fr__pipelines_answer){es, {all, n}}, path, ctx, err);
     else
         st = fr_schedules_write(all, n, path, ctx, err);

@@ -1,6 +1,6 @@
 /* results/results.h - writes what study/ found: tables, JSON, CSV, traces, pictures.
  *
- * A format is one struct and one row (results/formats.h); the ending of a file chooses it.
+ * A format is a row of a table (results/records.c, results/kinds.c); a file's ending chooses it.
  */
 #ifndef FORERUN_RESULTS_H
 #define FORERUN_RESULTS_H
@@ -146,19 +146,14 @@ const char *fr_sweep_format(size_t i, const char **summary);
 /* Tables of errors and of reasons, after one of all rows if wanted. */
 enum fr_status fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows,
                                    struct fr_error *err);
-/* By the ending: .csv and pictures as below, .md as fr_validation_print. FR_EUSAGE, FR_EIO; check
- * before long work. */
+void fr_validation_print_json(FILE *f, const struct fr_validation *v);
+/* By the ending: .csv has the rows with predictions; .md and .html what fr_validation_print prints;
+ * .png, .svg and .pdf draw measured against predicted. FR_EUSAGE; FR_ENOENT: no row is predicted;
+ * FR_EIO: also without gnuplot; FR_ECANCELLED. Check before long work. */
 enum fr_status fr_validation_check_path(const char *path, struct fr_error *err);
 const char *fr_validation_format(size_t i, const char **summary); /* for help */
 enum fr_status fr_validation_write(const struct fr_validation *v, bool with_rows, const char *path,
                                    const struct fr_context *ctx, struct fr_error *err);
-/* Measured against predicted on logarithmic axes, with lines at 10 % off; the file's ending says
- * what kind of picture. FR_EUSAGE: unknown ending; FR_EIO: no gnuplot, or no such place. */
-enum fr_status fr_validation_draw(const struct fr_validation *v, const char *path,
-                                  const struct fr_context *ctx, struct fr_error *err);
-/* The rows with predictions as CSV. */
-enum fr_status fr_validation_write_csv(const struct fr_validation *v, const char *path,
-                                       struct fr_error *err);
 
 /* ---- learning of costs ---- */
 

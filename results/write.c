@@ -8,11 +8,10 @@
 
 #include "base/error.h"
 #include "results/parts/output.h"
-#include "results/render/render.h"
 
 #include <string.h>
 
-static const struct fr__ending *find(const struct fr__kind *k, const char *path)
+const struct fr__ending *fr__kind_find(const struct fr__kind *k, const char *path)
 {
     const struct fr__ending *best = NULL;
 
@@ -39,7 +38,7 @@ enum fr_status fr__kind_check(const struct fr__kind *k, const char *path, struct
     char known[160] = "";
     size_t used = 0;
 
-    if (find(k, path))
+    if (fr__kind_find(k, path))
         return fr__check_output(path, err);
     for (size_t i = 0; i < k->n && used < sizeof(known); i++) {
         int n = snprintf(known + used, sizeof(known) - used, " %s", k->rows[i].ending);
@@ -51,35 +50,37 @@ enum fr_status fr__kind_check(const struct fr__kind *k, const char *path, struct
                     k->of, known, k->hint ? k->hint : "");
 }
 
+/* The document of *what in that format. */
+static enum fr_status render(FILE *f, const struct fr__kind *k, const struct fr__ending *row,
+                             const void *what, const struct fr_context *ctx, struct fr_error *err)
+{
+    struct fr__document *d = row->is_page ? fr__document_new_page() : fr__document_new();
+    enum fr_status st = k->build(d, what, err);
+
+    if (st == FR_OK && row->is_page)
+        st = fr__html_render(f, d, k->of, ctx, err);
+    else if (st == FR_OK)
+        row->render(f, d);
+    fr__document_free(d);
+    return st;
+}
+
 enum fr_status fr__kind_write(const struct fr__kind *k, const void *what, const char *path,
                               const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct fr__ending *row = find(k, path);
+    const struct fr__ending *row = fr__kind_find(k, path);
     enum fr_status st = FR_OK;
     struct fr__out o;
 
     FR_TRY(fr__kind_check(k, path, err));
     FR_TRY(fr__open_output(&o, path, err));
-    if (row->render)
-        st = fr__answer_render(o.f, k->build, what, row->render, err);
+    if (row->is_page || row->render)
+        st = render(o.f, k, row, what, ctx, err);
     else if (row->print)
         row->print(o.f, what);
     else
         st = row->draw(o.f, what, row->ending, ctx, err);
     return fr__close_output(&o, st, ctx, err);
-}
-
-enum fr_status fr__answer_render(FILE *f, fr__build_fn *build, const void *what,
-                                 void (*render)(FILE *f, const struct fr__document *d),
-                                 struct fr_error *err)
-{
-    struct fr__document *d = fr__document_new();
-    enum fr_status st = build(d, what, err);
-
-    if (st == FR_OK)
-        render(f, d);
-    fr__document_free(d);
-    return st;
 }
 
 enum fr_status fr__answer_print(FILE *f, fr__build_fn *build, const void *what, size_t width,

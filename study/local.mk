@@ -44,7 +44,8 @@ libstudy_la_SOURCES = \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/nics.c study/sweep/price.c \
 	study/sweep/run.c study/sweep/scaling.c study/sweep/state.h study/sweep/summary.c \
 	study/sweep/sweep.h \
-	study/validate/anchored.h study/validate/anchored.c study/validate/rows.h \
+	study/validate/anchored.h study/validate/anchored.c study/validate/figures.h \
+	study/validate/figures.c study/validate/rows.h \
 	study/validate/rows.c study/validate/summary.h study/validate/summary.c \
 	study/validate/validate.h study/validate/validate.c
 nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "results/formats.h"
+#include "results/data/record.h"
 #include "study/answer/figures.h"
 
 #include <string.h>
@@ -67,14 +67,11 @@ static bool has_seeds(const struct fr_results *rs)
     return false;
 }
 
-static enum fr_status write_csv(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
-                                struct fr_error *err)
+void fr__results_write_csv(FILE *f, const struct fr_results *rs)
 {
     const char *order[(sizeof(always) + sizeof(of_seeds)) / sizeof(always[0])];
     const size_t n = sizeof(always) / sizeof(always[0]) - 1;
 
-    (void)ctx;
-    (void)err;
     memcpy(order, always, sizeof(always));
     if (has_seeds(rs))
         memcpy(order + n, of_seeds, sizeof(of_seeds));
@@ -84,12 +81,4 @@ static enum fr_status write_csv(const struct fr_results *rs, FILE *f, const stru
         fr__figures_csv(f, fr__record_figures, order, rs->records[i]);
         putc('\n', f);
     }
-    return FR_OK;
 }
-
-const struct fr__format fr__format_csv = {
-    .ending = ".csv",
-    .summary = "one row a result, for spreadsheets",
-    .takes_comparison = true,
-    .write = write_csv,
-};

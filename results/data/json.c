@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "results/data/difference.h"
-#include "results/formats.h"
 #include "study/answer/figures.h"
 
 static void write_run(struct fr__json *j, const struct fr_record *r,
@@ -77,19 +76,3 @@ void fr_record_print_json(FILE *f, const struct fr_record *r)
     fr__json_init(&j, f);
     write_record(&j, r, NULL, true);
 }
-
-static enum fr_status write_json(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
-                                 struct fr_error *err)
-{
-    (void)ctx;
-    (void)err;
-    fr_results_print_json(f, rs);
-    return FR_OK;
-}
-
-const struct fr__format fr__format_json = {
-    .ending = ".json",
-    .summary = "every value, as 'forerun simulate --json' prints it",
-    .takes_comparison = true,
-    .write = write_json,
-};

@@ -2,16 +2,14 @@
  * optimizer writes them: the profile with a stage_id a layer. */
 #include "config.h"
 
-#include "results/formats.h"
+#include "results/data/record.h"
 
 #include "base/error.h"
 
-static enum fr_status write_profile(const struct fr_results *rs, FILE *f,
-                                    const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__results_write_profile(FILE *f, const struct fr_results *rs, struct fr_error *err)
 {
     const struct fr_decisions *d = rs->records[0]->decisions;
 
-    (void)ctx;
     if (!d || !d->stages)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "strategy '%s' has no stages of a profile to write ('.txt')",
@@ -19,10 +17,3 @@ static enum fr_status write_profile(const struct fr_results *rs, FILE *f,
     fr_profile_write(f, d->stages->profile, d->stages->stage_of);
     return FR_OK;
 }
-
-const struct fr__format fr__format_stage_profile = {
-    .ending = ".txt",
-    .summary = "stages as a PipeDream profile with stage_id (simulate -s pipedream)",
-    .takes_comparison = false,
-    .write = write_profile,
-};

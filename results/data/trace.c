@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "results/data/record.h"
 #include "results/data/trace_choice.h"
-#include "results/formats.h"
 #include "results/parts/memory_curve.h"
 #include "results/parts/output.h"
 #include "results/parts/task_order.h"
@@ -299,8 +299,8 @@ static void write_choice(struct trace *t)
                 t->choice.micro, t->choice.of);
 }
 
-static enum fr_status write_trace(const struct fr_results *rs, FILE *f,
-                                  const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__results_write_trace(FILE *f, const struct fr_results *rs,
+                                       const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_record *r = rs->records[0];
     struct trace t = {.f = f, .record = r, .context = ctx};
@@ -324,10 +324,3 @@ static enum fr_status write_trace(const struct fr_results *rs, FILE *f,
     free(t.choice.devices);
     return st;
 }
-
-const struct fr__format fr__format_trace = {
-    .ending = ".trace.json",
-    .summary = "timeline and memory for ui.perfetto.dev (simulate)",
-    .takes_comparison = false,
-    .write = write_trace,
-};

@@ -1,4 +1,4 @@
-/* results/document/comparison.c - several records as a table for people, a row each.
+/* results/document/comparison.c - answers: one record, or several as a table, a row each.
  *
  * It is separate because its columns depend on all of the records: tokens for sequence models, a
  * whole run where one is asked for, workloads and clusters where there are several. What does not
@@ -11,12 +11,13 @@
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
 #include "results/parts/cells.h"
+#include "results/parts/colours.h"
 #include "results/document/record.h"
 #include "study/answer/figures.h"
 
 #include <string.h>
 
-enum { NUMBER = 32 };
+enum { NUMBER = 32, MOST_PARTS = 16 /* of a page */ };
 
 enum column {
     COLUMN_WORKLOAD, /* these where rows differ in them, in the order of enum fr__row_part */
@@ -301,8 +302,13 @@ static size_t take_columns(struct comparison *part, const struct comparison *c,
 static void put_table(struct fr__document *doc, const struct comparison *c,
                       const struct fr__table_column titles[])
 {
+    static const char *const bars[] = {FR__COLOUR_FORWARD, FR__COLOUR_COMMUNICATION,
+                                       FR__COLOUR_IDLE};
+
     fr__say_table(doc, &(struct fr__table){titles, c->n_columns, c->results->n, fill_comparison, c},
                   0);
+    if (fr__is_page(doc)) /* compute, exposed, bubble; on pages they stand beside each other */
+        fr__say_bars(doc, index_of(c, COLUMN_COMPUTE), FR__BARS, bars);
 }
 
 static void put_tables(struct fr__document *doc, const struct comparison *c,
@@ -353,13 +359,83 @@ static void put_base(struct fr__document *doc, const struct fr_results *rs)
     fr__record_put_cost_sources(doc, base);
 }
 
-void fr__record_put_comparison(struct fr__document *doc, const struct fr_results *rs)
+/* The answer in a sentence: what is the fastest of those that fit. */
+static void put_fastest(struct fr__document *doc, const struct fr_results *rs)
+{
+    bool by_rate = fr__rows_differ(rs, FR__ROW_BATCH);
+    const struct fr_record *best = NULL;
+    size_t n_over = 0, at = 0;
+    char text[NUMBER], name[FR__ROW_NAME];
+
+    for (size_t i = 0; i < rs->n; i++) {
+        const struct fr_record *r = rs->records[i];
+
+        n_over += r->oom;
+        if (r->oom || (best && (by_rate ? r->samples_per_s <= best->samples_per_s
+                                        : r->iteration_s >= best->iteration_s)))
+            continue;
+        best = r;
+        at = i;
+    }
+    if (best && !fr__rows_differ(rs, FR__ROW_WORKLOAD)) {
+        fr__say_name(doc, fr__row_name(rs, at, name));
+        fr__say(doc, " is the fastest%s: %s", n_over ? " that fits" : "",
+                fr__record_time(best, best->iteration_s, text, sizeof(text)));
+        if (fr__row_base(rs) != at && fr__row_speed_up(rs, at) > 0) {
+            fr__say(doc, ", %s times as fast as ",
+                    fr__fixed(fr__row_speed_up(rs, at), 2, text, sizeof(text)));
+            fr__say_name(doc, fr__row_name(rs, fr__row_base(rs), name));
+        }
+        fr__say(doc, ".\n");
+    }
+    if (n_over)
+        fr__say(doc, "%zu of %zu do%s not fit in memory.\n", n_over, rs->n,
+                n_over == 1 ? "es" : "");
+}
+
+/* A part of the page, or of a terminal's lines, a record. */
+static void put_records(struct fr__document *doc, const struct fr_results *rs)
+{
+    bool is_page = fr__is_page(doc), is_verbose = rs->is_verbose || is_page;
+    size_t n = is_page && rs->n > MOST_PARTS ? MOST_PARTS : rs->n;
+    char name[FR__ROW_NAME];
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_record *r = rs->records[i];
+
+        if (!is_verbose && r->n_sensitivities == 0)
+            continue;
+        fr__say(doc, "\n");
+        fr__say_heading(doc, fr__row_name(rs, i, name));
+        if (is_page)
+            fr__record_put_figures(doc, r);
+        if (is_verbose && r->oom)
+            fr__record_put_oom(doc, r);
+        fr__say_picture(doc, FR__PICTURE_TIMELINE, r, n);
+        fr__say_picture(doc, FR__PICTURE_MEMORY, r, n);
+        if (is_page && !r->is_plain)
+            fr__record_put_holders(doc, &r->peak, FR_RECORD_MAX_HOLDERS);
+        fr__record_put_sensitivities(doc, r);
+        if (is_verbose)
+            fr__record_put_details(doc, r);
+    }
+    if (n < rs->n)
+        fr__say(doc, "Details of the first %zu of %zu strategies.\n", n, rs->n);
+}
+
+static void put_comparison(struct fr__document *doc, const struct fr_results *rs)
 {
     struct fr__table_column titles[N_COLUMNS];
     struct comparison c = {.results = rs};
     char name[FR__ROW_NAME];
 
     choose_columns(&c, titles);
+    if (fr__is_page(doc) &&
+        (fr__rows_differ(rs, FR__ROW_WORKLOAD) || fr__rows_differ(rs, FR__ROW_TOPOLOGY) ||
+         fr__rows_differ(rs, FR__ROW_GPUS))) {
+        fr__say_name(doc, fr__rows_subject(rs, name));
+        fr__say(doc, "\n\n");
+    }
     for (size_t i = 0; i < rs->n; i++)
         if (!fr__row_is_known(rs, i)) {
             if (i > 0)
@@ -367,17 +443,35 @@ void fr__record_put_comparison(struct fr__document *doc, const struct fr_results
             fr__record_put_question(doc, rs->records[i], false);
         }
     fr__record_put_warnings(doc, rs);
+    if (fr__is_page(doc))
+        put_fastest(doc, rs);
     put_tables(doc, &c, titles);
     put_base(doc, rs);
-    for (size_t i = 0; i < rs->n; i++) {
-        if (!rs->is_verbose && rs->records[i]->n_sensitivities == 0)
-            continue;
+    if (fr__is_page(doc))
+        fr__say(
+            doc,
+            "Means over the %ss in use; over bound: how far above the time that no order of the "
+            "same tasks beats.\n",
+            fr__record_device_title(rs->records[0]));
+    fr__say_picture(doc, FR__PICTURE_RUNS, rs, rs->n);
+    put_records(doc, rs);
+    if (fr__is_page(doc))
+        fr__record_put_trust(doc, rs, rs->records[fr__row_base(rs)]);
+}
+
+enum fr_status fr__document_of_results(struct fr__document *doc, const void *what,
+                                       struct fr_error *err)
+{
+    const struct fr_results *rs = what;
+
+    if (rs->is_comparison && rs->n > 0)
+        put_comparison(doc, rs);
+    for (size_t i = 0; i < rs->n_differences; i++) {
         fr__say(doc, "\n");
-        fr__say_heading(doc, fr__row_name(rs, i, name));
-        if (rs->is_verbose && rs->records[i]->oom)
-            fr__record_put_oom(doc, rs->records[i]);
-        fr__record_put_sensitivities(doc, rs->records[i]);
-        if (rs->is_verbose)
-            fr__record_put_details(doc, rs->records[i]);
+        FR_TRY(fr__document_of_difference(
+            doc, &(struct fr__difference_answer){rs->differences[i], rs->is_verbose}, err));
     }
+    for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
+        fr__record_put(doc, rs->records[i], rs);
+    return fr__document_check(doc, err);
 }

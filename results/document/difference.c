@@ -1,13 +1,13 @@
 /* results/document/difference.c - why one answer takes longer than another, as tables for people.
  *
- * It is separate from the report (html/difference.c), which shows the same rows beside the
- * timelines.
+ * It is separate from the rows themselves (parts/difference_lines.c), which pictures show, too.
  */
 #include "config.h"
 
 #include "results/document/builders.h"
 
 #include "base/units.h"
+#include "results/parts/colours.h"
 #include "results/parts/difference_lines.h"
 #include "results/parts/number.h"
 #include "results/results.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW_ROWS = 8, MANY_ROWS = 10000, CELL = 48 };
+enum { FEW_ROWS = 8, PAGE_ROWS = 20, MANY_ROWS = 10000, CELL = 48 };
 
 struct page {
     struct fr__document *doc;
@@ -63,7 +63,10 @@ static void put_table(const struct page *p, const char *title,
         {fr__difference_title("B", p->unit, b), true},
         {fr__difference_title("B - A", p->unit, change), true}};
 
+    static const char *const bar[] = {FR__COLOUR_BACKWARD_WEIGHT};
+
     fr__say_table(p->doc, &(struct fr__table){columns, 4, n, fill_row, lines}, 0);
+    fr__say_bars(p->doc, 3, 1, bar);
 }
 
 static void put_pieces(const struct page *p, enum fr_pieces kind,
@@ -78,6 +81,7 @@ static void put_pieces(const struct page *p, enum fr_pieces kind,
         t.lines[t.n_lines - 2].name = t.more;
     fr__say(p->doc, "\n");
     put_table(p, t.title, t.lines, t.n_lines);
+    fr__say_sum(p->doc);
     free(t.lines);
 }
 
@@ -156,18 +160,26 @@ enum fr_status fr__document_of_difference(struct fr__document *doc, const void *
 {
     const struct fr__difference_answer *a = what;
     const struct fr_difference *d = a->difference;
-    struct page p = {.doc = doc, .d = d, .most_rows = a->is_verbose ? MANY_ROWS : FEW_ROWS};
+    struct page p = {.doc = doc,
+                     .d = d,
+                     .most_rows = a->is_verbose      ? MANY_ROWS
+                                  : fr__is_page(doc) ? PAGE_ROWS
+                                                     : FEW_ROWS};
     struct fr__difference_line parts[FR_N_PARTS + 1];
 
     p.step_s = fr__difference_step_s(d, &p.unit);
+    if (fr__is_page(doc))
+        fr__say(doc, "Why B takes longer than A\n\n");
     put_answer(doc, 'A', d->a);
     put_answer(doc, 'B', d->b);
     put_settings(doc, d);
     put_verdict(doc, d);
+    fr__say_picture(doc, FR__PICTURE_BOTH, d, 0);
     fr__say(doc, "means over the %ss in use of each\n\n",
             fr__record_device_title(fr__difference_unit(d)));
     fr__difference_parts(d, p.step_s, parts);
     put_table(&p, "part", parts, FR_N_PARTS + 1);
+    fr__say_sum(doc);
     for (unsigned kind = 0; kind < FR_N_PIECES; kind++)
         put_pieces(&p, (enum fr_pieces)kind, parts);
     put_links(&p);

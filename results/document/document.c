@@ -24,7 +24,7 @@ struct fr__document {
     unsigned n_gaps; /* since the last block */
     char *line;      /* [cap] the characters of a line that has not ended */
     size_t used, cap;
-    bool has_failed;
+    bool has_failed, is_page;
 };
 
 struct fr__document *fr__document_new(void)
@@ -37,6 +37,20 @@ struct fr__document *fr__document_new(void)
     d->kind_of_lines = FR__BLOCK_SENTENCES;
     d->has_failed = !d->arena;
     return d;
+}
+
+struct fr__document *fr__document_new_page(void)
+{
+    struct fr__document *d = fr__document_new();
+
+    if (d)
+        d->is_page = true;
+    return d;
+}
+
+bool fr__is_page(const struct fr__document *d)
+{
+    return d && d->is_page;
 }
 
 void fr__document_free(struct fr__document *d)
@@ -271,4 +285,38 @@ void fr__say_table(struct fr__document *d, const struct fr__table *t, size_t n_k
     b->n_columns = t->n_columns;
     b->n_rows = t->n_rows;
     b->n_keys = n_keys;
+}
+
+void fr__say_bars(struct fr__document *d, size_t first, size_t n, const char *const colours[])
+{
+    if (!d || d->has_failed)
+        return;
+    assert(d->last && d->last->kind == FR__BLOCK_TABLE && n <= FR__BARS);
+    d->last->first_bar = first;
+    d->last->n_bars = n;
+    memcpy(d->last->bar_colours, colours, n * sizeof(*colours));
+}
+
+void fr__say_sum(struct fr__document *d)
+{
+    if (!d || d->has_failed)
+        return;
+    assert(d->last && d->last->kind == FR__BLOCK_TABLE);
+    d->last->has_sum = true;
+}
+
+void fr__say_picture(struct fr__document *d, enum fr__page_picture picture, const void *of,
+                     size_t number)
+{
+    struct fr__block *b;
+
+    if (!d || d->has_failed || !d->is_page)
+        return;
+    assert(d->used == 0);
+    b = add_block(d, FR__BLOCK_PICTURE);
+    if (!b)
+        return;
+    b->picture = picture;
+    b->of = of;
+    b->number = number;
 }

@@ -4,6 +4,9 @@
  * and lines of fixed pitch. A renderer (one a format, in results/render/) writes any document. So a
  * new answer needs one builder and a new format one renderer.
  *
+ * A page has room for pictures and for what explains the figures. A builder asks fr__is_page before
+ * it says what a terminal does not show.
+ *
  * Nothing a builder calls reports that memory ran out: the document remembers it, and is not
  * rendered (fr__document_check).
  */
@@ -23,7 +26,20 @@ enum fr__block_kind {
     FR__BLOCK_SENTENCES, /* lines of prose */
     FR__BLOCK_DRAWN,     /* lines whose characters stand below each other */
     FR__BLOCK_TABLE,
+    FR__BLOCK_PICTURE, /* on pages alone */
 };
+
+/* What a picture shows, and of what it is (struct fr__block's of and number). */
+enum fr__page_picture {
+    FR__PICTURE_TIMELINE, /* struct fr_record; number: of pictures like it on the page */
+    FR__PICTURE_MEMORY,   /* the same */
+    FR__PICTURE_RUNS,     /* struct fr_results: an iteration of each, to one scale */
+    FR__PICTURE_BOTH,     /* struct fr_difference: both iterations, to one scale */
+    FR__PICTURE_BEST,     /* struct fr__sweep_answer: the best points, to one scale */
+    FR__PICTURE_COST,     /* struct fr__sweep_answer; number: the group whose costs it shows */
+};
+
+enum { FR__BARS = 3 };
 
 struct fr__block {
     enum fr__block_kind kind;
@@ -33,7 +49,13 @@ struct fr__block {
     const struct fr__table_column *columns; /* [n_columns] of a table */
     const char **cells;                     /* [n_rows][n_columns] */
     size_t n_columns, n_rows;
-    size_t n_keys; /* columns that name a row; 0: the table is never cut into parts */
+    size_t n_keys;            /* columns that name a row; 0: the table is never cut into parts */
+    size_t first_bar, n_bars; /* columns that formats with colours show as one bar, too */
+    const char *bar_colours[FR__BARS];
+    bool has_sum; /* the last row is the sum of the others */
+    enum fr__page_picture picture;
+    const void *of;
+    size_t number;
     struct fr__block *next;
 };
 
@@ -41,6 +63,7 @@ struct fr__document;
 
 /* NULL: out of memory; builders take that as a document that lacks memory. */
 struct fr__document *fr__document_new(void);
+struct fr__document *fr__document_new_page(void);
 void fr__document_free(struct fr__document *d);
 /* FR_ENOMEM: something of it is missing. */
 enum fr_status fr__document_check(const struct fr__document *d, struct fr_error *err);
@@ -49,6 +72,8 @@ const struct fr__block *fr__document_first(const struct fr__document *d);
 unsigned fr__document_gaps_at_end(const struct fr__document *d);
 
 /* ---- what builders say ---- */
+
+bool fr__is_page(const struct fr__document *d);
 
 /* Adds to the sentences. '\n' ends a line; an empty line ends the block. Text from outside is said
  * by fr__say_name. */
@@ -63,5 +88,13 @@ void fr__say_heading(struct fr__document *d, const char *text);
 /* A table, whose rows are asked for now. A single line above it that ends in a colon is its
  * heading, and loses the colon. n_keys: as in struct fr__block. */
 void fr__say_table(struct fr__document *d, const struct fr__table *t, size_t n_keys);
+/* Of the table that was said last: the columns first to first + n - 1 are parts of a bar in colours
+ * [n], n at most FR__BARS. */
+void fr__say_bars(struct fr__document *d, size_t first, size_t n, const char *const colours[]);
+/* Of the table that was said last: its last row is a sum, and stays below the others. */
+void fr__say_sum(struct fr__document *d);
+/* A picture, on a page; elsewhere nothing. of: must live as long as the document. */
+void fr__say_picture(struct fr__document *d, enum fr__page_picture picture, const void *of,
+                     size_t number);
 
 #endif

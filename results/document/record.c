@@ -335,20 +335,25 @@ static void print_planned(struct fr__document *doc, const struct fr_record *r)
             gap);
 }
 
-static void print_one(struct fr__document *doc, const struct fr_record *r,
-                      const struct fr_results *rs)
+void fr__record_put_figures(struct fr__document *doc, const struct fr_record *r)
 {
     static const struct fr__table_column columns[] = {
         {"", false}, {"", true}, {"", true}, {"", false}};
     struct summary s = {.record = r};
-    struct fr__table t = {columns, 4, 0, fill_summary, &s};
 
     for (unsigned row = 0; row < N_SUMMARY_ROWS; row++)
         if (has_row(r, (enum summary_row)row))
             s.rows[s.n++] = (enum summary_row)row;
-    t.n_rows = s.n;
+    fr__say_table(doc, &(struct fr__table){columns, 4, s.n, fill_summary, &s}, 0);
+}
+
+void fr__record_put(struct fr__document *doc, const struct fr_record *r,
+                    const struct fr_results *rs)
+{
+    bool is_verbose = rs->is_verbose || fr__is_page(doc);
+
     fr__record_put_question(doc, r, true);
-    fr__say_table(doc, &t, 0);
+    fr__record_put_figures(doc, r);
     fr__say(doc, "\ncosts from ");
     fr__record_put_cost_sources(doc, r);
     fr__record_put_interval(doc, r);
@@ -359,29 +364,15 @@ static void print_one(struct fr__document *doc, const struct fr_record *r,
     print_order(doc, r);
     if (r->oom)
         fr__record_put_oom(doc, r);
-    if (r->oom || (rs->is_verbose && !r->is_plain))
-        fr__record_put_holders(doc, &r->peak,
-                               rs->is_verbose ? FR_RECORD_MAX_HOLDERS : MOST_HOLDERS);
+    fr__say_picture(doc, FR__PICTURE_TIMELINE, r, 1);
+    fr__say_picture(doc, FR__PICTURE_MEMORY, r, 1);
+    if (r->oom || (is_verbose && !r->is_plain))
+        fr__record_put_holders(doc, &r->peak, is_verbose ? FR_RECORD_MAX_HOLDERS : MOST_HOLDERS);
     fr__record_put_advice(doc, r);
     fr__record_put_sensitivities(doc, r);
     fr__record_put_uncertainty(doc, r);
-    if (rs->is_verbose)
+    if (is_verbose)
         fr__record_put_details(doc, r);
-}
-
-enum fr_status fr__document_of_results(struct fr__document *doc, const void *what,
-                                       struct fr_error *err)
-{
-    const struct fr_results *rs = what;
-
-    if (rs->is_comparison && rs->n > 0)
-        fr__record_put_comparison(doc, rs);
-    for (size_t i = 0; i < rs->n_differences; i++) {
-        fr__say(doc, "\n");
-        FR_TRY(fr__document_of_difference(
-            doc, &(struct fr__difference_answer){rs->differences[i], rs->is_verbose}, err));
-    }
-    for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
-        print_one(doc, rs->records[i], rs);
-    return fr__document_check(doc, err);
+    if (fr__is_page(doc))
+        fr__record_put_trust(doc, rs, r);
 }

@@ -21,10 +21,13 @@ void fr__record_put_cost_sources(struct fr__document *doc, const struct fr_recor
 /* "NICs of a machine: 8 x 400 Gbit/s, PCIe 48 GB/s (PCIe limits)" and a line end; n 0: nothing. */
 void fr__put_nics(struct fr__document *doc, const struct fr_topo_nics nics[], size_t n);
 
-/* ---- comparison.c ---- */
+/* ---- record.c ---- */
 
-/* rs has records. */
-void fr__record_put_comparison(struct fr__document *doc, const struct fr_results *rs);
+/* A record by itself, of results that hold no other. */
+void fr__record_put(struct fr__document *doc, const struct fr_record *r,
+                    const struct fr_results *rs);
+/* The figures of a record as a table. */
+void fr__record_put_figures(struct fr__document *doc, const struct fr_record *r);
 
 /* ---- record_run.c ---- */
 
@@ -61,4 +64,12 @@ void fr__record_put_seeds(struct fr__document *doc, const struct fr_record *r);
 /* Where the range of the time comes from; nothing where none is claimed. */
 void fr__record_put_interval(struct fr__document *doc, const struct fr_record *r);
 void fr__record_put_uncertainty(struct fr__document *doc, const struct fr_record *r);
+
+/* ---- record_page.c: on pages alone ---- */
+
+/* What the critical path is made of, and its longest tasks; r has a plan and its run. */
+void fr__record_put_path(struct fr__document *doc, const struct fr_record *r);
+/* Parts of a page: where the costs of base come from, what is assumed, how to get it again. */
+void fr__record_put_trust(struct fr__document *doc, const struct fr_results *rs,
+                          const struct fr_record *base);
 #endif

@@ -7,18 +7,26 @@
 #include "base/units.h"
 #include "results/parts/number.h"
 #include "results/parts/cells.h"
+#include "results/parts/colours.h"
 #include "results/document/record.h"
 #include "study/answer/figures.h"
 
 #include <math.h>
 
-enum { NUMBER = 32 };
+enum { NUMBER = 32, MOST_DEVICES = 64 /* of a page */ };
 
 /* ---- details of one result ---- */
 
+struct devices {
+    const struct fr_record *record;
+    unsigned kinds[FR_N_BUFFER_KINDS]; /* [n] a bit each kind of memory that a column adds up */
+    size_t n;
+};
+
 static void fill_device(const void *user, size_t i, struct fr__table_row *row)
 {
-    const struct fr_record *r = user;
+    const struct devices *t = user;
+    const struct fr_record *r = t->record;
     const struct fr_record_device *d = &r->devices[i];
 
     fr__table_text(row->cell[0], d->name);
@@ -27,14 +35,64 @@ static void fill_device(const void *user, size_t i, struct fr__table_row *row)
     fr__record_time(r, d->idle_s, row->cell[3], NUMBER);
     fr__record_time(r, d->critical_s, row->cell[4], NUMBER);
     fr__format_bytes((double)d->peak_bytes, row->cell[5], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_PARAMETER], row->cell[6], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_GRADIENT], row->cell[7], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_OPTIMIZER], row->cell[8], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_ACTIVATION], row->cell[9], NUMBER);
-    fr__format_bytes((double)(d->memory_bytes[FR_BUFFER_WORKSPACE] +
-                              d->memory_bytes[FR_BUFFER_COMMUNICATION] +
-                              d->memory_bytes[FR_BUFFER_WEIGHT_VERSION]),
-                     row->cell[10], NUMBER);
+    for (size_t k = 0; k < t->n; k++) {
+        uint64_t bytes = 0;
+
+        for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
+            bytes += t->kinds[k] & 1u << kind ? d->memory_bytes[kind] : 0;
+        fr__format_bytes((double)bytes, row->cell[6 + k], NUMBER);
+    }
+}
+
+/* A column each kind of memory that any device holds. */
+static void choose_kinds(struct devices *t, struct fr__table_column columns[], size_t n_devices)
+{
+    for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++) {
+        size_t i = 0;
+
+        while (i < n_devices && t->record->devices[i].memory_bytes[kind] == 0)
+            i++;
+        if (i == n_devices)
+            continue;
+        columns[t->n] =
+            (struct fr__table_column){fr_buffer_kind_name((enum fr_buffer_kind)kind), true};
+        t->kinds[t->n++] = 1u << kind;
+    }
+}
+
+/* On a page the first devices with all that they hold. */
+static void put_devices(struct fr__document *doc, const struct fr_record *r)
+{
+    enum { N_TIMES = 5, N_FIRST = 6 }; /* of the columns; the others are of memory */
+    struct fr__table_column columns[N_FIRST + FR_N_BUFFER_KINDS] = {
+        {"device", false},   {"compute", true},     {"exposed", true},    {"bubble", true},
+        {"critical", true},  {"peak", true},        {"parameters", true}, {"gradients", true},
+        {"optimizer", true}, {"activations", true}, {"other", true},
+    };
+    struct devices of = {.record = r,
+                         .kinds = {1u << FR_BUFFER_PARAMETER, 1u << FR_BUFFER_GRADIENT,
+                                   1u << FR_BUFFER_OPTIMIZER, 1u << FR_BUFFER_ACTIVATION,
+                                   1u << FR_BUFFER_WORKSPACE | 1u << FR_BUFFER_COMMUNICATION |
+                                       1u << FR_BUFFER_WEIGHT_VERSION},
+                         .n = 5};
+    size_t n = r->n_devices;
+
+    fr__say(doc, "\n");
+    if (fr__is_page(doc)) {
+        n = n < MOST_DEVICES ? n : MOST_DEVICES;
+        of.n = 0;
+        choose_kinds(&of, columns + N_FIRST, n);
+        fr__say(doc, "devices:\n");
+    }
+    fr__say_table(
+        doc,
+        &(struct fr__table){columns, r->is_plain ? N_TIMES : N_FIRST + of.n, n, fill_device, &of},
+        1);
+    if (fr__is_page(doc))
+        fr__say(doc, "critical: computing on the critical path%s\n",
+                r->is_plain ? "" : "; kinds of memory: at the peak");
+    if (n < r->n_devices)
+        fr__say(doc, "  and %zu more devices\n", r->n_devices - n);
 }
 
 static void fill_link(const void *user, size_t i, struct fr__table_row *row)
@@ -72,27 +130,23 @@ static void put_critical(struct fr__document *doc, const struct fr_record *r)
 void fr__record_put_details(struct fr__document *doc, const struct fr_record *r)
 {
     bool is_folded = r->n_links > 0 && r->plan && fr_plan_view(r->plan)->device_counts;
-    static const struct fr__table_column devices[] = {
-        {"device", false},   {"compute", true},     {"exposed", true},    {"bubble", true},
-        {"critical", true},  {"peak", true},        {"parameters", true}, {"gradients", true},
-        {"optimizer", true}, {"activations", true}, {"other", true},
-    };
     static const struct fr__table_column links[] = {
         {"link", false}, {"bytes", true}, {"busy", true}, {"alike", true}};
-    const size_t n_times = 5; /* of the columns; the others are of memory */
-    struct fr__table t = {devices, r->is_plain ? n_times : sizeof(devices) / sizeof(devices[0]),
-                          r->n_devices, fill_device, r};
+    static const char *const bar[] = {FR__COLOUR_COPY};
 
-    fr__say(doc, "\n");
-    fr__say_table(doc, &t, 1);
+    put_devices(doc, r);
     if (r->n_links > 0) {
-        t = (struct fr__table){links, is_folded ? 4 : 3, r->n_links, fill_link, r};
-        fr__say(doc, "\n");
-        fr__say_table(doc, &t, 1);
+        fr__say(doc, fr__is_page(doc) ? "\nlinks:\n" : "\n");
+        fr__say_table(doc, &(struct fr__table){links, is_folded ? 4 : 3, r->n_links, fill_link, r},
+                      1);
+        fr__say_bars(doc, 2, 1, bar);
         if (r->links_total > r->n_links)
             fr__say(doc, "  and %zu more links\n", r->links_total - r->n_links);
     }
-    put_critical(doc, r);
+    if (fr__is_page(doc) && r->plan && r->run && r->run->makespan_s > 0)
+        fr__record_put_path(doc, r);
+    else
+        put_critical(doc, r);
 }
 
 /* ---- what changes the time ---- */
@@ -113,11 +167,12 @@ static void fill_sensitivity(const void *user, size_t i, struct fr__table_row *r
 /* Prints the sensitivities that are not 0 when rounded to tenths of a percent. */
 void fr__record_put_sensitivities(struct fr__document *doc, const struct fr_record *r)
 {
-    static const struct fr__table_column columns[] = {{"resource", false},
-                                                      {"of the time", true},
-                                                      {"change", true},
-                                                      {"iteration time", true},
-                                                      {"run again", true}};
+    const struct fr__table_column columns[] = {{"resource", false},
+                                               {"of the time", true},
+                                               {"change", true},
+                                               {r->is_plain ? "makespan" : "iteration time", true},
+                                               {"run again", true}};
+    static const char *const bar[] = {FR__COLOUR_OTHER};
     size_t n = 0;
 
     while (n < r->n_sensitivities && fabs(r->sensitivities[n].part_s) >= 0.0005 * r->iteration_s)
@@ -127,8 +182,17 @@ void fr__record_put_sensitivities(struct fr__document *doc, const struct fr_reco
     fr__say(doc, "\nsensitivities:\n");
     fr__say_table(doc, &(struct fr__table){columns, r->has_reruns ? 5 : 4, n, fill_sensitivity, r},
                   0);
+    fr__say_bars(doc, r->has_reruns ? 4 : 3, 1, bar);
     if (r->is_rough)
         fr__say(doc, "  rough: messages share links so that small changes have large effects\n");
+    if (fr__is_page(doc))
+        fr__say(doc,
+                "From the run itself: the part of the %s that a resource accounts for shrinks by a "
+                "fifth when it is a quarter faster. Something else may become the bottleneck "
+                "before that%s.\n",
+                fr__record_time_title(r),
+                r->has_reruns ? "; running again sees it"
+                              : "; --sensitivity-rerun runs again and sees it");
 }
 
 static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "results/parts/number.h"
 #include "results/parts/cells.h"
+#include "results/parts/colours.h"
 #include "results/document/record.h"
 
 #include <string.h>
@@ -54,7 +55,8 @@ static void moment(const struct fr_record_peak *p, char *buf, size_t n)
 
 static void fill_holder(const void *user, size_t i, struct fr__table_row *row)
 {
-    const struct fr_record_holder *h = &((const struct fr_record_peak *)user)->holders[i];
+    const struct fr_record_peak *p = user;
+    const struct fr_record_holder *h = &p->holders[i];
 
     fr__table_text(row->cell[0], h->name);
     fr__table_text(row->cell[1], fr_buffer_kind_name(h->kind));
@@ -63,12 +65,14 @@ static void fill_holder(const void *user, size_t i, struct fr__table_row *row)
         fr__table_text(row->cell[3], "always");
     else
         fr__format_time(h->since_s, row->cell[3], NUMBER);
+    fr__percent(p->bytes > 0 ? (double)h->bytes / (double)p->bytes : 0, row->cell[4], NUMBER);
 }
 
 void fr__record_put_holders(struct fr__document *doc, const struct fr_record_peak *p, size_t most)
 {
     static const struct fr__table_column columns[] = {
-        {"held", false}, {"as", false}, {"size", true}, {"since", true}};
+        {"held", false}, {"as", false}, {"size", true}, {"since", true}, {"of all", true}};
+    static const char *const bar[] = {FR__COLOUR_COPY};
     size_t n = p->n_holders < most ? p->n_holders : most;
     char text[FR__TABLE_CELL];
 
@@ -78,7 +82,10 @@ void fr__record_put_holders(struct fr__document *doc, const struct fr_record_pea
     fr__say(doc, "\nmost is held on ");
     fr__say_name(doc, p->device);
     fr__say(doc, " %s:\n", text);
-    fr__say_table(doc, &(struct fr__table){columns, 4, n, fill_holder, p}, 0);
+    fr__say_table(doc, &(struct fr__table){columns, fr__is_page(doc) ? 5 : 4, n, fill_holder, p},
+                  0);
+    if (fr__is_page(doc))
+        fr__say_bars(doc, 4, 1, bar);
     if (p->holders_total > n)
         fr__say(doc, "  and %zu more\n", p->holders_total - n);
 }

@@ -19,7 +19,9 @@
 #include <string.h>
 
 enum {
-    MAX_GROUPS = 4,  /* with a table each */
+    MAX_GROUPS = 4,      /* with a table each */
+    MAX_PAGE_GROUPS = 9, /* of a page, with a picture each */
+    MAX_PAGE_ROWS = 2000,
     MAX_LISTED = 10, /* of what does not fit or cannot be, unless all are asked for */
     NUMBER = 32
 };
@@ -27,6 +29,7 @@ enum {
 /* What a table is printed from. */
 struct page {
     struct fr__document *doc;
+    const struct fr__sweep_answer *answer;
     const struct fr_sweep *sweep;
     const struct fr_sweep_summary *summary;
     const struct fr_sweep_table *wanted;
@@ -110,6 +113,8 @@ static void print_group(const struct page *p, const struct fr_sweep_group *g)
 
     fr__sweep_group_text(g, name, sizeof(name));
     fr__table_text(clean, name);
+    if (fr__is_page(doc))
+        fr__say_heading(doc, name);
     fr__say(doc, "\n%s: %zu of %zu fit", clean, g->n_fits, g->n_points);
     if (m->terms.deadline_s > 0)
         fr__say(doc, ", %zu of them within %s", g->n_in_time,
@@ -126,8 +131,10 @@ static void print_group(const struct page *p, const struct fr_sweep_group *g)
             "  measured pairs of one model and software do not show reliably)\n",
             g->n_like_best, g->n_like_best == 1 ? "" : "s",
             fr__percent(fr_sweep_least_difference(), likeness, sizeof(likeness)));
-    if (g->n_frontier > 0 && p->sweep->has_training)
+    if (g->n_frontier > 0 && p->sweep->has_training) {
         print_frontier(p, g);
+        fr__say_picture(doc, FR__PICTURE_COST, p->answer, (size_t)(g - m->groups));
+    }
 }
 
 /* ---- many workloads in one table ---- */
@@ -254,7 +261,7 @@ static void print_reasons(struct fr__document *doc, const struct fr_sweep *s,
 static void print_all(const struct page *p)
 {
     const struct fr_sweep *s = p->sweep;
-    size_t *points = calloc(s->n_points, sizeof(*points)), n = 0;
+    size_t *points = calloc(s->n_points, sizeof(*points)), n = 0, n_told;
 
     if (!points) {
         fr__say(p->doc, "\nout of memory for a table\n");
@@ -263,8 +270,13 @@ static void print_all(const struct page *p)
     for (size_t i = 0; i < s->n_points; i++)
         if (s->rows[i])
             points[n++] = i;
+    if (fr__is_page(p->doc))
+        fr__say_heading(p->doc, "All points");
+    n_told = fr__is_page(p->doc) && n > MAX_PAGE_ROWS ? MAX_PAGE_ROWS : n;
     fr__say(p->doc, "\nall points: %zu\n\n", n);
-    put_points(p, points, NULL, n, "workload");
+    put_points(p, points, NULL, n_told, "workload");
+    if (n_told < n)
+        fr__say(p->doc, "The first %zu of %zu; the CSV file has all.\n", n_told, n);
     free(points);
 }
 
@@ -340,16 +352,33 @@ static void print_seeds(const struct page *p)
     }
 }
 
+/* What is best: of few groups each, of many in one table. */
+static void print_groups(const struct page *p)
+{
+    const struct fr_sweep_summary *m = p->summary;
+    size_t most = fr__is_page(p->doc)   ? MAX_PAGE_GROUPS
+                  : p->wanted->all_rows ? m->n_groups
+                                        : MAX_GROUPS;
+
+    if (m->n_groups > most) {
+        print_digest(p);
+        print_nothing_fits(p->doc, m);
+        return;
+    }
+    for (size_t i = 0; i < m->n_groups; i++)
+        if (m->groups[i].n_points > 0)
+            print_group(p, &m->groups[i]);
+}
+
 enum fr_status fr__document_of_sweep(struct fr__document *doc, const void *what,
                                      struct fr_error *err)
 {
     const struct fr__sweep_answer *a = what;
     const struct fr_sweep *s = a->sweep;
     const struct fr_sweep_summary *m = a->summary;
-    const struct fr_sweep_table *wanted = a->wanted;
     static const char *const words[FR_N_OUTCOMES] = {"fit", "out of memory", "impossible",
                                                      "failed"};
-    const struct page p = {doc, s, m, wanted};
+    const struct page p = {doc, a, s, m, a->wanted};
     size_t n = 0;
 
     for (unsigned o = 0; o < FR_N_OUTCOMES; o++)
@@ -364,14 +393,11 @@ enum fr_status fr__document_of_sweep(struct fr__document *doc, const void *what,
     print_fixed(doc, s);
     print_nics(doc, s);
     print_seeds(&p);
-    if (m->n_groups > MAX_GROUPS && !wanted->all_rows) {
-        print_digest(&p);
-        print_nothing_fits(doc, m);
-    }
-    for (size_t i = 0; i < m->n_groups && (m->n_groups <= MAX_GROUPS || wanted->all_rows); i++)
-        if (m->groups[i].n_points > 0)
-            print_group(&p, &m->groups[i]);
-    if (wanted->all_rows)
+    print_groups(&p);
+    if (fr__is_page(doc) && a->ask)
+        fr__say_heading(doc, "The best points");
+    fr__say_picture(doc, FR__PICTURE_BEST, a, 0);
+    if (a->wanted->all_rows || fr__is_page(doc))
         print_all(&p);
     print_oom(&p);
     print_reasons(doc, s, m, FR_IMPOSSIBLE);

@@ -307,6 +307,8 @@ static void fill_measures(const void *user, size_t i, struct fr__table_row *row)
             fr__table_text(row->cell[at],
                            r->outcome == FR_OOM ? "OOM" : fr_outcome_name(r->outcome));
     }
+    if (r->outcome != FR_FITS && at < FR__TABLE_MAX_COLUMNS)
+        fr__table_text(row->cell[at], r->reason);
 }
 
 void fr__sweep_put_points(struct fr__document *doc, const struct fr__sweep_points *p)
@@ -320,6 +322,8 @@ void fr__sweep_put_points(struct fr__document *doc, const struct fr__sweep_point
     t.n_columns = 1 + l.n_columns_of_settings;
     for (size_t k = 0; k < l.n_measures; k++)
         columns[t.n_columns++] = (struct fr__table_column){title_of(p, l.measures[k]), true};
+    if (fr__is_page(doc) && !p->labels && t.n_columns < FR__TABLE_MAX_COLUMNS)
+        columns[t.n_columns++] = (struct fr__table_column){"why not", false};
     fr__say_table(doc, &t, 1 + l.n_columns_of_settings);
 }
 

@@ -1,6 +1,6 @@
-/* results/html/memory.c - the memory of each device over time, a layer a kind, in the report.
+/* results/html/memory.c - the memory of each device over time, a layer a kind, on pages.
  *
- * It is separate because it finds out which devices hold the same and shows them once.
+ * It is separate from the curves (parts/memory_curve.c), which the picture of a run shows, too.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_BINS = 400, HEIGHT = 104, TOP = 26 };
+enum { N_BINS = 400, HEIGHT = 104, TOP = 26, FEW_CHARTS = 3 };
 
 /* From the bottom up: what stays, then what comes and goes. */
 static const struct {
@@ -35,81 +35,8 @@ static const struct {
 };
 enum { N_LAYERS = sizeof(layers) / sizeof(layers[0]) };
 
-const char *fr__html_kind_colour(enum fr_buffer_kind kind)
-{
-    unsigned l = 0;
-
-    while (l < N_LAYERS - 1 && layers[l].kind != kind)
-        l++;
-    return layers[l].colour;
-}
-
-/* What one device holds in each bin, at the moment when it holds most there. */
-struct chart {
-    uint32_t device;
-    size_t n_same;                      /* other devices that hold the same */
-    double (*bytes)[FR_N_BUFFER_KINDS]; /* [N_BINS] */
-    double peak_bytes;
-};
-
-struct memory {
-    const struct fr_record *record;
-    struct chart charts[FR__HTML_CHARTS + 1]; /* one more to compare with */
-    size_t n, n_left_out;
-};
-
-static double sum_of(const double bytes[FR_N_BUFFER_KINDS])
-{
-    double sum = 0;
-
-    for (unsigned k = 0; k < FR_N_BUFFER_KINDS; k++)
-        sum += bytes[k];
-    return sum;
-}
-
-/* events: [n] of one device in order. */
-static void fill_chart(struct chart *c, const struct fr_record *r,
-                       const struct fr__memory_event events[], size_t n)
-{
-    const struct fr_buffer *buffers = fr_plan_view(r->plan)->buffers;
-    double held[FR_N_BUFFER_KINDS] = {0}, most = -1;
-    size_t bin = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct fr_buffer *b = &buffers[events[i].buffer];
-        size_t at = (size_t)(events[i].t_s / r->run->makespan_s * N_BINS);
-
-        if (at >= N_BINS)
-            at = N_BINS - 1;
-        while (bin < at) { /* what is held now lasts into the next bin */
-            memcpy(c->bytes[++bin], held, sizeof(held));
-            most = sum_of(held);
-        }
-        held[b->kind] += events[i].is_alloc ? (double)b->bytes : -(double)b->bytes;
-        if (sum_of(held) > most) {
-            most = sum_of(held);
-            memcpy(c->bytes[bin], held, sizeof(held));
-        }
-        c->peak_bytes = fmax(c->peak_bytes, most);
-    }
-    while (bin + 1 < N_BINS)
-        memcpy(c->bytes[++bin], held, sizeof(held));
-}
-
-/* The chart that holds the same, or the last one when none does. */
-static struct chart *same_chart(struct chart charts[], size_t n)
-{
-    size_t i = 0;
-
-    while (i + 1 < n &&
-           memcmp(charts[i].bytes, charts[n - 1].bytes, N_BINS * sizeof(*charts[i].bytes)) != 0)
-        i++;
-    return &charts[i];
-}
-
-/* One device's events in the list of all. */
-struct events_of {
-    size_t first, n;
+/* A device that holds anything. */
+struct holder {
     uint32_t device;
     double fill_frac; /* peak over capacity */
 };
@@ -117,79 +44,43 @@ struct events_of {
 /* Fullest first. */
 static int compare(const void *a, const void *b)
 {
-    const struct events_of *x = a, *y = b;
+    const struct holder *x = a, *y = b;
 
     if (x->fill_frac != y->fill_frac)
         return x->fill_frac > y->fill_frac ? -1 : 1;
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
-/* list: [n_devices of the topology]. Returns how many of them hold anything. */
-static size_t sort_devices(const struct fr_record *r, const struct fr__memory_event events[],
-                           size_t n_events, struct events_of list[])
+/* At most max different curves, of the fullest devices. */
+static enum fr_status make_curves(struct fr__memory_curves *m, const struct fr_record *r,
+                                  size_t max, struct fr_error *err)
 {
     const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+    struct holder *list = calloc(t->n_devices + 1, sizeof(*list));
+    uint32_t *devices = calloc(t->n_devices + 1, sizeof(*devices));
+    enum fr_status st = list && devices ? FR_OK : fr__fail_nomem(err);
     size_t n = 0;
 
-    for (size_t first = 0, past; first < n_events; first = past) {
-        uint32_t device;
-
-        past = first;
-        while (past < n_events && events[past].device == events[first].device)
-            past++;
-        device = events[first].device;
-        list[n++] = (struct events_of){first, past - first, device,
-                                       (double)r->run->devices[device].peak_bytes /
-                                           (double)t->types[t->devices[device].type].mem_bytes};
-    }
-    qsort(list, n, sizeof(*list), compare);
-    return n;
-}
-
-/* At most max different ones, of the fullest devices; the rest are counted where they are alike. */
-static enum fr_status make_charts(struct memory *m, size_t max, struct fr_error *err)
-{
-    struct fr__memory_event *events;
-    size_t n_events, n_devices;
-    struct events_of *list =
-        calloc(fr_plan_view(m->record->plan)->topo->n_devices + 1, sizeof(*list));
-    enum fr_status st =
-        list ? fr__memory_events(m->record, &events, &n_events, err) : fr__fail_nomem(err);
-
-    if (st != FR_OK) {
-        free(list);
-        return st;
-    }
-    n_devices = sort_devices(m->record, events, n_events, list);
-    for (size_t i = 0; i < n_devices && st == FR_OK; i++) {
-        struct chart *c = &m->charts[m->n], *same;
-
-        *c = (struct chart){.device = list[i].device, .bytes = calloc(N_BINS, sizeof(*c->bytes))};
-        if (!c->bytes) {
-            st = fr__fail_nomem(err);
-            break;
-        }
-        fill_chart(c, m->record, events + list[i].first, list[i].n);
-        same = same_chart(m->charts, m->n + 1);
-        if (same == c && m->n < max) {
-            m->n++;
-            continue;
-        }
-        if (same == c)
-            m->n_left_out++;
-        else
-            same->n_same++;
-        free(c->bytes);
-    }
-    free(events);
+    for (uint32_t d = 0; d < t->n_devices && st == FR_OK; d++)
+        if (r->run->devices[d].peak_bytes > 0)
+            list[n++] = (struct holder){d, (double)r->run->devices[d].peak_bytes /
+                                               (double)t->types[t->devices[d].type].mem_bytes};
+    if (n > 0)
+        qsort(list, n, sizeof(*list), compare);
+    for (size_t i = 0; i < n; i++)
+        devices[i] = list[i].device;
+    if (st == FR_OK)
+        st = fr__memory_curves(m, r, devices, n, N_BINS, max, err);
     free(list);
+    free(devices);
     return st;
 }
 
 /* ---- drawing ---- */
 
 /* The area under layers 0 .. layer; what is above it has been drawn before. */
-static void put_layer(struct fr__panel *p, const struct chart *c, unsigned layer, double span)
+static void put_layer(struct fr__panel *p, const struct fr__memory_curve *c, unsigned layer,
+                      double span)
 {
     struct fr__chart_series *s = fr__panel_series(
         p, (struct fr__chart_style){.mark = FR__AREA, .colour = layers[layer].colour});
@@ -223,31 +114,33 @@ static void put_above(struct fr__panel *p, bool is_right, const char *text)
                                               .align = is_right ? FR__UP_TO : FR__FROM});
 }
 
-static double capacity_of(const struct memory *m, const struct chart *c)
+static double capacity_of(const struct fr_record *r, const struct fr__memory_curve *c)
 {
-    const struct fr_topo *t = fr_plan_view(m->record->plan)->topo;
+    const struct fr_topo *t = fr_plan_view(r->plan)->topo;
 
     return (double)t->types[t->devices[c->device].type].mem_bytes;
 }
 
 /* Devices of one capacity have one scale, so that their charts can be compared. */
-static double most_alike(const struct memory *m, double capacity)
+static double most_alike(const struct fr_record *r, const struct fr__memory_curves *m,
+                         double capacity)
 {
     double most = 0;
 
     for (size_t i = 0; i < m->n; i++)
-        if (capacity_of(m, &m->charts[i]) == capacity)
-            most = fmax(most, m->charts[i].peak_bytes);
+        if (capacity_of(r, &m->list[i]) == capacity)
+            most = fmax(most, m->list[i].peak_bytes);
     return most;
 }
 
-static enum fr_status write_chart(FILE *f, const struct memory *m, const struct chart *c,
-                                  struct fr_error *err)
+static enum fr_status write_chart(FILE *f, const struct fr_record *r,
+                                  const struct fr__memory_curves *m,
+                                  const struct fr__memory_curve *c, struct fr_error *err)
 {
-    const struct fr_topo *t = fr_plan_view(m->record->plan)->topo;
-    double capacity = capacity_of(m, c), most = most_alike(m, capacity);
+    const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+    double capacity = capacity_of(r, c), most = most_alike(r, m, capacity);
     bool is_shown = most >= 0.3 * capacity;
-    double top = is_shown ? fmax(most, capacity) : most, span = m->record->run->makespan_s;
+    double top = is_shown ? fmax(most, capacity) : most, span = r->run->makespan_s;
     struct fr__chart *chart = fr__inline_new(TOP, HEIGHT, 22);
     struct fr__panel *p;
     const char *unit;
@@ -256,7 +149,7 @@ static enum fr_status write_chart(FILE *f, const struct memory *m, const struct 
     if (!chart)
         return fr__fail_nomem(err);
     p = &chart->panels[0];
-    span *= fr__record_time_unit(m->record, span, &unit);
+    span *= fr__record_time_unit(r, span, &unit);
     p->is_zoomed = true;
     p->x = (struct fr__chart_axis){.high = span, .label = unit};
     p->y = (struct fr__chart_axis){.high = top > 0 ? top : 1};
@@ -280,7 +173,7 @@ static enum fr_status write_chart(FILE *f, const struct memory *m, const struct 
     return fr__inline_finish(chart, f, "Memory over time", err);
 }
 
-static void write_key(FILE *f, const struct chart charts[], size_t n)
+static void write_key(FILE *f, const struct fr__memory_curve charts[], size_t n)
 {
     fputs("<ul class=\"key\">\n", f);
     for (unsigned l = 0; l < N_LAYERS; l++) {
@@ -298,27 +191,27 @@ static void write_key(FILE *f, const struct chart charts[], size_t n)
     fputs("</ul>\n", f);
 }
 
-enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct fr__html_room *room,
+enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, size_t number,
                                struct fr_error *err)
 {
-    struct memory m = {.record = r};
+    struct fr__memory_curves m;
     enum fr_status st;
 
     if (!r->plan || !r->run || !(r->run->makespan_s > 0) || r->is_plain)
         return FR_OK;
-    st = make_charts(&m, room->charts, err);
-    if (st == FR_OK && m.n > 0) {
+    FR_TRY(make_curves(&m, r, number > 1 ? FEW_CHARTS : FR__MEMORY_CURVES, err));
+    st = FR_OK;
+    if (m.n > 0) {
         fputs("<h3>Memory over time</h3>\n", f);
         fr__html_zoom_begin(f, "Memory over time");
         for (size_t i = 0; i < m.n && st == FR_OK; i++)
-            st = write_chart(f, &m, &m.charts[i], err);
-        write_key(f, m.charts, m.n);
+            st = write_chart(f, r, &m, &m.list[i], err);
+        write_key(f, m.list, m.n);
         fputs("<figcaption>Buffers as they are allocated, without rounding", f);
         if (m.n_left_out)
             fprintf(f, "; the fullest devices, %zu others are left out", m.n_left_out);
         fputs(".</figcaption>\n</figure>\n", f);
     }
-    for (size_t i = 0; i < m.n; i++)
-        free(m.charts[i].bytes);
+    fr__memory_curves_fini(&m);
     return st;
 }

@@ -13,7 +13,7 @@
 /* The script runs only when its SHA-256 is the one that the policy names (Content Security Policy
  * Level 3, W3C, section 2.3.1): no other one can, however it came in. tests/cli/test_report.sh
  * works it out again and says what it must be. */
-#define SCRIPT_HASH "sha256-u6CDMtmmM1+TPAs1U0bmHsvzAWfqfzfGU2Jgu6XRlJo="
+#define SCRIPT_HASH "sha256-ob3mh+KbgHiZkEl/x0xL5/jpkvbUtihMSQxtRKalFBc="
 
 void fr__html_begin(FILE *f, const char *title)
 {
@@ -33,7 +33,7 @@ void fr__html_begin(FILE *f, const char *title)
 
 void fr__html_end(FILE *f)
 {
-    fputs("</main>\n<script>\n", f);
+    fprintf(f, "<p class=\"note\">forerun %s</p>\n</main>\n<script>\n", fr_version());
     for (size_t i = 0; i < N_OF(report_script); i++)
         fprintf(f, "%s\n", report_script[i]);
     fputs("</script>\n</body>\n</html>\n", f);

@@ -3,7 +3,7 @@
 (function () {
     'use strict';
     var SVG = 'http://www.w3.org/2000/svg';
-    // of the plots, as in html.h; the closest look is a MOST-th of a plot, as in timeline.c
+    // of the plots, as in inline.h; the closest look is a MOST-th of a plot, as in timeline.c
     var LEFT = 110, WIDTH = 1000, MOST = 60;
 
     function all(selector, inside) {
@@ -54,10 +54,10 @@
         return number === null ? cell.textContent : parseFloat(number);
     }
 
-    // empty cells come last, whichever way
+    // cells without a number come last in a column of numbers, empty ones in any, whichever way
     function compare(a, b, isUp) {
-        if (a === '' || b === '')
-            return a === b ? 0 : a === '' ? 1 : -1;
+        if (a === '' || b === '' || typeof a !== typeof b)
+            return a === b ? 0 : a === '' || (b !== '' && typeof a === 'string') ? 1 : -1;
         var order = typeof a === 'string' ? a.localeCompare(b) : a - b;
         return isUp ? order : -order;
     }
@@ -188,7 +188,7 @@
         });
     }
 
-    all('.run, .only, .scale').forEach(function (group) {
+    all('section').forEach(function (group) {
         var plots = all('svg.zoom', group), from = 0, to = WIDTH;
 
         function show(a, b) {

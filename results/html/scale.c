@@ -65,8 +65,8 @@ enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t 
     if (n_drawn < (alone_too ? 1 : 2))
         return FR_OK;
     fprintf(f,
-            "<section class=\"scale\">\n<h2>Over time, to one scale</h2>\n<p class=\"note\">%s of "
-            "each, from its beginning; a dashed line is its end.</p>\n",
+            "<h3>Over time, to one scale</h3>\n<p class=\"note\">%s of each, from its beginning; a "
+            "dashed line is its end.</p>\n",
             n > 0 && runs[0].record->is_plain ? "The schedule" : "One iteration");
     fr__html_zoom_begin(f, "Timelines to one scale");
     for (size_t i = 0; i < n; i++) {
@@ -79,6 +79,6 @@ enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t 
         FR_TRY(fr__html_lanes(f, runs[i].record, &span, &told, err));
     }
     fr__html_lanes_key(f, &told);
-    fputs("</figure>\n</section>\n", f);
+    fputs("</figure>\n", f);
     return FR_OK;
 }

@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_BREAK "\xc2\xa0" /* a blank at which no line is broken */
-
 static const char *entity_of(char c)
 {
     switch (c) {
@@ -83,21 +81,4 @@ void fr__html_number(FILE *f, double x)
     char buf[FR__HTML_TEXT];
 
     fputs(trimmed(x, 2, buf, sizeof(buf)), f);
-}
-
-const char *fr__html_percent(double frac, char *buf, size_t n)
-{
-    size_t used = strlen(fr__fixed(100 * frac, 1, buf, n));
-
-    snprintf(buf + used, n - used, NO_BREAK "%%");
-    return buf;
-}
-
-const char *fr__html_change(double frac, char *buf, size_t n)
-{
-    char number[FR__HTML_TEXT];
-
-    snprintf(buf, n, "%s%s", frac < 0 ? "−" : "+",
-             fr__html_percent(fabs(frac), number, sizeof(number)));
-    return buf;
 }

@@ -66,11 +66,13 @@ void fr__html_zoom_begin(FILE *f, const char *what)
             what);
 }
 
-enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r,
-                                 const struct fr__html_room *room, struct fr_error *err)
+/* At some 200 bytes a box a page stays below a megabyte. */
+enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r, size_t number,
+                                 struct fr_error *err)
 {
     struct fr__timeline_told told = {.n_busy = 0};
-    struct fr__timeline_span span = {.lanes = room->lanes, .boxes = room->boxes};
+    struct fr__timeline_span span = {.lanes = number > 1 ? 8 : 16,
+                                     .boxes = number > 1 ? 3000 / number : 4500};
 
     if (!r->plan || !r->run || !(r->run->makespan_s > 0))
         return FR_OK;

@@ -1,4 +1,5 @@
-/* results/parts/memory_curve.c - all allocations and frees of a run, device by device in time.
+/* results/parts/memory_curve.c - all allocations and frees of a run, device by device in time, and
+ * what devices hold over time.
  *
  * It is separate because traces, the report and the picture by gnuplot all show memory over time.
  */
@@ -107,4 +108,119 @@ enum fr_status fr__memory_events(const struct fr_record *r, struct fr__memory_ev
     free(freed_s);
     free(taken_s);
     return st;
+}
+
+/* ---- curves ---- */
+
+double fr__memory_sum(const double bytes[FR_N_BUFFER_KINDS])
+{
+    double sum = 0;
+
+    for (unsigned k = 0; k < FR_N_BUFFER_KINDS; k++)
+        sum += bytes[k];
+    return sum;
+}
+
+/* events: [n] of one device in order. */
+static void fill_curve(struct fr__memory_curve *c, const struct fr_record *r,
+                       const struct fr__memory_event events[], size_t n, size_t n_bins)
+{
+    const struct fr_buffer *buffers = fr_plan_view(r->plan)->buffers;
+    double held[FR_N_BUFFER_KINDS] = {0}, most = -1;
+    size_t bin = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_buffer *b = &buffers[events[i].buffer];
+        size_t at = (size_t)(events[i].t_s / r->run->makespan_s * (double)n_bins);
+
+        if (at >= n_bins)
+            at = n_bins - 1;
+        while (bin < at) { /* what is held now lasts into the next bin */
+            memcpy(c->bytes[++bin], held, sizeof(held));
+            most = fr__memory_sum(held);
+        }
+        held[b->kind] += events[i].is_alloc ? (double)b->bytes : -(double)b->bytes;
+        if (fr__memory_sum(held) > most) {
+            most = fr__memory_sum(held);
+            memcpy(c->bytes[bin], held, sizeof(held));
+        }
+        c->peak_bytes = most > c->peak_bytes ? most : c->peak_bytes;
+    }
+    while (bin + 1 < n_bins)
+        memcpy(c->bytes[++bin], held, sizeof(held));
+}
+
+/* The first event of the device or of one after it. */
+static size_t first_of(const struct fr__memory_event events[], size_t n, uint32_t device)
+{
+    size_t low = 0;
+
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+
+        if (events[middle].device < device)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+/* Keeps the last curve, whose place is list[n], if it differs from all and there is room. */
+static void keep_curve(struct fr__memory_curves *out, size_t n_bins, size_t max)
+{
+    struct fr__memory_curve *last = &out->list[out->n];
+    size_t i = 0;
+
+    while (i < out->n &&
+           memcmp(out->list[i].bytes, last->bytes, n_bins * sizeof(*last->bytes)) != 0)
+        i++;
+    if (i == out->n && out->n < max) {
+        out->n++;
+        return;
+    }
+    if (i < out->n)
+        out->list[i].n_same++;
+    else
+        out->n_left_out++;
+    free(last->bytes);
+}
+
+enum fr_status fr__memory_curves(struct fr__memory_curves *out, const struct fr_record *r,
+                                 const uint32_t devices[], size_t n_devices, size_t n_bins,
+                                 size_t max, struct fr_error *err)
+{
+    struct fr__memory_event *events;
+    enum fr_status st = FR_OK;
+    size_t n_events;
+
+    *out = (struct fr__memory_curves){.n = 0};
+    FR_TRY(fr__memory_events(r, &events, &n_events, err));
+    for (size_t i = 0; i < n_devices && st == FR_OK; i++) {
+        size_t first = first_of(events, n_events, devices[i]);
+        size_t past = first_of(events, n_events, devices[i] + 1);
+        struct fr__memory_curve *c = &out->list[out->n];
+
+        if (first == past)
+            continue;
+        *c = (struct fr__memory_curve){.device = devices[i],
+                                       .bytes = calloc(n_bins, sizeof(*c->bytes))};
+        if (c->bytes) {
+            fill_curve(c, r, events + first, past - first, n_bins);
+            keep_curve(out, n_bins, max);
+        } else {
+            st = fr__fail_nomem(err);
+        }
+    }
+    free(events);
+    if (st != FR_OK)
+        fr__memory_curves_fini(out);
+    return st;
+}
+
+void fr__memory_curves_fini(struct fr__memory_curves *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        free(c->list[i].bytes);
+    c->n = 0;
 }

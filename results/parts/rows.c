@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include "results/parts/rows.h"
-#include "results/parts/speed_up.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,12 +81,10 @@ bool fr__row_is_known(const struct fr_results *rs, size_t i)
 
 size_t fr__row_base(const struct fr_results *rs)
 {
-    const struct fr_record *base = fr__speed_up_base(rs);
-    size_t i = 0;
-
-    while (i + 1 < rs->n && rs->records[i] != base)
-        i++;
-    return i;
+    for (size_t i = 0; i < rs->n; i++)
+        if (fr_strategy_is_baseline(rs->records[i]->strategy))
+            return i;
+    return 0;
 }
 
 double fr__row_speed_up(const struct fr_results *rs, size_t i)

@@ -29,7 +29,7 @@ const char *fr__row_name(const struct fr_results *rs, size_t i, char buf[FR__ROW
  * where iterations have different batches, by samples a second. 0: not known, or the records are of
  * different workloads, of which none is faster. */
 double fr__row_speed_up(const struct fr_results *rs, size_t i);
-/* The index of that base. */
+/* The index of that base: the first of a strategy that others are compared with, else 0. */
 size_t fr__row_base(const struct fr_results *rs);
 /* What all records are of, "vgg19 on 4 of 8 GPUs of dgx1-v100", or where they differ "2 workloads
  * on 3 clusters"; and how, "global batch 64, fp32, sgd". Return buf. */

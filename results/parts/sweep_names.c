@@ -166,8 +166,3 @@ const char *fr__sweep_cost_text(double cost, char *buf, size_t n)
         return "";
     return fr__fixed(cost, cost < 1 ? 4 : cost < 1000 ? 2 : 0, buf, n);
 }
-
-const char *fr__sweep_time_text(const struct fr_sweep *s, double t_s, char *buf, size_t n)
-{
-    return s->has_training ? fr__format_time(t_s, buf, n) : fr__plain(t_s, buf, n);
-}

@@ -22,9 +22,6 @@ void fr__sweep_varying_text(const struct fr_sweep *s, const char *but, char *tex
 size_t fr__sweep_value_index(const struct fr_sweep *s, size_t point, size_t setting);
 /* "vgg19", or "bert-large, seq-len 128" */
 void fr__sweep_group_text(const struct fr_sweep_group *g, char *buf, size_t n);
-/* A time of an iteration: with its unit, or plain where all points are of tasks on machines without
- * hardware. Returns buf. */
-const char *fr__sweep_time_text(const struct fr_sweep *s, double t_s, char *buf, size_t n);
 /* "run time" or "time of 1 M samples"; "cost (USD)" or "GPU hours" */
 const char *fr__sweep_time_title(const struct fr_sweep_terms *terms);
 const char *fr__sweep_cost_title(const struct fr_sweep_terms *terms);

@@ -1,12 +1,8 @@
-/* results/pictures/record.c - the picture formats of records: a timeline of one, bars of several.
- *
- * It is separate because it holds the rows .png, .svg and .pdf of the table of formats.
- */
+/* results/pictures/record.c - pictures of records: a timeline of one, bars of several. */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/formats.h"
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
 #include "results/pictures/record.h"
@@ -31,8 +27,8 @@ static void set_heading(struct fr__chart *c, const struct fr_results *rs)
                              r->oom ? " if it fitted in memory, " : ", ", manner);
 }
 
-static enum fr_status draw(const struct fr_results *rs, const char *ending, FILE *picture,
-                           const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__draw_results(FILE *picture, const struct fr_results *rs, const char *ending,
+                                const struct fr_context *ctx, struct fr_error *err)
 {
     struct fr__chart *c;
     enum fr_status st = FR_OK;
@@ -49,42 +45,3 @@ static enum fr_status draw(const struct fr_results *rs, const char *ending, FILE
     }
     return fr__chart_finish(c, st, picture, ending, ctx, err);
 }
-
-static enum fr_status write_png(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
-                                struct fr_error *err)
-{
-    return draw(rs, ".png", f, ctx, err);
-}
-
-static enum fr_status write_svg(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
-                                struct fr_error *err)
-{
-    return draw(rs, ".svg", f, ctx, err);
-}
-
-static enum fr_status write_pdf(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
-                                struct fr_error *err)
-{
-    return draw(rs, ".pdf", f, ctx, err);
-}
-
-const struct fr__format fr__format_png = {
-    .ending = ".png",
-    .summary = "picture: timeline and memory (simulate), bars (compare)",
-    .takes_comparison = true,
-    .write = write_png,
-};
-
-const struct fr__format fr__format_svg = {
-    .ending = ".svg",
-    .summary = "the same, to scale without loss",
-    .takes_comparison = true,
-    .write = write_svg,
-};
-
-const struct fr__format fr__format_pdf = {
-    .ending = ".pdf",
-    .summary = "the same, for print",
-    .takes_comparison = true,
-    .write = write_pdf,
-};

@@ -1,15 +1,13 @@
-/* results/pictures/sweep.c - a sweep: time against cost, a panel a workload.
+/* results/pictures/sweep.c - a sweep: time against cost, a panel a workload, the frontier named.
  *
- * It is separate from the table of a sweep (text/sweep.c), which shows rows and not the frontier.
+ * It is separate from the points (charts/cost.c), which pages show, too.
  */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/charts/chart.h"
+#include "results/charts/cost.h"
 #include "results/parts/colours.h"
-#include "results/parts/number.h"
-#include "results/parts/palette.h"
 #include "results/parts/sweep_names.h"
 #include "results/pictures/sweep.h"
 #include "study/sweep/state.h"
@@ -17,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_PANELS = 9, MAX_COLOURS = FR__PALETTE, MAX_SHAPES = 6, MAX_NAMED = 24 };
+enum { MAX_PANELS = 9, MAX_SHAPES = FR__N_SHAPES - 1, MAX_NAMED = 24 };
 
 /* Of the points of one panel at most so many names are kept apart. */
 enum { MAX_PLACES = MAX_NAMED };
@@ -36,73 +34,13 @@ struct picture {
     struct fr__panel *panel; /* at work */
     const struct fr_sweep *sweep;
     const struct fr_sweep_summary *summary;
-    size_t settings[FR_N_SETTINGS], n_settings;
+    struct fr__cost costs[MAX_PANELS]; /* [n_panels] */
     size_t n_panels, columns, rows;
-    double factor; /* seconds to the unit of the panel's axis */
     struct place places[MAX_PLACES];
     size_t n_places;
 };
 
 /* ---- one panel ---- */
-
-static bool is_of_group(const struct picture *p, const struct fr_sweep_group *g, size_t point)
-{
-    const struct fr_sweep_row *row = p->sweep->rows[point];
-
-    return row && row->outcome == FR_FITS &&
-           &p->summary->groups[fr__sweep_group_of(p->sweep, point)] == g;
-}
-
-/* The first setting that varies is shown by colour, the second by shape. */
-static size_t colour_of(const struct picture *p, size_t point)
-{
-    size_t n = p->n_settings > 0 ? fr__sweep_value_index(p->sweep, point, p->settings[0]) : 0;
-
-    return n < MAX_COLOURS ? n : MAX_COLOURS - 1;
-}
-
-static bool has_shapes(const struct picture *p)
-{
-    return p->n_settings > 1 && p->sweep->axes[p->settings[1]].n <= MAX_SHAPES;
-}
-
-static size_t shape_of(const struct picture *p, size_t point)
-{
-    return has_shapes(p) ? fr__sweep_value_index(p->sweep, point, p->settings[1]) : 0;
-}
-
-static void put_points(const struct picture *p, const struct fr_sweep_group *g)
-{
-    struct fr__chart_series *s[MAX_COLOURS][MAX_SHAPES] = {{NULL}}, *frontier;
-
-    frontier = fr__panel_series(p->panel, (struct fr__chart_style){.mark = FR__STEPS,
-                                                                   .width = 2,
-                                                                   .colour = FR__COLOUR_TEXT,
-                                                                   .title = "frontier"});
-    for (size_t i = 0; i < g->n_frontier; i++) {
-        struct fr_sweep_value v =
-            fr_sweep_value(p->sweep->rows[g->frontier[i]], &p->summary->terms);
-
-        fr__series_point(frontier, p->factor * v.time_s, v.cost);
-    }
-    for (size_t i = 0; i < p->sweep->n_points; i++) {
-        struct fr__chart_series **own = &s[colour_of(p, i)][shape_of(p, i)];
-        struct fr_sweep_value v;
-
-        if (!is_of_group(p, g, i))
-            continue;
-        v = fr_sweep_value(p->sweep->rows[i], &p->summary->terms);
-        if (isnan(v.cost))
-            continue;
-        if (!*own)
-            *own = fr__panel_series(
-                p->panel, (struct fr__chart_style){.mark = FR__POINTS,
-                                                   .colour = fr__palette(colour_of(p, i)),
-                                                   .shape = (enum fr__chart_shape)shape_of(p, i),
-                                                   .size = p->n_panels > 2 ? 0.7 : 1.1});
-        fr__series_point(*own, p->factor * v.time_s, v.cost);
-    }
-}
 
 /* Where on its panel a value stands, from 0 to 1. */
 static double share_of(const struct fr__chart_axis *axis, double x)
@@ -140,10 +78,10 @@ static bool take_place(struct picture *p, double x, double y, const char *text, 
 
 /* Writes a name below and left of the point, where there can be no other point: it would be faster
  * and cheaper; or below and right of the cheapest point. A name without room is left out. */
-static void put_name(struct picture *p, size_t point, bool is_cheapest)
+static void put_name(struct picture *p, const struct fr__cost *c, size_t point, bool is_cheapest)
 {
     struct fr_sweep_value v = fr_sweep_value(p->sweep->rows[point], &p->summary->terms);
-    double x = p->factor * v.time_s;
+    double x = c->factor * v.time_s;
     bool is_right = false;
     char text[160];
 
@@ -166,9 +104,9 @@ static void put_name(struct picture *p, size_t point, bool is_cheapest)
                                                      .points = points_of(p)});
 }
 
-static void put_deadline(const struct picture *p)
+static void put_deadline(const struct picture *p, const struct fr__cost *c)
 {
-    double at = p->factor * p->summary->terms.deadline_s;
+    double at = c->factor * p->summary->terms.deadline_s;
     char time[32];
 
     if (at <= 0)
@@ -188,38 +126,6 @@ static void put_deadline(const struct picture *p)
                                 .colour = FR__COLOUR_LIMIT});
 }
 
-/* Limits with room for names below and left of the points, on logarithmic axes. */
-static void set_ranges(struct picture *p, const struct fr_sweep_group *g)
-{
-    struct fr__chart_axis *axes[2] = {&p->panel->x, &p->panel->y};
-    double left = p->columns > 2 ? 5 : p->columns > 1 ? 4.5 : 3;
-
-    for (size_t i = 0; i < p->sweep->n_points; i++) {
-        struct fr_sweep_value v;
-
-        if (!is_of_group(p, g, i))
-            continue;
-        v = fr_sweep_value(p->sweep->rows[i], &p->summary->terms);
-        if (!(v.cost > 0))
-            continue;
-        for (unsigned k = 0; k < 2; k++) {
-            double x = k ? v.cost : p->factor * v.time_s;
-
-            axes[k]->low = axes[k]->low > 0 ? fmin(axes[k]->low, x) : x;
-            axes[k]->high = fmax(axes[k]->high, x);
-        }
-    }
-    for (unsigned k = 0; k < 2; k++) {
-        double room;
-
-        if (!(axes[k]->high > 0))
-            axes[k]->low = axes[k]->high = 1;
-        room = 1.2 * pow(axes[k]->high / axes[k]->low, 0.1);
-        axes[k]->low /= k == 0 ? pow(room, left) : pow(room, p->rows > 2 ? 2 : 1);
-        axes[k]->high *= room;
-    }
-}
-
 /* Entries of a setting's values, without points of their own. */
 static void put_key_of(const struct picture *p, size_t setting, size_t most, bool by_colour)
 {
@@ -236,56 +142,41 @@ static void put_key_of(const struct picture *p, size_t setting, size_t most, boo
                           .title = i + 1 == most && axis->n > most ? "others" : axis->values[i]});
 }
 
-/* Sets the factor to the unit that suits the group's longest time; returns the unit. */
-static const char *set_unit(struct picture *p, const struct fr_sweep_group *g)
-{
-    const char *unit;
-    double max_s = 0;
-
-    for (size_t i = 0; i < p->sweep->n_points; i++)
-        if (is_of_group(p, g, i))
-            max_s = fmax(max_s, fr_sweep_value(p->sweep->rows[i], &p->summary->terms).time_s);
-    p->factor = fr__long_time_unit(max_s > 0 ? max_s : 1, &unit);
-    return unit;
-}
-
-/* panel: its number, from 0. */
-static void put_panel(struct picture *p, const struct fr_sweep_group *g, size_t panel)
+/* panel: its number, from 0. Its axes leave room for names below and left of the points. */
+static void put_panel(struct picture *p, size_t group, size_t panel)
 {
     double wide = (RIGHT - LEFT + ACROSS) / (double)p->columns - ACROSS;
     double high = (TOP - BOTTOM + DOWN) / (double)p->rows - DOWN;
     double left = LEFT + (wide + ACROSS) * (double)(panel % p->columns);
     double top = TOP - (high + DOWN) * (double)(panel / p->columns);
-    const struct fr_sweep_terms *terms = &p->summary->terms;
-    const char *unit = set_unit(p, g);
+    struct fr__cost *c = &p->costs[panel];
     char name[200];
 
+    *c = (struct fr__cost){.sweep = p->sweep, .summary = p->summary};
     p->panel = fr__chart_panel(p->chart, left, left + wide, top - high, top);
-    fr__sweep_group_text(g, name, sizeof(name));
+    fr__sweep_group_text(&p->summary->groups[group], name, sizeof(name));
     p->panel->title = fr__chart_text(p->chart, "%s", name);
     p->panel->title_points = p->n_panels > 2 ? 12 : 15;
-    p->panel->x = (struct fr__chart_axis){
-        .log = 10,
-        .has_grid = true,
-        .label = fr__chart_text(p->chart, "%s (%s)", fr__sweep_time_title(terms), unit)};
-    p->panel->y =
-        (struct fr__chart_axis){.log = 10, .has_grid = true, .label = fr__sweep_cost_title(terms)};
-    set_ranges(p, g);
-    put_deadline(p);
-    put_points(p, g);
-    if (panel == 0 && p->n_settings > 0)
-        put_key_of(p, p->settings[0], MAX_COLOURS, true);
-    if (panel == 0 && has_shapes(p))
-        put_key_of(p, p->settings[1], MAX_SHAPES, false);
+    fr__cost_begin(c, group, p->panel);
+    fr__cost_widen(&p->panel->x, p->columns > 2 ? 5 : p->columns > 1 ? 4.5 : 3);
+    fr__cost_widen(&p->panel->y, p->rows > 2 ? 2 : 1);
+    put_deadline(p, c);
+    fr__cost_put(c, p->panel, SIZE_MAX, p->n_panels > 2 ? 0.7 : 1.1, "frontier");
+    if (panel == 0 && c->n_settings > 0)
+        put_key_of(p, c->settings[0], FR__PALETTE, true);
+    if (panel == 0 && fr__cost_has_shapes(c))
+        put_key_of(p, c->settings[1], MAX_SHAPES, false);
 }
 
-static void put_names(struct picture *p, const struct fr_sweep_group *g, size_t panel)
+static void put_names(struct picture *p, size_t panel)
 {
-    set_unit(p, g);
+    const struct fr__cost *c = &p->costs[panel];
+    const struct fr_sweep_group *g = &p->summary->groups[c->group];
+
     p->panel = &p->chart->panels[panel];
     p->n_places = 0;
     for (size_t i = 0; i < g->n_frontier; i++)
-        put_name(p, g->frontier[i], i + 1 == g->n_frontier);
+        put_name(p, c, g->frontier[i], i + 1 == g->n_frontier);
 }
 
 /* ---- the picture ---- */
@@ -294,6 +185,7 @@ static void put_names(struct picture *p, const struct fr_sweep_group *g, size_t 
  * shapes are, and how many workloads are left out. */
 static void set_heading(struct picture *p, size_t n_groups)
 {
+    const struct fr__cost *c = &p->costs[0];
     char text[300];
     const char *left_out = "", *colour = "", *shape = "";
 
@@ -302,11 +194,11 @@ static void set_heading(struct picture *p, size_t n_groups)
         p->chart->title = fr__chart_text(p->chart, "%s", text);
     if (n_groups > p->n_panels)
         left_out = fr__chart_text(p->chart, "the first %zu of %zu workloads that fit%s",
-                                  p->n_panels, n_groups, p->n_settings > 0 ? "; " : "");
-    if (p->n_settings > 0)
-        colour = fr__chart_text(p->chart, "colour: %s", fr__sweep_setting_title(p->settings[0]));
-    if (has_shapes(p))
-        shape = fr__chart_text(p->chart, "; shape: %s", fr__sweep_setting_title(p->settings[1]));
+                                  p->n_panels, n_groups, c->n_settings > 0 ? "; " : "");
+    if (c->n_settings > 0)
+        colour = fr__chart_text(p->chart, "colour: %s", fr__sweep_setting_title(c->settings[0]));
+    if (fr__cost_has_shapes(c))
+        shape = fr__chart_text(p->chart, "; shape: %s", fr__sweep_setting_title(c->settings[1]));
     p->chart->subtitle = fr__chart_text(p->chart, "%s%s%s", left_out, colour, shape);
 }
 
@@ -326,7 +218,6 @@ static void describe(struct fr__chart *c, const struct fr_sweep *s,
     size_t n_groups = count_groups(m), n = 0;
 
     p.n_panels = n_groups < MAX_PANELS ? n_groups : MAX_PANELS;
-    p.n_settings = fr__sweep_varying(s, p.settings);
     if (p.n_panels == 0) {
         struct fr__panel *empty = fr__chart_panel(c, 0, 1, 0, 1);
 
@@ -339,15 +230,13 @@ static void describe(struct fr__chart *c, const struct fr_sweep *s,
     }
     p.columns = p.n_panels > 4 ? 3 : p.n_panels > 1 ? 2 : 1;
     p.rows = (p.n_panels + p.columns - 1) / p.columns;
-    set_heading(&p, n_groups);
     for (size_t i = 0; i < m->n_groups && n < p.n_panels; i++)
         if (m->groups[i].n_frontier > 0)
-            put_panel(&p, &m->groups[i], n++);
+            put_panel(&p, i, n++);
+    set_heading(&p, n_groups);
     c->panels[0].key = FR__KEY_BELOW;
-    n = 0;
-    for (size_t i = 0; i < m->n_groups && n < p.n_panels; i++) /* beside the key */
-        if (m->groups[i].n_frontier > 0)
-            put_names(&p, &m->groups[i], n++);
+    for (size_t i = 0; i < p.n_panels; i++) /* beside the key */
+        put_names(&p, i);
 }
 
 enum fr_status fr__draw_sweep(FILE *picture, const struct fr_sweep *s,

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "results/charts/timeline.h"
@@ -17,10 +16,8 @@
 #include "results/pictures/record.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { MAX_CURVES = 8, MAX_BOXES = 20000, N_BINS = 1600 };
+enum { MAX_BOXES = 20000, N_BINS = 1600 };
 
 static const double LEFT = 0.09, RIGHT = 0.97;
 
@@ -29,90 +26,15 @@ static const double LEFT = 0.09, RIGHT = 0.97;
 struct memory {
     const struct fr_record *record;
     const struct fr_plan_view *view;
-    size_t n_bins;
     uint32_t shown[FR__TIMELINE_LANES]; /* devices */
     size_t n_shown;
     double factor, unit_bytes; /* seconds and bytes to the units of the axes */
 };
 
-/* Bytes held by one device: highest in each bin, so that no peak is lost. */
-struct curve {
-    uint32_t device;
-    size_t n_same; /* other devices with the same curve */
-    double *bytes; /* [n_bins] */
-};
-
-static void fill_curve(const struct memory *t, struct curve *c,
-                       const struct fr__memory_event events[], size_t n)
-{
-    double bin_s = t->record->run->makespan_s / (double)t->n_bins;
-    double held = 0;
-    size_t bin = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        size_t at = (size_t)(events[i].t_s / bin_s);
-        double bytes = (double)t->view->buffers[events[i].buffer].bytes;
-
-        if (at >= t->n_bins)
-            at = t->n_bins - 1;
-        while (bin < at) /* what is held now is still held in the next bin */
-            c->bytes[++bin] = held;
-        held += events[i].is_alloc ? bytes : -bytes;
-        if (held > c->bytes[bin])
-            c->bytes[bin] = held;
-    }
-    while (bin + 1 < t->n_bins)
-        c->bytes[++bin] = held;
-}
-
-static void join_equal(struct curve curves[], size_t *n, size_t n_bins)
-{
-    struct curve *last = &curves[*n - 1];
-
-    for (size_t i = 0; i + 1 < *n; i++) {
-        if (memcmp(curves[i].bytes, last->bytes, n_bins * sizeof(double)) != 0)
-            continue;
-        curves[i].n_same++;
-        free(last->bytes);
-        (*n)--;
-        return;
-    }
-}
-
-/* At most MAX_CURVES different ones, of the devices shown. */
-static enum fr_status make_curves(const struct memory *t, struct curve curves[], size_t *n,
-                                  struct fr_error *err)
-{
-    struct fr__memory_event *events;
-    size_t n_events;
-    enum fr_status st = FR_OK;
-
-    *n = 0;
-    FR_TRY(fr__memory_events(t->record, &events, &n_events, err));
-    for (size_t first = 0, past; first < n_events && st == FR_OK; first = past) {
-        past = first;
-        while (past < n_events && events[past].device == events[first].device)
-            past++;
-        if (fr__lane_of(t->shown, t->n_shown, events[first].device) == t->n_shown ||
-            *n == MAX_CURVES)
-            continue;
-        curves[*n] = (struct curve){.device = events[first].device,
-                                    .bytes = calloc(t->n_bins, sizeof(double))};
-        if (!curves[*n].bytes) {
-            st = fr__fail_nomem(err);
-            break;
-        }
-        fill_curve(t, &curves[(*n)++], events + first, past - first);
-        join_equal(curves, n, t->n_bins);
-    }
-    free(events);
-    return st;
-}
-
-static void put_curve(struct fr__panel *p, const struct memory *t, const struct curve *c,
+static void put_curve(struct fr__panel *p, const struct memory *t, const struct fr__memory_curve *c,
                       const char *colour)
 {
-    double bin = t->factor * t->record->run->makespan_s / (double)t->n_bins;
+    double bin = t->factor * t->record->run->makespan_s / N_BINS, last = -1;
     const char *name = t->view->topo->devices[c->device].name;
     struct fr__chart_series *s = fr__panel_series(
         p, (struct fr__chart_style){
@@ -123,10 +45,14 @@ static void put_curve(struct fr__panel *p, const struct memory *t, const struct 
                             ? fr__chart_text(p->chart, "%s and %zu more alike", name, c->n_same)
                             : name});
 
-    for (size_t b = 0; b < t->n_bins; b++)
-        if (b == 0 || b + 1 == t->n_bins || c->bytes[b] != c->bytes[b - 1])
-            fr__series_point(s, (double)b * bin, c->bytes[b] / t->unit_bytes);
-    fr__series_point(s, (double)t->n_bins * bin, c->bytes[t->n_bins - 1] / t->unit_bytes);
+    for (size_t b = 0; b < N_BINS; b++) {
+        double held = fr__memory_sum(c->bytes[b]) / t->unit_bytes;
+
+        if (b + 1 == N_BINS || fabs(held - last) > 0)
+            fr__series_point(s, (double)b * bin, held);
+        last = held;
+    }
+    fr__series_point(s, N_BINS * bin, last);
 }
 
 /* Draws the capacity as a line; as words if it is so high that the curves would look flat. */
@@ -160,14 +86,13 @@ static enum fr_status put_memory(struct fr__chart *chart, struct memory *t, cons
                                  struct fr_error *err)
 {
     struct fr__panel *p = fr__chart_panel(chart, LEFT, RIGHT, 0.09, 0.345);
-    struct curve curves[MAX_CURVES];
+    struct fr__memory_curves curves;
     double peak = 0;
-    size_t n = 0;
-    enum fr_status st = make_curves(t, curves, &n, err);
 
-    for (size_t c = 0; c < n; c++)
-        for (size_t bin = 0; bin < t->n_bins; bin++)
-            peak = fmax(peak, curves[c].bytes[bin]);
+    FR_TRY(fr__memory_curves(&curves, t->record, t->shown, t->n_shown, N_BINS, FR__MEMORY_CURVES,
+                             err));
+    for (size_t c = 0; c < curves.n; c++)
+        peak = fmax(peak, curves.list[c].peak_bytes);
     t->unit_bytes = peak < 0.1 * 1024 * 1024 * 1024 ? 1024.0 * 1024 : 1024.0 * 1024 * 1024;
     p->x = (struct fr__chart_axis){.high = t->factor * t->record->run->makespan_s,
                                    .label = time_title};
@@ -175,11 +100,10 @@ static enum fr_status put_memory(struct fr__chart *chart, struct memory *t, cons
     p->y.has_grid = true;
     p->key = FR__KEY_ABOVE;
     put_capacity(p, t, peak);
-    for (size_t c = 0; c < n; c++) {
-        put_curve(p, t, &curves[c], fr__palette(c));
-        free(curves[c].bytes);
-    }
-    return st;
+    for (size_t c = 0; c < curves.n; c++)
+        put_curve(p, t, &curves.list[c], fr__palette(c));
+    fr__memory_curves_fini(&curves);
+    return FR_OK;
 }
 
 /* ---- the chart ---- */
@@ -193,7 +117,7 @@ enum fr_status fr__chart_timeline(struct fr__chart *c, const struct fr_record *r
                                            .lanes = FR__TIMELINE_LANES,
                                            .boxes = MAX_BOXES,
                                            .most_zoom = 1};
-    struct memory m = {.record = r, .view = fr_plan_view(r->plan), .n_bins = N_BINS};
+    struct memory m = {.record = r, .view = fr_plan_view(r->plan)};
     struct fr__timeline_told told = {.n_busy = 0};
     struct fr__panel *p = fr__chart_panel(c, LEFT, RIGHT, 0.40, 0.845);
     const char *unit;

@@ -5,13 +5,14 @@
  */
 #include "config.h"
 
+#include "results/pictures/validate.h"
+
 #include "base/error.h"
 #include "results/charts/chart.h"
 #include "results/charts/scatter.h"
 #include "results/parts/number.h"
 #include "results/parts/palette.h"
 #include "results/parts/colours.h"
-#include "results/results.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,19 +77,15 @@ static void describe(struct fr__chart *c, const struct fr_validation *v)
             put_source(p, v, v->groups[g].name, n++, factor);
 }
 
-enum fr_status fr_validation_draw(const struct fr_validation *v, const char *path,
-                                  const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__draw_validation(FILE *picture, const struct fr_validation *v, const char *ending,
+                                   const struct fr_context *ctx, struct fr_error *err)
 {
-    const char *dot = strrchr(path, '.');
     struct fr__chart *c;
 
-    if (!dot || !fr__chart_has_ending(dot))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s': a picture's name ends in .png, .svg or .pdf", path);
     if (v->n_predicted == 0)
         return fr__fail(err, FR_ENOENT, FR_NOWHERE, "there is no predicted row to draw");
     c = fr__chart_new();
     if (c)
         describe(c, v);
-    return fr__chart_save(c, path, ctx, err);
+    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
 }

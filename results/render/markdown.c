@@ -118,6 +118,8 @@ void fr__markdown_render(FILE *f, const struct fr__document *d)
         case FR__BLOCK_TABLE:
             put_table(f, b);
             break;
+        case FR__BLOCK_PICTURE:
+            break;
         }
     }
 }

@@ -51,8 +51,8 @@ run diff both.json a.json
 check a_file_of_several_needs_a_number fails 2 "both.json': the file holds 2 answers, name one as FILE.json#1"
 
 run diff a.json b.json -q -o two.html
-check the_page_says_how_much_longer drawn report two.html "Two answers beside each other" \
-    "Over time, to one scale" "Where the difference lies"
+check the_page_says_how_much_longer drawn report two.html "Why B takes longer than A" \
+    "Over time, to one scale"
 # the cells of a table's body add up to its foot, as printed
 page_adds_up() {
     awk '

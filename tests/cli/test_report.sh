@@ -10,13 +10,13 @@ forerun simulate -w alexnet -t dgx1-v100 -g 4 -b 64 -s pp -o run.html --no-timin
 forerun compare -w lenet -t dgx1-v100 -g 2 -b 64 -o comparison.html >/dev/null
 check "the_same_command_gives_the_same_bytes" cmp -s run.html first.html
 check "a_report_has_its_sections_once" drawn report run.html \
-    "alexnet on 4 of 8 GPUs of dgx1-v100" "What would help" Timeline "Memory over time" \
-    "Who holds the memory" "The critical path" "Its longest tasks" "Links by utilisation" \
-    "Devices in numbers" "How far to trust this" "The same again"
+    "alexnet on 4 of 8 GPUs of dgx1-v100, strategy pp" sensitivities Timeline "Memory over time" \
+    "critical path (326 tasks)" "its longest tasks" links devices "How far to trust this" \
+    "where the compute times come from" "The same again"
 check "the_command_is_there_to_be_typed_again" drawn report run.html \
     "pre: forerun simulate -w alexnet -t dgx1-v100 -g 4 -b 64 -s pp -o run.html --no-timing"
 check "a_comparison_has_its_sections_once" drawn report comparison.html \
-    "lenet on 2 of 8 GPUs of dgx1-v100" "Strategies side by side" single dp mp pp
+    "lenet on 2 of 8 GPUs of dgx1-v100" "Over time, to one scale" single dp mp pp
 # shellcheck disable=SC2016 # the shell that runs it again is another one
 forerun simulate -w lenet -t dgx1-v100 -g 1 -s single -o "it's \$(here).html" >/dev/null
 check "what_a_shell_would_read_is_quoted" drawn report "it's \$(here).html" \

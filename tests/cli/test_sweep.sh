@@ -45,7 +45,7 @@ check "the_json_file_has_a_summary" grep -q '"best_by_cost"' rows.json
 run sweep $small -o rows.html -q
 check "a_page_has_its_sections" drawn report rows.html "Over time, to one scale" "All points"
 check "a_page_has_a_row_for_each_point" \
-    test "$(sed -n '/All points/,$p' rows.html | grep -c '^<tr>')" -eq 80
+    test "$(sed -n '/All points/,/<\/table>/p' rows.html | grep -c '^<tr>')" -eq 80
 if command -v gnuplot >/dev/null; then
     run sweep $small -o rows.svg -q
     check "a_picture_is_drawn" drawn texts rows.svg "frontier"

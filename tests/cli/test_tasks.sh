@@ -43,12 +43,12 @@ plain() {
     ! grep -qE '[0-9] (s|ms|us|min|h|days)\b|GPU|[Ii]teration|sample|batch|forward|PiB|memory' page
 }
 run simulate $heft -t "$machines" -s heft -o run.html
-check a_report_says_the_makespan grep -q '>The makespan is <b>80</b>\.<' run.html
+check a_report_says_the_makespan grep -q '>makespan</td><td class="n" data-v="80">80<' run.html
 check a_report_has_no_unit_of_time plain run.html
 check its_axis_neither grep -q '>time</text>' run.html
 check nor_its_boxes grep -q '^27 to 40: 13$' run.html
 run compare $heft -t "$machines" -s heft -s cpop -s exact -o several.html
-check a_comparison_names_the_shortest grep -q '>exact</b> is the fastest: its makespan is <b>73</b>, 1.10 times' several.html
+check a_comparison_names_the_shortest grep -q '<p>exact is the fastest: 73, 1.10 times as fast as' several.html
 check its_report_has_no_unit plain several.html
 run sweep $heft -t "$machines" -s heft -s cpop -o grid.html
 check a_sweep_has_makespans says '^  time  *heft  *80$'
@@ -62,7 +62,7 @@ run diff heft.json cpop.json -o other.html
 check a_difference_is_plain says '^B takes 6 longer than A'
 check its_answers_too says "^A: heft on $machines, strategy heft: 80$"
 check its_columns_have_no_unit says '^  part  *A  *B  *B - A$'
-check nor_has_its_page grep -q 'B takes <b>6</b> longer than A' other.html
+check nor_has_its_page grep -q 'B takes 6 longer than A' other.html
 run explain -w "$source/examples/tasks/heft.csv" -t "$machines" -s heft
 check an_explanation_ends_in_plain_time says '^The step takes 80.000\. No placement takes less than 41.000'
 if command -v gnuplot > /dev/null; then

@@ -32,7 +32,7 @@ mp=$(seconds 4 mp 256)
     echo "B-5,lenet,dgx1-v100,1,single,64,fp12,,1,,no such format"
 } >rows.csv
 
-"$forerun" validate rows.csv --all -o rows_out.csv >out 2>err
+"$forerun" validate rows.csv --all -o rows_out.csv -o rows.html >out 2>err
 check "it_ends_well" test $? -eq 0
 # sizes 0, 20, 25, 50: median 22.5, mean 23.75, p90 at 2.7 of 0..3: 42.5; signed -50 -20 0 25: -10
 check "errors_are_those_put_in" says "^  all       all rows   *4  22.5 %  23.[78] %  42.5 %  50.0 %  -10.0 %$"
@@ -45,6 +45,9 @@ check "an_unknown_strategy_is_named" says "1: unknown strategy 'alpa'"
 check "what_does_not_fit_is_named" says "1: does not fit: n0.gpu0 lacks"
 check "a_column_is_no_option" says "1: '--workload' is not an option of a row"
 check "rows_are_listed" says "^  AA-2  lenet .* +25.0 %$"
+check "a_page_is_called_by_its_kind" drawn report rows.html validations
+command -v python3 >/dev/null &&
+    check "and_says_the_same_words" python3 "$source/tests/support/page_words.py" out rows.html
 check "the_csv_has_every_row" test "$(wc -l <rows_out.csv)" -eq 9
 
 "$forerun" validate rows.csv -j 1 --json >out 2>err

@@ -169,7 +169,7 @@ asks 2 "model 'bert-large' has 512 learned positions, .*" -s single -w bert-larg
 
 mkdir folder
 ln -s /dev/full full.json
-asks 2 "'out/a\.docx' has no ending that names a format, expected one of .*" -o out/a.docx -s single
+asks 2 "'out/a\.docx' has no ending that names a format of answers, expected one of .*" -o out/a.docx -s single
 asks 1 "no-such-folder/a\.json: .*No such file or directory" -o no-such-folder/a.json -s single
 mkdir folder.json
 asks 1 "folder\.json: is a folder, expected a file" -o folder.json -s single

@@ -104,6 +104,89 @@ TEST(drawn_lines_keep_their_blanks_between_fences_that_they_cannot_close)
     check(d, "  a   b\n  ```` *\ndone\n", "`````text\n  a   b\n  ```` *\n`````\n\ndone\n");
 }
 
+static void fill_values(const void *user, size_t i, struct fr__table_row *row)
+{
+    static const char *const cells[][3] = {
+        {"<b>", "1.5 ms", "-50.0 %"}, {"dp", "late: 2 days", "+25.0 %"}, {"all", "OOM", "12x"}};
+
+    (void)user;
+    for (size_t c = 0; c < 3; c++)
+        fr__table_text(row->cell[c], cells[i][c]);
+}
+
+static char *page_of(const struct fr__document *d)
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    ck_assert_int_eq(fr__html_render(f, d, "kind", NULL, NULL), FR_OK);
+    fclose(f);
+    return text;
+}
+
+/* Numbers are sorted by their value in seconds, bytes or shares; a cell that is called as a part
+ * leads there; the sum is below the others and has no bar; markup of names is text. */
+TEST(a_page_has_sortable_numbers_bars_and_links)
+{
+    static const struct fr__table_column titles[] = {
+        {"a&b", false}, {"time", true}, {"change", true}};
+    static const char *const bar[] = {"#123456"};
+    static const char *const wanted[] = {
+        "<title>one &lt;i&gt;</title>",
+        "<h1>one &lt;i&gt;</h1>\n<section class=\"only\">\n<p>two</p>\n<p class=\"bad\">warning: "
+        "three",
+        "<h3>told</h3>\n<table class=\"sort\"><thead><tr><th>a&amp;b</th><th class=\"n\">time",
+        "<td class=\"t\">&lt;b&gt;</td><td class=\"n\" data-v=\"0.0015\">1.5 ms</td>"
+        "<td class=\"n\" data-v=\"-0.5\">-50.0 %</td><td class=\"w\"><span class=\"bar\">"
+        "<i style=\"width:100%;background:#009E73\"></i></span></td></tr>",
+        "<td class=\"t\"><a href=\"#part1\">dp</a></td><td class=\"n\" data-v=\"172800\">late: 2 "
+        "days</td><td class=\"n\" data-v=\"0.25\">+25.0 %</td><td class=\"w\"><span "
+        "class=\"bar\"><i style=\"width:50%;background:#123456\"></i></span></td></tr>\n"
+        "</tbody><tfoot>\n<tr><td class=\"t\">all</td><td class=\"n\">OOM</td><td class=\"n\" "
+        "data-v=\"12\">12x</td><td></td></tr>\n</tfoot></table>",
+        "</section>\n<section class=\"run\" id=\"part1\">\n<h2>dp</h2>\n<pre> &lt;x&gt;\ny</pre>"};
+    struct fr__document *d = fr__document_new_page();
+    char *page;
+
+    fr__say(d, "one <i>\n  two\nwarning: three\n\ntold:\n");
+    fr__say_table(d, &(struct fr__table){titles, 3, 3, fill_values, NULL}, 1);
+    fr__say_bars(d, 2, 1, bar);
+    fr__say_sum(d);
+    fr__say_heading(d, "dp");
+    fr__say_drawn(d);
+    fr__say(d, " <x>\ny\n");
+    ck_assert(fr__is_page(d));
+    page = page_of(d);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        ck_assert_msg(strstr(page, wanted[i]) != NULL, "%s", wanted[i]);
+    free(page);
+    fr__document_free(d);
+}
+
+TEST(a_page_that_begins_with_a_table_is_called_by_its_kind)
+{
+    struct fr__document *d = fr__document_new_page();
+    char *page;
+
+    fr__say_table(d, &table, 0);
+    page = page_of(d);
+    ck_assert_ptr_nonnull(strstr(page, "<h1>kind</h1>"));
+    free(page);
+    fr__document_free(d);
+}
+
+TEST(pictures_are_on_pages_alone)
+{
+    struct fr__document *d = fr__document_new();
+
+    fr__say(d, "one\n");
+    fr__say_picture(d, FR__PICTURE_TIMELINE, NULL, 1);
+    fr__say(d, "two\n");
+    ck_assert(!fr__is_page(d) && !fr__is_page(NULL));
+    check(d, "one\ntwo\n", "one  \ntwo\n");
+}
+
 TEST(a_document_that_lacks_memory_is_an_error)
 {
     struct fr_error err;
@@ -114,6 +197,9 @@ TEST(a_document_that_lacks_memory_is_an_error)
     fr__say_table(NULL, &table, 0);
     fr__say_drawn(NULL);
     fr__say_plain(NULL);
+    fr__say_bars(NULL, 0, 0, NULL);
+    fr__say_sum(NULL);
+    fr__say_picture(NULL, FR__PICTURE_TIMELINE, NULL, 1);
     ck_assert_int_eq(fr__document_check(NULL, &err), FR_ENOMEM);
     fr__document_free(NULL);
 }

@@ -88,35 +88,35 @@ static const char *text_of_only(struct xml_tree *page, struct xml_wish wish)
 {
     return xml_text(page, xml_only(page->root, wish));
 }
-#define ANSWER ((struct xml_wish){.tag = "p", .attribute = "class", .value = "answer"})
+#define LINE(words) ((struct xml_wish){.tag = "p", .text = words})
 
 TEST(a_report_of_one_run_has_every_section)
 {
-    static const char *const headings[] = {"alexnet on all 8 GPUs of dgx1-v100",
-                                           "What would help",
-                                           "Timeline",
-                                           "Memory over time",
-                                           "Who holds the memory",
-                                           "The critical path",
-                                           "Its longest tasks",
-                                           "Links by utilisation",
-                                           "Devices in numbers",
-                                           "How far to trust this",
-                                           "The same again",
-                                           NULL};
     struct fr_record *r = answer("alexnet", "dgx1-v100", "dp", 64);
     struct xml_tree *page = checked_report((const struct fr_record *const[]){r}, 1, false);
-    char time[40], rate[40], want[160];
+    char held[160], path[80];
+    const char *const headings[] = {"alexnet on all 8 GPUs of dgx1-v100, strategy dp",
+                                    "Timeline",
+                                    "Memory over time",
+                                    held,
+                                    "sensitivities",
+                                    "devices",
+                                    "links",
+                                    path,
+                                    "its longest tasks",
+                                    "How far to trust this",
+                                    "where the compute times come from",
+                                    "The same again",
+                                    NULL};
+    char time[40];
 
+    snprintf(held, sizeof(held), "most is held on %s at %s in %s (%s)", r->peak.device,
+             fr__format_time(r->peak.at_s, time, sizeof(time)), r->peak.task, r->peak.phase);
+    snprintf(path, sizeof(path), "critical path (%zu tasks)", r->critical_total);
     check_outline(page, headings);
-    snprintf(want, sizeof(want), "One iteration takes %s: %s samples a second.",
-             fr__format_time(r->iteration_s, time, sizeof(time)),
-             fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, rate, sizeof(rate)));
-    /* what follows is the range of the time */
-    ck_assert_msg(strncmp(text_of_only(page, ANSWER), want, strlen(want)) == 0, "%s", want);
     ck_assert_str_eq(text_of_only(page, (struct xml_wish){.tag = "pre"}), r->command);
     ck_assert_str_eq(xml_text(page, xml_next(page->root, NULL, (struct xml_wish){.tag = "title"})),
-                     "alexnet on dgx1-v100");
+                     headings[0]);
     xml_free(page);
     fr_record_free(r);
 }
@@ -145,38 +145,21 @@ TEST(each_task_of_a_small_run_has_its_box)
 
 TEST(a_report_of_a_comparison_names_the_fastest_that_fits)
 {
-    static const char *const headings[] = {"vgg19 on all 8 GPUs of dgx1-v100",
-                                           "Strategies side by side",
-                                           "Over time, to one scale",
-                                           "single",
-                                           "What would help",
-                                           "Timeline",
-                                           "Memory over time",
-                                           "Who holds the memory",
-                                           "The critical path",
-                                           "Its longest tasks",
-                                           "Devices in numbers",
-                                           "dp",
-                                           "What would help",
-                                           "Timeline",
-                                           "Memory over time",
-                                           "Who holds the memory",
-                                           "The critical path",
-                                           "Its longest tasks",
-                                           "Links by utilisation",
-                                           "Devices in numbers",
-                                           "How far to trust this",
-                                           "The same again",
-                                           NULL};
     struct fr_record *a = answer("vgg19", "dgx1-v100", "single", 512);
     struct fr_record *b = answer("vgg19", "dgx1-v100", "dp", 512);
     struct xml_tree *page = checked_report((const struct fr_record *const[]){a, b}, 2, true);
-    const struct xml_node *says = xml_only(page->root, ANSWER);
+    char want[160], time[40];
 
     ck_assert(a->oom && !b->oom);
-    check_outline(page, headings);
-    ck_assert_str_eq(xml_text(page, xml_child(says, 0)), "dp");
-    ck_assert_str_eq(xml_text(page, xml_sibling(says)), "1 of 2 does not fit in memory: single.");
+    ck_assert_str_eq(text_of_only(page, (struct xml_wish){.tag = "h1"}),
+                     "vgg19 on all 8 GPUs of dgx1-v100");
+    for (size_t i = 0; i < 2; i++)
+        xml_only(page->root, (struct xml_wish){.tag = "h2", .text = i ? "dp" : "single"});
+    xml_only(page->root, (struct xml_wish){.tag = "h3", .text = "Over time, to one scale"});
+    snprintf(want, sizeof(want), "dp is the fastest that fits: %s, ",
+             fr__format_time(b->iteration_s, time, sizeof(time)));
+    ck_assert_ptr_nonnull(strstr(xml_text(page, page->root), want));
+    xml_only(page->root, LINE("1 of 2 does not fit in memory."));
     xml_free(page);
     fr_record_free(a);
     fr_record_free(b);
@@ -191,7 +174,7 @@ TEST(a_comparison_draws_its_runs_to_one_scale)
     const struct fr_record *const both[] = {a, b};
     struct xml_tree *page = checked_report(both, 2, true);
     const struct xml_node *section = xml_only(
-        page->root, (struct xml_wish){.tag = "section", .attribute = "class", .value = "scale"});
+        page->root, (struct xml_wish){.tag = "section", .attribute = "class", .value = "only"});
     const struct xml_wish chart = {.tag = "svg", .attribute = "class", .value = "chart"};
     const struct xml_node *n = NULL, *axis[2];
     double longest_s = fmax(a->run->iteration_s, b->run->iteration_s);
@@ -247,12 +230,12 @@ TEST(a_run_out_of_memory_says_what_is_missing)
     struct xml_tree *page = checked_report((const struct fr_record *const[]){r}, 1, false);
     char lacks[40], want[160];
 
-    snprintf(want, sizeof(want), "It does not fit: n0.gpu0 lacks %s of memory.",
-             fr__format_bytes((double)r->oom_why.over_bytes, lacks, sizeof(lacks)));
-    ck_assert_str_eq(text_of_only(page, ANSWER), want);
-    snprintf(want, sizeof(want), "First to go over: %s. ", r->oom_why.task);
-    ck_assert_int_eq(
-        strncmp(xml_text(page, xml_sibling(xml_only(page->root, ANSWER))), want, strlen(want)), 0);
+    snprintf(want, sizeof(want), " (%s too little); first to go over: %s (",
+             fr__format_bytes((double)r->oom_why.over_bytes, lacks, sizeof(lacks)),
+             r->oom_why.task);
+    ck_assert_ptr_nonnull(strstr(
+        text_of_only(page, (struct xml_wish){.tag = "p", .attribute = "class", .value = "bad"}),
+        want));
     xml_only(page->root, /* the line at what it has */
              (struct xml_wish){.tag = "line", .attribute = "class", .value = "cap"});
     xml_free(page);
@@ -376,10 +359,9 @@ TEST(names_are_text_and_nothing_else)
         "",
     };
 
-    struct fr_record tame = hostile_record("tame");
-    const struct fr_record *const tame_records[] = {&tame, &tame};
-
     for (size_t n = 1; n <= 2; n++) {
+        struct fr_record tame = hostile_record("tame");
+        const struct fr_record *const tame_records[] = {&tame, &tame};
         struct xml_tree *wanted = checked_report(tame_records, n, n == 2);
 
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -387,9 +369,12 @@ TEST(names_are_text_and_nothing_else)
             char *text = write_report((const struct fr_record *const[]){&r, &r}, n, n == 2);
             struct xml_tree *page = read_page(text);
 
-            ck_assert_str_eq(xml_skeleton(page), xml_skeleton(wanted));
-            ck_assert_str_eq(text_of_only(page, (struct xml_wish){.tag = "pre"}),
-                             shown_as(names[i]));
+            if (names[i][0]) { /* no command is no element */
+                ck_assert_msg(strcmp(xml_skeleton(page), xml_skeleton(wanted)) == 0,
+                              "another page for '%s'", names[i]);
+                ck_assert_str_eq(text_of_only(page, (struct xml_wish){.tag = "pre"}),
+                                 shown_as(names[i]));
+            }
             xml_free(page);
             free(text);
         }
@@ -486,17 +471,12 @@ static void ck_number(double x, const char *want)
 
 TEST(numbers_have_no_more_digits_than_a_picture_shows)
 {
-    char buf[FR__HTML_TEXT];
-
     ck_number(12.3456, "12.35");
     ck_number(12.5, "12.5");
     ck_number(100, "100");
     ck_number(0.001, "0");
     ck_number(-0.001, "0");
     ck_number(-3.25, "-3.25");
-    ck_assert_str_eq(fr__html_percent(0.3107, buf, sizeof(buf)), "31.1\xc2\xa0%");
-    ck_assert_str_eq(fr__html_change(-0.0621, buf, sizeof(buf)), "−6.2\xc2\xa0%");
-    ck_assert_str_eq(fr__html_change(0.25, buf, sizeof(buf)), "+25.0\xc2\xa0%");
 }
 
 TEST(the_same_question_gives_the_same_bytes_in_any_locale)

@@ -14,7 +14,7 @@
  * which ends with NULL. */
 void check_outline(struct xml_tree *page, const char *const headings[]);
 /* The key figures, tables and pictures of each record that the page has a section of, the table
- * that compares them, each bar with its key, and each axis. */
+ * that compares them, each bar, and each axis. */
 void check_report(struct xml_tree *page, const struct fr_results *rs);
 
 /* ---- report_pictures.c ---- */
