@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { MOST_ACTIONS = 1000000 };
+static const double MUCH_FRAC = 0.02; /* of the time that was planned; a choice of ours */
 
 /* ---- what a cut takes ---- */
 
@@ -396,17 +397,15 @@ bool fr__tries_evenly(struct fr__tries *x)
     return true;
 }
 
-/* Descends from x->first, which takes x->best_s, and from the other cut. */
-static enum fr_status descend_twice(struct fr__tries *x, uint32_t other[], double other_s,
-                                    struct fr_error *err)
+/* Descends from the other cut as well, which takes other_s, and keeps the better end. */
+static enum fr_status descend_too(struct fr__tries *x, uint32_t other[], double other_s,
+                                  struct fr_error *err)
 {
     size_t width = x->in->chain->n_stages + 1;
-    double end_s;
+    double end_s = x->best_s;
 
-    FR_TRY(descend(x, err));
     if (isinf(other_s) || !fr__tries_has_work(x))
         return FR_OK;
-    end_s = x->best_s;
     memcpy(x->trial, x->first, width * sizeof(*x->trial));
     memcpy(x->first, other, width * sizeof(*x->first));
     memcpy(other, x->trial, width * sizeof(*other));
@@ -417,6 +416,65 @@ static enum fr_status descend_twice(struct fr__tries *x, uint32_t other[], doubl
         memcpy(x->first, other, width * sizeof(*x->first));
     }
     return FR_OK;
+}
+
+/* Whether what stages share takes a part of the time that is worth another descent. */
+static bool shares_much(struct fr__tries *x)
+{
+    double ties_s = 0;
+
+    fr__tries_describe(x, x->first);
+    for (size_t i = 0; i < x->in->n_ties; i++)
+        if (x->ties[i].owner != x->ties[i].user)
+            ties_s += x->ties[i].send_s + x->ties[i].back_s;
+    return ties_s > MUCH_FRAC * x->best_s;
+}
+
+/* The trial: stage s has all items that use a tie's table and those between them, the other stages
+ * have as many items each. false: too few are left for them. */
+static bool hold_together(const struct fr__tries *x, const struct fr__tie *tie, size_t s)
+{
+    size_t k = x->in->chain->n_stages, n = x->in->chain->n, n_after = k - 1 - s, rest;
+    uint32_t low = tie->owner, high = tie->owner;
+
+    for (size_t i = 0; i < x->in->n_ties; i++)
+        if (x->in->ties[i].owner == tie->owner) {
+            low = x->in->ties[i].user < low ? x->in->ties[i].user : low;
+            high = x->in->ties[i].user > high ? x->in->ties[i].user : high;
+        }
+    rest = n - 1 - high;
+    if (low < s || rest < n_after)
+        return false;
+    for (size_t b = 1; b <= s; b++)
+        x->trial[b] = (uint32_t)(low * b / s);
+    for (size_t b = 0; b < n_after; b++)
+        x->trial[s + 1 + b] = (uint32_t)(high + 1 + rest * b / n_after);
+    x->trial[0] = 0;
+    x->trial[k] = (uint32_t)n;
+    return true;
+}
+
+/* A cut that leaves all who use a table in one stage is far from any that does not: no step of a
+ * border leads there. */
+static enum fr_status descend_together(struct fr__tries *x, struct fr_error *err)
+{
+    size_t k = x->in->chain->n_stages;
+    double least_s = INFINITY, now_s;
+
+    if (!shares_much(x))
+        return FR_OK;
+    for (size_t i = 0; i < x->in->n_ties; i++)
+        for (size_t s = 0; s < k && fr__tries_has_work(x); s++) {
+            if (!hold_together(x, &x->in->ties[i], s) ||
+                fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) > 0)
+                continue;
+            FR_TRY(fr__tries_price(x, x->trial, &now_s, err));
+            if (now_s < least_s * FR__TRIES_BETTER) {
+                least_s = now_s;
+                memcpy(x->other, x->trial, (k + 1) * sizeof(*x->other));
+            }
+        }
+    return descend_too(x, x->other, least_s, err);
 }
 
 enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err)
@@ -443,7 +501,9 @@ enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err)
         x->best_s = other_s;
         other_s = best_s;
     }
-    return descend_twice(x, x->other, other_s, err);
+    FR_TRY(descend(x, err));
+    FR_TRY(descend_too(x, x->other, other_s, err));
+    return descend_together(x, err);
 }
 
 /* ---- life ---- */
