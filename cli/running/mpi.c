@@ -60,7 +60,7 @@ struct last_word {
     struct fr_error err;
 };
 
-enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
+enum fr_status cli_mpi_start(void **out, struct fr_error *err)
 {
     struct cli_mpi *m;
     int provided;
@@ -84,8 +84,10 @@ enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
 
 /* ---- rank 0 ---- */
 
-void cli_mpi_lead(struct cli_mpi *m, struct fr_sweep *s, const struct fr_context *ctx)
+void cli_mpi_lead(void *mpi, struct fr_sweep *s, const struct fr_context *ctx)
 {
+    struct cli_mpi *m = mpi;
+
     m->sweep = s;
     m->context = ctx;
 }
@@ -216,10 +218,10 @@ static enum fr_status send_row(void *user, size_t point, const struct fr_sweep_r
     return FR_OK;
 }
 
-void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
+void cli_mpi_follow(void *mpi, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
                     const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct fr_sweep_elsewhere elsewhere = {ask_for_point, send_row, m};
+    const struct fr_sweep_elsewhere elsewhere = {ask_for_point, send_row, mpi};
     const struct fr_sweep_options how = {
         .n_threads = n_threads, .print_record = fr_record_print_json, .elsewhere = &elsewhere};
     struct last_word word;
@@ -233,8 +235,9 @@ void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, un
     MPI_Send(&word, (int)sizeof(word), MPI_BYTE, 0, TAG_LEAVE, MPI_COMM_WORLD);
 }
 
-enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error *err)
+enum fr_status cli_mpi_end(void *mpi, enum fr_status st, struct fr_error *err)
 {
+    struct cli_mpi *m = mpi;
     MPI_Status from;
 
     if (!m)
@@ -255,7 +258,7 @@ enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error
 
 #else /* no MPI */
 
-enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
+enum fr_status cli_mpi_start(void **out, struct fr_error *err)
 {
     *out = NULL;
     if (n_processes() > 1)
@@ -265,10 +268,10 @@ enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
     return FR_OK;
 }
 
-void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
+void cli_mpi_follow(void *mpi, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
                     const struct fr_context *ctx, struct fr_error *err)
 {
-    (void)m;
+    (void)mpi;
     (void)st;
     (void)s;
     (void)n_threads;
@@ -282,16 +285,16 @@ bool cli_mpi_serve(void *mpi)
     return false;
 }
 
-void cli_mpi_lead(struct cli_mpi *m, struct fr_sweep *s, const struct fr_context *ctx)
+void cli_mpi_lead(void *mpi, struct fr_sweep *s, const struct fr_context *ctx)
 {
-    (void)m;
+    (void)mpi;
     (void)s;
     (void)ctx;
 }
 
-enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error *err)
+enum fr_status cli_mpi_end(void *mpi, enum fr_status st, struct fr_error *err)
 {
-    (void)m;
+    (void)mpi;
     (void)err;
     return st;
 }
