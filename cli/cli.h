@@ -13,18 +13,6 @@
 /* The whole command; returns its exit status. argv[0]: the program's name. Once a process. */
 int cli_main(int argc, char *argv[]);
 
-/* ---- parse.c ---- */
-
-/* argv[0..argc) after the verb's words. */
-enum fr_status cli_parse_options(struct fr__options *o, const struct fr__verb *v, int argc,
-                                 char *const argv[], struct fr_error *err);
-
-/* ---- command.c ---- */
-
-/* argv quoted for a shell, its first word as "forerun"; the caller frees it. NULL: out of
- * memory. */
-char *cli_command_line(int argc, char *const argv[]);
-
 /* ---- examples.c ---- */
 
 /* argv with examples/... as the installed file where there is none here; NULL: out of memory. */

@@ -162,7 +162,7 @@ static enum fr_status run_verb(const struct fr__verb *v, struct fr__call *s, int
             cli_print_verb_help(stdout, v, true);
             return FR_OK;
         }
-    FR_TRY(cli_parse_options(&s->options, v, argc, argv, err));
+    FR_TRY(fr__verb_parse(v, &s->options, argc, argv, err));
     if (s->options.help) {
         cli_print_verb_help(stdout, v, false);
         return FR_OK;
@@ -171,6 +171,7 @@ static enum fr_status run_verb(const struct fr__verb *v, struct fr__call *s, int
         printf("forerun %s\n", fr_version());
         return FR_OK;
     }
+    FR_TRY(fr__verb_check_arguments(v, &s->options, err));
     FR_TRY(fr__check_overwrite(&s->options, argc, argv, err));
     return call_verb(v, s, err);
 }
@@ -219,7 +220,7 @@ static int run_command(struct fr__call *s, int argc, char *argv[])
     char *command, **words;
 
     fr_init();
-    command = cli_command_line(argc, argv);
+    command = fr__command_line(argc, argv);
     words = cli_find_examples(argc, argv);
     s->command = command;
     st = command && words ? dispatch(s, argc, words, &err) : fr__fail_nomem(&err);

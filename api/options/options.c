@@ -476,6 +476,26 @@ static bool adds_up(const struct option_row *row)
     return false;
 }
 
+/* What the verbs take for an option that sets no setting of the question and is not given. */
+static const char *fallback_of(const struct option_row *row)
+{
+    static const struct {
+        enum fr__option_group group;
+        const char *name, *value;
+    } values[] = {{OPTIONS_COMM, "minbytes", "8"},      {OPTIONS_COMM, "maxbytes", "1G"},
+                  {OPTIONS_COMM, "stepfactor", "2"},    {OPTIONS_COMM, "datatype", "float"},
+                  {OPTIONS_COMM, "op", "sum"},          {OPTIONS_SEARCH, "top", "10"},
+                  {OPTIONS_SEARCH, "within", "0%"},     {OPTIONS_LEARN, "rounds", "100"},
+                  {OPTIONS_LEARN, "iterations", "10"},  {OPTIONS_LEARN, "eps", "0.05"},
+                  {OPTIONS_LEARN, "activation", "30s"}, {OPTIONS_LEARN, "profiles", "0"},
+                  {OPTIONS_LEARN, "every", "500"},      {OPTIONS_EXPLAIN, "ops", "40"}};
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        if (row->group == values[i].group && strcmp(row->name, values[i].name) == 0)
+            return values[i].value;
+    return NULL;
+}
+
 /* Refuses a second value of an option that has one. Two names of one setting are one option. */
 static enum fr_status note_given(struct fr__options *o, const struct option_row *row,
                                  const char *value, struct fr_error *err)
@@ -545,8 +565,14 @@ bool fr__options_next(unsigned groups, size_t *at, struct fr__option *out)
         ++*at;
     if (*at == N_ROWS)
         return false;
-    *out = (struct fr__option){rows[*at].letter, rows[*at].name, rows[*at].argument, rows[*at].help,
-                               *at};
+    *out = (struct fr__option){.letter = rows[*at].letter,
+                               .name = rows[*at].name,
+                               .argument = rows[*at].argument,
+                               .help = rows[*at].help,
+                               .which = *at,
+                               .fallback = fallback_of(&rows[*at]),
+                               .is_setting = !rows[*at].set,
+                               .adds_up = adds_up(&rows[*at])};
     ++*at;
     return true;
 }

@@ -1,6 +1,6 @@
 /* api/options/options.h - the options of all verbs: one table of rows, and what they set.
  *
- * It is separate from the verbs because words of a command line (cli/options/parse.c) and members
+ * It is separate from the verbs because words of a command line (api/verbs/parse.c) and members
  * of a request (api/call/request.c) become options by the same setters, with the same errors. Texts
  * are not copied: they must outlive the options.
  */
@@ -140,6 +140,12 @@ struct fr__options {
     bool why;                   /* compare only: why the others take longer than the first */
 };
 
+/* ---- command.c ---- */
+
+/* argv quoted for a shell, its first word as "forerun"; the caller frees it. NULL: out of
+ * memory. */
+char *fr__command_line(int argc, char *const argv[]);
+
 /* ---- overwrite.c ---- */
 
 /* Refuses outputs that are inputs too; words: all values of options and arguments, which options
@@ -158,6 +164,11 @@ struct fr__option {
     char letter; /* 0: none */
     const char *name, *argument, *help;
     size_t which; /* its row */
+    /* what holds if it is not given; NULL: the help says it, or it is a setting's
+     * (fr_question_text) */
+    const char *fallback;
+    bool is_setting; /* of the question (fr_question_setting) by its name */
+    bool adds_up;    /* may be given several times */
 };
 /* Sets the option of that row; value: NULL for one that takes none. Errors name the option. */
 enum fr_status fr__options_set(struct fr__options *o, size_t which, const char *value,

@@ -106,7 +106,7 @@ static enum fr_status run_with_store(struct fr__call *s, void *others, struct fr
     return st;
 }
 
-static int status_of(const struct fr_sweep_summary *m)
+static enum fr_call_status status_of(const struct fr_sweep_summary *m)
 {
     if (m->n[FR_FAILED] > 0)
         return FR_CALL_FAILED;

@@ -411,28 +411,6 @@ const char *fr__verb_name(const struct fr__verb *v, char *buf, size_t size)
     return buf;
 }
 
-enum fr_status fr__verb_add_argument(const struct fr__verb *v, struct fr__options *o,
-                                     const char *word, struct fr_error *err)
-{
-    size_t most = v->has_more_arguments ? FR__MOST_ARGUMENTS : v->n_arguments;
-
-    if (o->n_arguments >= most)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", word);
-    o->arguments[o->n_arguments++] = word;
-    return FR_OK;
-}
-
-enum fr_status fr__verb_check_arguments(const struct fr__verb *v, const struct fr__options *o,
-                                        struct fr_error *err)
-{
-    char name[64];
-
-    if (o->n_arguments >= v->n_arguments)
-        return FR_OK;
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'forerun %s' needs %s",
-                    fr__verb_name(v, name, sizeof(name)), v->arguments);
-}
-
 const struct fr__verb *fr__verb_find(const char *group, const char *name)
 {
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {

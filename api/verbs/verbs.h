@@ -74,18 +74,16 @@ const struct fr__verb *fr__verbs(size_t *n);
 const struct fr__verb *fr__verb_find(const char *group, const char *name);
 /* "topo show" */
 const char *fr__verb_name(const struct fr__verb *v, char *buf, size_t size);
-/* FR_EUSAGE: one too many. */
-enum fr_status fr__verb_add_argument(const struct fr__verb *v, struct fr__options *o,
-                                     const char *word, struct fr_error *err);
-/* FR_EUSAGE: too few. */
-enum fr_status fr__verb_check_arguments(const struct fr__verb *v, const struct fr__options *o,
-                                        struct fr_error *err);
 /* FR_EUSAGE: the word is no verb, or none of the group (NULL: any); which one is meant. */
 enum fr_status fr__verb_unknown(const char *group, const char *word, struct fr_error *err);
-/* Says with a bare "out of memory" how much there was. */
-void fr__call_explain_memory(const struct fr__call *s, struct fr_error *err);
-enum fr_call_status fr__call_status(enum fr_status st);
+/* ---- parse.c ---- */
 
+/* argv[0..argc) after the verb's words, into options that may have some already. */
+enum fr_status fr__verb_parse(const struct fr__verb *v, struct fr__options *o, int argc,
+                              char *const argv[], struct fr_error *err);
+/* FR_EUSAGE: too few arguments. */
+enum fr_status fr__verb_check_arguments(const struct fr__verb *v, const struct fr__options *o,
+                                        struct fr_error *err);
 /* ---- the verbs ---- */
 
 enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err);
@@ -167,6 +165,10 @@ enum fr_status fr__write_drawing(struct fr__call *s, FILE *dot, bool is_placed,
 enum fr_status fr__open_drawing(const struct fr__call *s, FILE **dot, struct fr_error *err);
 
 /* ---- output.c ---- */
+
+/* Says with a bare "out of memory" how much there was. */
+void fr__call_explain_memory(const struct fr__call *s, struct fr_error *err);
+enum fr_call_status fr__call_status(enum fr_status st);
 
 /* A line "forerun: note: ..." beside the answer. */
 void fr__note(struct fr__call *s, const char *format, ...) FR_PRINTF(2, 3);

@@ -1,4 +1,4 @@
-/* cli/options/parse.c - reads the words of a command into its options.
+/* api/verbs/parse.c - reads words, as of a command line, into the options of a verb.
  *
  * It parses by hand and not by argp or popt: which options a verb takes depends on its groups, an
  * option that a sweep may vary goes to its grid and else to the question, settings of a question
@@ -7,8 +7,8 @@
  */
 #include "config.h"
 
+#include "api/verbs/verbs.h"
 #include "base/error.h"
-#include "cli/cli.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,8 +79,19 @@ static enum fr_status parse_letters(struct scan *s, const char *letters, struct 
     return FR_OK;
 }
 
-enum fr_status cli_parse_options(struct fr__options *o, const struct fr__verb *v, int argc,
-                                 char *const argv[], struct fr_error *err)
+static enum fr_status add_argument(const struct fr__verb *v, struct fr__options *o,
+                                   const char *word, struct fr_error *err)
+{
+    size_t most = v->has_more_arguments ? FR__MOST_ARGUMENTS : v->n_arguments;
+
+    if (o->n_arguments >= most)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", word);
+    o->arguments[o->n_arguments++] = word;
+    return FR_OK;
+}
+
+enum fr_status fr__verb_parse(const struct fr__verb *v, struct fr__options *o, int argc,
+                              char *const argv[], struct fr_error *err)
 {
     struct scan s = {.options = o, .verb = v, .argc = argc, .argv = argv};
     bool only_arguments = false;
@@ -89,7 +100,7 @@ enum fr_status cli_parse_options(struct fr__options *o, const struct fr__verb *v
         const char *word = argv[s.at];
 
         if (only_arguments || word[0] != '-' || !word[1])
-            FR_TRY(fr__verb_add_argument(v, o, word, err));
+            FR_TRY(add_argument(v, o, word, err));
         else if (strcmp(word, "--") == 0)
             only_arguments = true;
         else if (word[1] == '-')
@@ -97,5 +108,16 @@ enum fr_status cli_parse_options(struct fr__options *o, const struct fr__verb *v
         else
             FR_TRY(parse_letters(&s, word + 1, err));
     }
-    return o->help || o->version ? FR_OK : fr__verb_check_arguments(v, o, err);
+    return FR_OK;
+}
+
+enum fr_status fr__verb_check_arguments(const struct fr__verb *v, const struct fr__options *o,
+                                        struct fr_error *err)
+{
+    char name[64];
+
+    if (o->n_arguments >= v->n_arguments)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'forerun %s' needs %s",
+                    fr__verb_name(v, name, sizeof(name)), v->arguments);
 }

@@ -1,8 +1,8 @@
-/* cli/options/command.c - the command line as one would type it again. */
+/* api/options/command.c - the command line as one would type it again. */
 #include "config.h"
 
+#include "api/options/options.h"
 #include "base/text.h"
-#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void put_word(FILE *f, const char *word)
     putc('\'', f);
 }
 
-char *cli_command_line(int argc, char *const argv[])
+char *fr__command_line(int argc, char *const argv[])
 {
     char *text = NULL;
     size_t size;
