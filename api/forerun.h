@@ -41,7 +41,8 @@ enum fr_call_status {
 
 struct fr_api;
 
-/* NULL: out of memory. */
+/* NULL: out of memory. The first one turns off the error handler of the GNU Scientific Library,
+ * which would end the process. */
 struct fr_api *fr_api_new(void);
 /* No call may be running. */
 void fr_api_free(struct fr_api *api);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,9 @@ struct running {
 
 struct fr_api *fr_api_new(void)
 {
-    fr_init();
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* GSL's handler is the whole process's */
+
+    (void)pthread_once(&once, fr_init);
     return calloc(1, sizeof(struct fr_api));
 }
 

@@ -180,6 +180,16 @@ mv out said
 embed threads compare "{$vgg, \"strategy\": [\"dp\", \"pp\"], \"no_timing\": true}"
 check "two_threads_ask_at_once" cmp said out
 
+# ---- the example of doc/embedding.md ----
+
+sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/doc/embedding.md" > ask.c
+# shellcheck disable=SC2086
+${CC:-cc} ${CFLAGS:-} -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -o ask ask.c \
+    -L"$build/.libs" -lforerun "-Wl,-rpath,$build/.libs"
+./ask > out
+check "the_example_prints_what_the_page_says" grep -q -x -e "    $(cat out)" \
+    "$source/doc/embedding.md"
+
 # ---- the verbs ----
 
 embed verbs '{}'
