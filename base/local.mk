@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += libbase.la
 libbase_la_SOURCES = \
-	base/arena.h base/arena.c base/base.h base/bits.h base/bytes.h base/crew.h base/crew.c \
+	base/arena.h base/arena.c base/base.h base/bits.h base/bytes.h base/cancel.h \
+	base/crew.h base/crew.c \
 	base/csv.h base/csv.c base/decimal.h base/dtype.h base/dtype.c base/error.h base/error.c \
 	base/figures.h base/figures.c \
 	base/file.h base/file.c base/hash.h base/hash.c base/human.c base/json.h base/json.c base/json_read.c base/json_read.h \

@@ -5,6 +5,7 @@
 
 #include "api/call/reply.h"
 #include "api/call/request.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/text.h"
@@ -128,7 +129,8 @@ static enum fr_status run(struct running *r, const struct fr__verb *v,
                                      .progress_user = r,
                                      .memory_bytes = isfinite(bytes) ? bytes : 0,
                                      .is_grey = s->options.grey};
-    st = r->api->cancel ? fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted") : v->run(s, err);
+    st = fr__flag_is_set(&r->api->cancel) ? fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted")
+                                          : v->run(s, err);
     if (st != FR_OK)
         fr__call_explain_memory(s, err);
     free(command);

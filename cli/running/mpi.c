@@ -1,6 +1,7 @@
 /* cli/running/mpi.c - rank 0 hands out points, the others send rows. */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "cli/running/mpi.h"
 
@@ -104,7 +105,7 @@ static void send_point(struct cli_mpi *m, int to)
 {
     uint64_t number = UINT64_MAX;
     size_t point = SIZE_MAX;
-    bool is_over = !m->sweep || m->status != FR_OK || (m->context->cancel && *m->context->cancel);
+    bool is_over = !m->sweep || m->status != FR_OK || fr__flag_is_set(m->context->cancel);
 
     if (!is_over && fr_sweep_next(m->sweep, &point, NULL) == FR_OK && point != SIZE_MAX)
         number = point;

@@ -4,17 +4,23 @@
 # threads may ask at once.
 . "${srcdir:-.}/tests/support/command.sh"
 
+# As the library was built: with the same compiler and sanitizers.
 library=$build/.libs/libforerun.so
-if ! test -e "$library" || ! command -v "${CC:-cc}" > /dev/null; then
+cc="$(sed -n 's/^CC = //p' "$build/Makefile") $(sed -n 's/^FR_SAN = //p' "$build/Makefile")"
+if ! test -e "$library" || ! command -v "${cc%% *}" > /dev/null; then
     echo "SKIP: no shared library, or no compiler"
     exit 77
 fi
+# compiled PROGRAM FILE.c
+compiled() {
+    # shellcheck disable=SC2086 # a list of words
+    $cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -o "$1" "$2" -L"$build/.libs" -lforerun \
+        -lpthread "-Wl,-rpath,$build/.libs"
+}
+
 mkdir forerun
 cp "$source/api/forerun.h" forerun/
-# shellcheck disable=SC2086 # lists of options
-${CC:-cc} ${CFLAGS:-} -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -o embed \
-    "$source/tests/project/client/embed.c" -L"$build/.libs" -lforerun -lpthread \
-    "-Wl,-rpath,$build/.libs" || exit 1
+compiled embed "$source/tests/project/client/embed.c" || exit 1
 
 # embed WORD...: as run
 embed() {
@@ -183,9 +189,7 @@ check "two_threads_ask_at_once" cmp said out
 # ---- the example of doc/embedding.md ----
 
 sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/doc/embedding.md" > ask.c
-# shellcheck disable=SC2086
-${CC:-cc} ${CFLAGS:-} -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -o ask ask.c \
-    -L"$build/.libs" -lforerun "-Wl,-rpath,$build/.libs"
+compiled ask ask.c
 ./ask > out
 check "the_example_prints_what_the_page_says" grep -q -x -e "    $(cat out)" \
     "$source/doc/embedding.md"
