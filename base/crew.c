@@ -1,6 +1,7 @@
 /* base/crew.c - threads that share one list of jobs behind one lock. */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "base/crew.h"
 
 #include "base/error.h"
@@ -42,7 +43,7 @@ static enum fr_status next_job(struct shared *s, size_t *job, struct fr_error *e
     *job = SIZE_MAX;
     if (s->status != FR_OK)
         return FR_OK;
-    if (c->cancel && *c->cancel)
+    if (fr__flag_is_set(c->cancel))
         return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
     if (c->next)
         return c->next(c->user, job, err);

@@ -10,7 +10,7 @@ int main(int argc, char *argv[])
 
     if (!cli_terminal_begin(&terminal)) {
         fputs("forerun: out of memory\n", stderr);
-        return CLI_FAILED;
+        return FR_CALL_FAILED;
     }
     status = cli_main(argc, argv);
     cli_terminal_end(&terminal);

@@ -1,6 +1,7 @@
 /* lowering/log.c - formats the lines of the decision log. */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "lowering/log.h"
 
 #include "base/error.h"
@@ -15,7 +16,7 @@ bool fr__wants_log(const struct fr_context *ctx)
 
 bool fr__is_cancelled(const struct fr_context *ctx)
 {
-    return ctx && ctx->cancel && *ctx->cancel;
+    return ctx && fr__flag_is_set(ctx->cancel);
 }
 
 enum fr_status fr__check_cancelled(const struct fr_context *ctx, struct fr_error *err)

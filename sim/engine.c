@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "sim/collectives/schedule_run.h"
 #include "sim/analysis/parts.h"
 #include "sim/streams.h"
@@ -398,7 +399,7 @@ static void look_up(struct fr__engine *e)
         return;
     if (c->progress)
         c->progress(c->progress_user, "simulating", e->n_done, e->v->n_tasks);
-    if (c->cancel && *c->cancel && e->status == FR_OK)
+    if (fr__flag_is_set(c->cancel) && e->status == FR_OK)
         e->status = fr__fail(e->err, FR_ECANCELLED, FR_NOWHERE,
                              "interrupted at %g simulated seconds", e->now_s);
 }

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "calibrate/fit/plausible_rows.h"
 #include "calibrate/fit/beside.h"
@@ -440,7 +441,7 @@ static enum fr_status fit_all(struct fr_calibration *c, const struct fr__data *d
         struct kind kind = {.op_class = (enum fr_curve_class)(i / FR_N_DTYPES),
                             .dtype = (enum fr_dtype)(i % FR_N_DTYPES)};
 
-        if (ctx && ctx->cancel && *ctx->cancel)
+        if (ctx && fr__flag_is_set(ctx->cancel))
             return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
         if (fr__peak_flops_per_s(request->device, kind.dtype) > 0 &&
             choose_rows(d, request->n_gpus, &kind))

@@ -1,41 +1,19 @@
-/* cli/options/completion.c - completes the words of a command line, for bash and zsh.
+/* cli/options/completion.c - completes the words of a command line.
  *
- * The shells' functions only hand over the words; what may come next is decided here from the
- * tables of verbs and options, so that a new one is completed without a line more.
+ * The shells' functions (api/verbs/completion.c) only hand over the words; what may come next is
+ * decided here from the tables of verbs and options, so that a new one is completed without a line
+ * more.
  */
 #include "config.h"
 
-#include "base/error.h"
 #include "cli/cli.h"
 #include "lowering/schedules/schedule.h"
 
 #include <string.h>
 
-static const char bash_script[] =
-    "# bash completion of forerun: eval \"$(forerun completion bash)\"\n"
-    "_forerun() {\n"
-    "    local IFS=$'\\n'\n"
-    "    COMPREPLY=($(\"${COMP_WORDS[0]}\" completion words \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
-    "2>/dev/null))\n"
-    "}\n"
-    "complete -o default -F _forerun forerun\n";
-
-static const char zsh_script[] =
-    "#compdef forerun\n"
-    "# zsh completion of forerun: eval \"$(forerun completion zsh)\"\n"
-    "_forerun() {\n"
-    "    local -a found\n"
-    "    found=(\"${(@f)$(\"${words[1]}\" completion words \"${(@)words[2,CURRENT]}\" "
-    "2>/dev/null)}\")\n"
-    "    found=(${found:#})\n"
-    "    (( ${#found} )) && compadd -a found || _files\n"
-    "}\n"
-    "if [ \"${funcstack[1]}\" = _forerun ]; then _forerun \"$@\"; else compdef _forerun forerun; "
-    "fi\n";
-
 /* What is typed so far. */
 struct line {
-    const struct verb *verbs;
+    const struct fr__verb *verbs;
     size_t n_verbs;
     const char *const *words; /* the last one is being typed, and may be empty */
     size_t n;
@@ -95,12 +73,12 @@ static void offer_of_group(const struct line *l, const char *group)
 }
 
 /* The verb that the first words name, and how many words that takes; NULL: none. */
-static const struct verb *find(const struct line *l, size_t *n_words)
+static const struct fr__verb *find(const struct line *l, size_t *n_words)
 {
-    const struct verb *found = NULL;
+    const struct fr__verb *found = NULL;
 
     for (size_t i = 0; i < l->n_verbs; i++) {
-        const struct verb *v = &l->verbs[i];
+        const struct fr__verb *v = &l->verbs[i];
         size_t n = v->group ? 2 : 1;
 
         if (l->n <= n || strcmp(l->words[n - 1], v->name) != 0 ||
@@ -115,9 +93,9 @@ static const struct verb *find(const struct line *l, size_t *n_words)
 /* ---- options and arguments ---- */
 
 /* The option that a word spells; false: none. */
-static bool option_of(unsigned groups, const char *word, struct cli_option *out)
+static bool option_of(unsigned groups, const char *word, struct fr__option *out)
 {
-    for (size_t at = 0; cli_next_option(groups, &at, out);) {
+    for (size_t at = 0; fr__options_next(groups, &at, out);) {
         bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, out->name) == 0;
         bool is_short = word[0] == '-' && word[1] && word[1] == out->letter && !word[2];
 
@@ -129,10 +107,10 @@ static bool option_of(unsigned groups, const char *word, struct cli_option *out)
 
 static void offer_options(const struct line *l, unsigned groups)
 {
-    struct cli_option option;
+    struct fr__option option;
     char text[64];
 
-    for (size_t at = 0; cli_next_option(groups, &at, &option);) {
+    for (size_t at = 0; fr__options_next(groups, &at, &option);) {
         snprintf(text, sizeof(text), "--%s", option.name);
         offer(l, text);
     }
@@ -151,7 +129,7 @@ static void offer_values(const struct line *l, const char *option)
         offer_all(l, fr_collective_algorithm_name);
 }
 
-static void offer_arguments(const struct line *l, const struct verb *v)
+static void offer_arguments(const struct line *l, const struct fr__verb *v)
 {
     if (strncmp(v->arguments, "TOPOLOGY", 8) == 0)
         offer_all(l, fr_topo_preset_name);
@@ -164,8 +142,8 @@ static void offer_arguments(const struct line *l, const struct verb *v)
 static void complete(const struct line *l)
 {
     size_t n_words = 0;
-    const struct verb *v = find(l, &n_words);
-    struct cli_option option;
+    const struct fr__verb *v = find(l, &n_words);
+    struct fr__option option;
 
     if (!v && l->n == 1)
         offer_commands(l);
@@ -185,27 +163,10 @@ static void complete(const struct line *l)
         offer_arguments(l, v);
 }
 
-void cli_complete(const struct verb verbs[], size_t n, int argc, char *const argv[])
+void cli_complete(const struct fr__verb verbs[], size_t n, int argc, char *const argv[])
 {
     const struct line l = {verbs, n, (const char *const *)argv, (size_t)argc};
 
     if (argc > 0)
         complete(&l);
-}
-
-enum fr_status cli_completion(struct session *s, struct fr_error *err)
-{
-    static const char *const shells[] = {"bash", "zsh"};
-    const char *shell = s->options.arguments[0];
-    char hint[128];
-
-    if (strcmp(shell, "bash") == 0)
-        fputs(bash_script, stdout);
-    else if (strcmp(shell, "zsh") == 0)
-        fputs(zsh_script, stdout);
-    else
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "no completion for '%.40s', only for bash and zsh%s", shell,
-                        fr__did_you_mean(shell, shells, 2, hint, sizeof(hint)));
-    return FR_OK;
 }

@@ -12,7 +12,7 @@ static const char *const exit_statuses =
     "Exit status: 0 done; 1 something failed while running; 2 wrong usage or bad input;\n"
     "3 done, but nothing fits in memory; 130 interrupted.\n";
 
-void cli_print_help(FILE *f, const struct verb verbs[], size_t n)
+void cli_print_help(FILE *f, const struct fr__verb verbs[], size_t n)
 {
     char name[64];
 
@@ -25,7 +25,7 @@ void cli_print_help(FILE *f, const struct verb verbs[], size_t n)
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof(name), "%s%s%s", verbs[i].group ? verbs[i].group : "",
                  verbs[i].group ? " " : "", verbs[i].name);
-        cli_print_row(f, name, 15, verbs[i].summary);
+        fr__print_row(f, name, 15, verbs[i].summary);
     }
     fputs("\n'forerun help COMMAND' says more. Try:\n\n"
           "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n\n",
@@ -33,7 +33,7 @@ void cli_print_help(FILE *f, const struct verb verbs[], size_t n)
     fputs(exit_statuses, f);
 }
 
-void cli_print_group_help(FILE *f, const struct verb verbs[], size_t n, const char *group)
+void cli_print_group_help(FILE *f, const struct fr__verb verbs[], size_t n, const char *group)
 {
     char name[64];
 
@@ -42,7 +42,7 @@ void cli_print_group_help(FILE *f, const struct verb verbs[], size_t n, const ch
         if (!verbs[i].group || strcmp(verbs[i].group, group) != 0)
             continue;
         snprintf(name, sizeof(name), "%s %s", verbs[i].name, verbs[i].arguments);
-        cli_print_row(f, name, 24, verbs[i].summary);
+        fr__print_row(f, name, 24, verbs[i].summary);
     }
     fputs("\nExamples:\n", f);
     for (size_t i = 0; i < n; i++)
@@ -67,7 +67,7 @@ static void print_strategies(FILE *f)
 
     fputs("\nStrategies and their options (with defaults):\n", f);
     for (size_t i = 0; (s = fr_strategy_at(i)) != NULL; i++) {
-        cli_print_row(f, s->name, 14, s->summary);
+        fr__print_row(f, s->name, 14, s->summary);
         print_strategy_options(f, s);
     }
 }
@@ -94,7 +94,7 @@ static void print_formats(FILE *f, const char *(*format)(size_t i, const char **
 
     fputs("\nOutput files, by ending:\n", f);
     for (size_t i = 0; (ending = format(i, &summary)) != NULL; i++)
-        cli_print_row(f, ending, 14, summary);
+        fr__print_row(f, ending, 14, summary);
 }
 
 /* ---- short help: what fits a screen ---- */
@@ -117,10 +117,10 @@ static bool is_usual(const char *name)
 
 static size_t count_options(unsigned groups)
 {
-    struct cli_option row;
+    struct fr__option row;
     size_t n = 0;
 
-    for (size_t at = 0; cli_next_option(groups, &at, &row);)
+    for (size_t at = 0; fr__options_next(groups, &at, &row);)
         n++;
     return n;
 }
@@ -153,19 +153,25 @@ static void print_examples(FILE *f, const char *examples, size_t most)
     }
 }
 
-static void print_short_help(FILE *f, const struct verb *v)
+/* Rows about the options of these groups, all or the usual ones. */
+static void print_options(FILE *f, unsigned groups, bool is_whole)
 {
-    struct cli_option row;
+    struct fr__option row;
     char left[64];
 
-    for (size_t at = 0; cli_next_option(v->options, &at, &row);) {
-        if (!is_usual(row.name))
+    for (size_t at = 0; fr__options_next(groups, &at, &row);) {
+        if (!is_whole && !is_usual(row.name))
             continue;
         snprintf(left, sizeof(left), "%c%c%c --%s%s%s", row.letter ? '-' : ' ',
                  row.letter ? row.letter : ' ', row.letter ? ',' : ' ', row.name,
                  row.argument ? " " : "", row.argument ? row.argument : "");
-        cli_print_row(f, left, 34, row.help);
+        fr__print_row(f, left, is_whole ? 38 : 34, row.help);
     }
+}
+
+static void print_short_help(FILE *f, const struct fr__verb *v)
+{
+    print_options(f, v->options, false);
     if (v->options & OPTIONS_PROBLEM)
         print_strategy_names(f);
     fputs("Examples:\n", f);
@@ -175,7 +181,7 @@ static void print_short_help(FILE *f, const struct verb *v)
     fputs(v->options & OPTIONS_PROBLEM ? "; a strategy's: forerun help hybrid\n" : "\n", f);
 }
 
-void cli_print_verb_help(FILE *f, const struct verb *v, bool is_whole)
+void cli_print_verb_help(FILE *f, const struct fr__verb *v, bool is_whole)
 {
     fprintf(f, "Usage: forerun %s%s%s %s%s[OPTION]...\n\n", v->group ? v->group : "",
             v->group ? " " : "", v->name, v->arguments, v->arguments[0] ? " " : "");
@@ -184,7 +190,7 @@ void cli_print_verb_help(FILE *f, const struct verb *v, bool is_whole)
         print_short_help(f, v);
         return;
     }
-    cli_print_options(f, v->options);
+    print_options(f, v->options, true);
     if (v->options & OPTIONS_SWEEP)
         print_grid(f);
     if (v->options & OPTIONS_PROBLEM)
@@ -340,36 +346,4 @@ bool cli_print_word_help(FILE *f, const char *word)
     fprintf(f, "'%s' stands for the machine %s%s%s: %s\n", word, alias->preset,
             alias->network[0] ? " via " : "", alias->network, alias->says);
     return true;
-}
-
-/* ---- formats of files ---- */
-
-struct format {
-    const char *ending, *summary;
-};
-
-static const char *format_at(const struct format rows[], size_t n, size_t i, const char **summary)
-{
-    if (i >= n)
-        return NULL;
-    *summary = rows[i].summary;
-    return rows[i].ending;
-}
-
-const char *cli_tables_format(size_t i, const char **summary)
-{
-    static const struct format rows[] = {{".csv", "the tables"},
-                                         {".json", "what --json prints"},
-                                         {".png", "a picture, by gnuplot, where there is one"},
-                                         {".svg", "a picture, by gnuplot, where there is one"},
-                                         {".pdf", "a picture, by gnuplot, where there is one"}};
-
-    return format_at(rows, sizeof(rows) / sizeof(rows[0]), i, summary);
-}
-
-const char *cli_device_format(size_t i, const char **summary)
-{
-    static const struct format rows[] = {{".yaml", "the fitted device or system"}};
-
-    return format_at(rows, sizeof(rows) / sizeof(rows[0]), i, summary);
 }

@@ -23,16 +23,16 @@ static void put_text(FILE *f, const char *text)
     }
 }
 
-static void put_name(FILE *f, const struct verb *v)
+static void put_name(FILE *f, const struct fr__verb *v)
 {
     fprintf(f, ".B forerun %s%s%s\n", v->group ? v->group : "", v->group ? " " : "", v->name);
 }
 
 static void put_options(FILE *f, unsigned groups)
 {
-    struct cli_option o;
+    struct fr__option o;
 
-    for (size_t at = 0; cli_next_option(groups, &at, &o);) {
+    for (size_t at = 0; fr__options_next(groups, &at, &o);) {
         fputs(".TP\n", f);
         if (o.letter)
             fprintf(f, "\\fB\\-%c\\fR, ", o.letter);
@@ -50,7 +50,7 @@ static void put_options(FILE *f, unsigned groups)
     }
 }
 
-static void put_verb(FILE *f, const struct verb *v, bool is_one_of_many)
+static void put_verb(FILE *f, const struct fr__verb *v, bool is_one_of_many)
 {
     if (is_one_of_many) {
         fprintf(f, ".SS %s\n", v->name);
@@ -60,15 +60,15 @@ static void put_verb(FILE *f, const struct verb *v, bool is_one_of_many)
     put_options(f, v->options);
 }
 
-static bool is_meant(const struct verb *v, const char *word)
+static bool is_meant(const struct fr__verb *v, const char *word)
 {
     return strcmp(v->group ? v->group : v->name, word) == 0;
 }
 
-bool cli_print_man(FILE *f, const struct verb verbs[], size_t n, const char *word)
+bool cli_print_man(FILE *f, const struct fr__verb verbs[], size_t n, const char *word)
 {
     size_t n_meant = 0;
-    const struct verb *first = NULL;
+    const struct fr__verb *first = NULL;
 
     for (size_t i = 0; i < n; i++)
         if (is_meant(&verbs[i], word)) {

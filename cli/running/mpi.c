@@ -1,6 +1,7 @@
 /* cli/running/mpi.c - rank 0 hands out points, the others send rows. */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "cli/running/mpi.h"
 
@@ -60,7 +61,7 @@ struct last_word {
     struct fr_error err;
 };
 
-enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
+enum fr_status cli_mpi_start(void **out, struct fr_error *err)
 {
     struct cli_mpi *m;
     int provided;
@@ -84,8 +85,10 @@ enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
 
 /* ---- rank 0 ---- */
 
-void cli_mpi_lead(struct cli_mpi *m, struct fr_sweep *s, const struct fr_context *ctx)
+void cli_mpi_lead(void *mpi, struct fr_sweep *s, const struct fr_context *ctx)
 {
+    struct cli_mpi *m = mpi;
+
     m->sweep = s;
     m->context = ctx;
 }
@@ -102,7 +105,7 @@ static void send_point(struct cli_mpi *m, int to)
 {
     uint64_t number = UINT64_MAX;
     size_t point = SIZE_MAX;
-    bool is_over = !m->sweep || m->status != FR_OK || (m->context->cancel && *m->context->cancel);
+    bool is_over = !m->sweep || m->status != FR_OK || fr__flag_is_set(m->context->cancel);
 
     if (!is_over && fr_sweep_next(m->sweep, &point, NULL) == FR_OK && point != SIZE_MAX)
         number = point;
@@ -216,10 +219,10 @@ static enum fr_status send_row(void *user, size_t point, const struct fr_sweep_r
     return FR_OK;
 }
 
-void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
+void cli_mpi_follow(void *mpi, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
                     const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct fr_sweep_elsewhere elsewhere = {ask_for_point, send_row, m};
+    const struct fr_sweep_elsewhere elsewhere = {ask_for_point, send_row, mpi};
     const struct fr_sweep_options how = {
         .n_threads = n_threads, .print_record = fr_record_print_json, .elsewhere = &elsewhere};
     struct last_word word;
@@ -233,8 +236,9 @@ void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, un
     MPI_Send(&word, (int)sizeof(word), MPI_BYTE, 0, TAG_LEAVE, MPI_COMM_WORLD);
 }
 
-enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error *err)
+enum fr_status cli_mpi_end(void *mpi, enum fr_status st, struct fr_error *err)
 {
+    struct cli_mpi *m = mpi;
     MPI_Status from;
 
     if (!m)
@@ -255,7 +259,7 @@ enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error
 
 #else /* no MPI */
 
-enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
+enum fr_status cli_mpi_start(void **out, struct fr_error *err)
 {
     *out = NULL;
     if (n_processes() > 1)
@@ -265,10 +269,10 @@ enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
     return FR_OK;
 }
 
-void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
+void cli_mpi_follow(void *mpi, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
                     const struct fr_context *ctx, struct fr_error *err)
 {
-    (void)m;
+    (void)mpi;
     (void)st;
     (void)s;
     (void)n_threads;
@@ -282,16 +286,16 @@ bool cli_mpi_serve(void *mpi)
     return false;
 }
 
-void cli_mpi_lead(struct cli_mpi *m, struct fr_sweep *s, const struct fr_context *ctx)
+void cli_mpi_lead(void *mpi, struct fr_sweep *s, const struct fr_context *ctx)
 {
-    (void)m;
+    (void)mpi;
     (void)s;
     (void)ctx;
 }
 
-enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error *err)
+enum fr_status cli_mpi_end(void *mpi, enum fr_status st, struct fr_error *err)
 {
-    (void)m;
+    (void)mpi;
     (void)err;
     return st;
 }

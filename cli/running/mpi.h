@@ -9,8 +9,6 @@
 
 #include "results/results.h"
 
-struct cli_mpi;
-
 /* Whether this process is one of mpirun's, but not the first: it is to keep quiet. By the
  * environment alone, so it may be asked before anything else. */
 bool cli_mpi_is_follower(void);
@@ -20,19 +18,19 @@ bool cli_mpi_is_follower(void);
 bool cli_is_terminal(int file);
 
 /* FR_EUNSUPPORTED: under mpirun, but this build has no MPI, or MPI has no threads. */
-enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err);
+enum fr_status cli_mpi_start(void **out, struct fr_error *err);
 
 /* A follower's whole work: answers points until there are no more. st: how the sweep was made ready
  * here; a failure of it, or on the way, is told to rank 0. */
-void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
+void cli_mpi_follow(void *mpi, enum fr_status st, struct fr_sweep *s, unsigned n_threads,
                     const struct fr_context *ctx, struct fr_error *err);
 
 /* Rank 0: answers what the others ask, once; false when all have left. For fr_sweep_options. */
 bool cli_mpi_serve(void *mpi);
 /* Rank 0, before the run: whose points they are, and what stops them. */
-void cli_mpi_lead(struct cli_mpi *m, struct fr_sweep *s, const struct fr_context *ctx);
+void cli_mpi_lead(void *mpi, struct fr_sweep *s, const struct fr_context *ctx);
 
 /* Everyone: lets the others leave, ends MPI. Rank 0 gets the first failure of any: st is its
  * own. */
-enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error *err);
+enum fr_status cli_mpi_end(void *mpi, enum fr_status st, struct fr_error *err);
 #endif

@@ -25,8 +25,8 @@ static double now_s(void)
 
 void cli_progress_init(struct progress *p, bool is_quiet)
 {
-    *p =
-        (struct progress){.start_s = now_s(), .is_on = !is_quiet && cli_is_terminal(STDERR_FILENO)};
+    *p = (struct progress){
+        .call = p->call, .start_s = now_s(), .is_on = !is_quiet && cli_is_terminal(STDERR_FILENO)};
 }
 
 /* " (35/s, 3 min left)" */
@@ -50,7 +50,7 @@ void cli_progress(void *progress, const char *what, uint64_t done, uint64_t tota
     if (!p->is_on)
         return;
     t_s = now_s();
-    if (p->with_time_left && !p->is_counting) {
+    if (p->call->has_time_left && !p->is_counting) {
         p->is_counting = true;
         p->first_s = t_s;
         p->first_done = done;
@@ -60,12 +60,13 @@ void cli_progress(void *progress, const char *what, uint64_t done, uint64_t tota
     p->shown_s = t_s;
     p->is_shown = true;
     (void)cli_terminal_raw(stderr, STDERR_FILENO, BEGIN_LINE, NULL);
-    fprintf(stderr, "%s%s%s", p->prefix ? p->prefix : "", p->prefix ? ": " : "", what);
+    fprintf(stderr, "%s%s%s", p->call->progress_of ? p->call->progress_of : "",
+            p->call->progress_of ? ": " : "", what);
     if (total > 0)
         fprintf(stderr, " %" PRIu64 " of %" PRIu64, done, total);
     else
         fprintf(stderr, " %" PRIu64, done);
-    if (p->with_time_left && total > 0)
+    if (p->call->has_time_left && total > 0)
         print_time_left(p, t_s, done, total);
     fflush(stderr);
 }

@@ -1,6 +1,7 @@
 /* papers/runner/runner.c - makes a paper's tables of what its YAML says (runner.h). */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "papers/runner/runner.h"
 
 #include "base/file.h"
@@ -267,7 +268,7 @@ static enum fr_status key_of(const struct runner *r, const char *way, const stru
 static enum fr_status ask_first(struct runner *r, fr__ask_way *way, const struct fr__ask *a,
                                 struct kept *k, struct fr_error *err)
 {
-    if (a->ctx && a->ctx->cancel && *a->ctx->cancel)
+    if (a->ctx && fr__flag_is_set(a->ctx->cancel))
         return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
     FR_TRY(way(a, &k->fields, err));
     if (!fr__grow(&r->kept, &r->cap_kept, r->n_kept + 1, sizeof(*r->kept)))

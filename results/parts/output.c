@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "results/parts/output.h"
 
@@ -37,7 +38,7 @@ enum fr_status fr__check_output(const char *path, struct fr_error *err)
 
 enum fr_status fr__check_cancel(const struct fr_context *ctx, struct fr_error *err)
 {
-    if (ctx && ctx->cancel && *ctx->cancel)
+    if (ctx && fr__flag_is_set(ctx->cancel))
         return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
     return FR_OK;
 }

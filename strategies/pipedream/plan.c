@@ -2,6 +2,7 @@
  * inside out, then the way back from the outermost. */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "strategies/pipedream/pipedream.h"
 
 #include "base/error.h"
@@ -70,7 +71,7 @@ static enum fr_status raise_level(struct planning *p, size_t level, struct fr_er
     FR_TRY(fr__pd_row_init(&row, &p->tables[level], err));
     all_s = row.time_s + (row.m - 1) * n;
     for (uint32_t i = 0; i < n; i++) {
-        if (p->ctx && p->ctx->cancel && *p->ctx->cancel) {
+        if (p->ctx && fr__flag_is_set(p->ctx->cancel)) {
             fr__pd_row_fini(&row);
             return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
         }

@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include "base/cancel.h"
 #include "strategies/pipedream/pipedream.h"
 
 #include "base/bits.h"
@@ -167,7 +168,7 @@ static enum fr_status find_all(struct search *s, bool *is_whole, struct fr_error
     if (state_of(s) == FR_NONE)
         return fr__fail_nomem(err);
     for (uint32_t i = 0; i < s->n; i++) {
-        if (s->ctx && s->ctx->cancel && *s->ctx->cancel)
+        if (s->ctx && fr__flag_is_set(s->ctx->cancel))
             return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
         if (s->n > most || s->n_steps > MAX_COUNT_STEPS) {
             *is_whole = false;

@@ -19,6 +19,7 @@ fuzz_targets = tests/fuzz/fuzz_asked \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_paper \
 	tests/fuzz/fuzz_recipe \
+	tests/fuzz/fuzz_request \
 	tests/fuzz/fuzz_search_axis \
 	tests/fuzz/fuzz_shard \
 	tests/fuzz/fuzz_placement \
@@ -54,6 +55,7 @@ tests_fuzz_fuzz_measured_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_paper_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_request_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_recipe_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_search_axis_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_shard_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

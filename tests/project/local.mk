@@ -1,6 +1,6 @@
 # Tests of the product as a whole: its structure, documentation, installation, and how it takes bad
 # input.
-EXTRA_DIST += tests/project/same_bytes.sh tests/project/client/client.c \
+EXTRA_DIST += tests/project/same_bytes.sh tests/project/client/client.c tests/project/client/embed.c \
 	tests/project/client/run.sh
 
 # Does some test notice every single mistake made on purpose? A few minutes; not part of check.

@@ -16,6 +16,17 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror $cflags -o "$work/client" "$
     $libs -lm
 "$work/client"
 
+# ---- one header ----
+
+# shellcheck disable=SC2086
+${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror $cflags -o "$work/embed" "$here/embed.c" \
+    $libs -lpthread
+"$work/embed" simulate '{"workload": "alexnet", "topology": "dgx1-v100", "gpus": 2, "batch": 32,
+    "strategy": "dp", "no_timing": true}' >"$work/embed.json"
+"$prefix/bin/forerun" simulate -w alexnet -t dgx1-v100 -g 2 -b 32 -s dp --no-timing --json |
+    cmp - "$work/embed.json"
+echo "a program with one header gets what the command prints"
+
 for header in "$prefix"/include/forerun/*.h; do
     printf '#include <forerun/%s>\n#include <forerun/%s>\n' "${header##*/}" "${header##*/}" \
         >"$work/header.c"

@@ -1,0 +1,25 @@
+/* api/verbs/graph_draw.c - the verb that draws a workload. */
+#include "config.h"
+
+#include "base/error.h"
+#include "api/verbs/verbs.h"
+#include "results/draw.h"
+
+enum fr_status fr__verb_graph_draw(struct fr__call *s, struct fr_error *err)
+{
+    struct fr_graph *g;
+    bool is_placed;
+    FILE *dot;
+    enum fr_status st;
+
+    FR_TRY(fr__load_graph(s, &g, err));
+    st = fr__open_drawing(s, &dot, err);
+    if (st == FR_OK) {
+        st = fr_draw_graph(dot, g, &s->options.drawing, &is_placed, err);
+        if (st == FR_OK)
+            st = fr__write_drawing(s, dot, is_placed, err);
+        fclose(dot);
+    }
+    fr_graph_free(g);
+    return st;
+}

@@ -1,0 +1,159 @@
+/* api/verbs/output.c - files first, the answer last. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "api/verbs/verbs.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void fr__note(struct fr__call *s, const char *format, ...)
+{
+    va_list args;
+
+    fputs("forerun: note: ", s->notes);
+    va_start(args, format);
+    vfprintf(s->notes, format, args);
+    va_end(args);
+    putc('\n', s->notes);
+}
+
+void fr__end_progress(struct fr__call *s)
+{
+    if (s->caller->end_progress)
+        s->caller->end_progress(s->caller->user);
+}
+
+FILE *fr__page_open(struct fr__call *s)
+{
+    return s->caller->open_page ? s->caller->open_page(s->caller->user) : s->out;
+}
+
+enum fr_status fr__page_close(struct fr__call *s, enum fr_status st, struct fr_error *err)
+{
+    return s->caller->close_page ? s->caller->close_page(s->caller->user, st, err) : st;
+}
+
+enum fr_status fr__check_files(const struct fr__options *o, bool is_comparison,
+                               struct fr_error *err)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_results_check_path(o->files[i], is_comparison, err));
+    return FR_OK;
+}
+
+enum fr_status fr__check_measured(const struct fr__options *o, struct fr_error *err)
+{
+    const char *text = o->question.measured;
+
+    if (!fr_measured_is_implicit(text))
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "option '--measured' is \"%.40s\", which does not say by which strategy: "
+                    "%.40s:dp",
+                    text, text);
+}
+
+enum fr_status fr__check_terms(const struct fr__options *o, struct fr_error *err)
+{
+    const struct fr_sweep_terms *t = &o->terms;
+
+    if (t->tokens > 0 && t->samples > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (t->prices.n > 0 && !(t->tokens > 0 || t->samples > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--price' needs the length of the run: --tokens or --samples");
+    return FR_OK;
+}
+
+/* Says what a trace leaves out: the later micro-batches of a long pipeline. */
+static enum fr_status note_trace(struct fr__call *s, const struct fr_results *rs, const char *path,
+                                 struct fr_error *err)
+{
+    const struct fr__options *o = &s->options;
+    static const char ending[] = ".trace.json";
+    size_t n = strlen(path), m = sizeof(ending) - 1;
+    uint32_t shown, of;
+
+    if (o->quiet || o->trace.micro_batches > 0 || n <= m || strcmp(path + n - m, ending) != 0)
+        return FR_OK;
+    FR_TRY(fr_trace_extent(rs->records[0], &o->trace, &shown, &of, err));
+    if (shown < of)
+        fr__note(s,
+                 "%s shows the first %u of %u micro-batches; --trace-micro-batches N "
+                 "shows more, --trace-ranks fewer GPUs",
+                 path, (unsigned)shown, (unsigned)of);
+    return FR_OK;
+}
+
+enum fr_status fr__file_done(struct fr__call *s, enum fr_status st, struct fr_error *err)
+{
+    if (st != FR_EIO)
+        return st;
+    fr__end_progress(s);
+    s->caller->say_error(s->caller->user, err);
+    s->lacks_file = true;
+    return FR_OK;
+}
+
+enum fr_status fr__write_results(struct fr__call *s, const struct fr_results *rs,
+                                 struct fr_error *err)
+{
+    const struct fr__options *o = &s->options;
+    enum fr_status st;
+
+    FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(rs->records[0]->plan)->topo, err));
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr__file_done(s, fr_results_write(rs, o->files[i], &s->context, err), err));
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(note_trace(s, rs, o->files[i], err));
+    if (o->json) {
+        fr_results_print_json(s->out, rs);
+        return FR_OK;
+    }
+    st = fr_results_print_table(fr__page_open(s), rs, err);
+    return fr__page_close(s, st, err);
+}
+
+void fr__print_row(FILE *f, const char *name, int width, const char *summary)
+{
+    fprintf(f, "  %-*s  %s\n", width, name, summary);
+}
+
+/* ---- how a call ends ---- */
+
+enum fr_call_status fr__call_status(enum fr_status st)
+{
+    switch (st) {
+    case FR_EPARSE:
+    case FR_ERANGE:
+    case FR_EUSAGE:
+    case FR_ENOENT:
+    case FR_EUNSUPPORTED:
+        return FR_CALL_USAGE;
+    case FR_ENOROOM:
+        return FR_CALL_NO_MEMORY;
+    case FR_OK:
+        return FR_CALL_DONE;
+    case FR_ECANCELLED:
+        return FR_CALL_CANCELLED;
+    case FR_EIO:
+    case FR_ENOMEM:
+    case FR_EDEADLOCK:
+    case FR_ECHECK:
+        break;
+    }
+    return FR_CALL_FAILED;
+}
+
+void fr__call_explain_memory(const struct fr__call *s, struct fr_error *err)
+{
+    char limit[32];
+
+    if (err->code == FR_ENOMEM && s->context.memory_bytes > 0 &&
+        strcmp(err->text, "out of memory") == 0)
+        snprintf(err->text, sizeof(err->text),
+                 "out of memory: this command may take %s; --memory-limit sets how much",
+                 fr__format_bytes(s->context.memory_bytes, limit, sizeof(limit)));
+}

@@ -1,0 +1,67 @@
+/* api/verbs/recipe.c - recipes of training software: list, show. */
+#include "config.h"
+
+#include "base/error.h"
+#include "api/verbs/verbs.h"
+#include "study/recipes/recipe.h"
+
+#include <string.h>
+
+enum fr_status fr__verb_recipe_list(struct fr__call *s, struct fr_error *err)
+{
+    (void)s;
+    for (size_t i = 0; fr_recipe_shipped(i); i++) {
+        struct fr_recipe *r;
+
+        FR_TRY(fr_recipe_load(&r, fr_recipe_shipped(i), err));
+        fr__print_row(s->out, fr_recipe_name(r), 24, fr_recipe_summary(r));
+        fr_recipe_free(r);
+    }
+    fputs(
+        "\nOne of your own: --recipe FILE.yaml; that of a model's family: --recipe usual; without "
+        "--recipe nothing is copied, added or scaled.\n",
+        s->out);
+    return FR_OK;
+}
+
+/* "  (amp, fp16; from pytorch-ddp)" where it does not hold in all precisions or comes from
+ * another. */
+static void print_where(FILE *f, const struct fr_recipe_value *v, const char *recipe)
+{
+    const char *before = "  (";
+    bool is_partial = v->precisions != (1u << FR_N_DTYPES) - 1;
+
+    for (unsigned d = 0; is_partial && d < FR_N_DTYPES; d++)
+        if (v->precisions >> d & 1) {
+            fprintf(f, "%s%s", before, fr_dtype_name((enum fr_dtype)d));
+            before = ", ";
+        }
+    if (strcmp(v->from, recipe) != 0)
+        fprintf(f, "%sfrom %s", is_partial ? "; " : before, v->from);
+    else if (!is_partial)
+        return;
+    putc(')', f);
+}
+
+enum fr_status fr__verb_recipe_show(struct fr__call *s, struct fr_error *err)
+{
+    const struct fr_recipe_value *v;
+    struct fr_recipe *r;
+
+    FR_TRY(fr_recipe_load(&r, s->options.arguments[0], err));
+    fprintf(s->out, "%s: %s\n", fr_recipe_name(r), fr_recipe_summary(r));
+    if (fr_recipe_base(r))
+        fprintf(s->out, "builds on %s\n", fr_recipe_base(r));
+    for (size_t i = 0; fr_recipe_family(r, i); i++)
+        fprintf(s->out, "%s%s", i ? ", " : "usual for ", fr_recipe_family(r, i));
+    fprintf(s->out, "%s\n", fr_recipe_family(r, 0) ? "\n" : "");
+    for (size_t i = 0; (v = fr_recipe_value(r, i)); i++) {
+        fprintf(s->out, "  %s%s=%s", v->is_of_question ? "--" : "", v->option, v->text);
+        print_where(s->out, v, fr_recipe_name(r));
+        fprintf(s->out, "\n      %s\n", v->source);
+    }
+    for (size_t i = 0; fr_recipe_left_out(r, i); i++)
+        fprintf(s->out, "%s  %s\n", i ? "" : "\nleft out:\n", fr_recipe_left_out(r, i));
+    fr_recipe_free(r);
+    return FR_OK;
+}

@@ -1,0 +1,48 @@
+/* api/verbs/simulate.c - one workload, one cluster, one strategy. */
+#include "config.h"
+
+#include "base/error.h"
+#include "api/verbs/verbs.h"
+#include "study/answer/staging.h"
+
+static void print_decision(void *user, const char *line)
+{
+    fprintf(user, "%s\n", line);
+}
+
+enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err)
+{
+    const struct fr__options *o = &s->options;
+    struct fr_question q = o->question;
+    struct fr_record *record;
+    const struct fr_record *records[1];
+    struct fr_results rs = {.records = records,
+                            .n = 1,
+                            .terms = &o->terms,
+                            .trace = &o->trace,
+                            .width = s->width,
+                            .is_verbose = o->verbose};
+    enum fr_status st;
+
+    if (o->n_strategies > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "%zu strategies given, 'forerun simulate' takes one; try 'forerun compare'",
+                        o->n_strategies);
+    q.strategy = o->n_strategies ? o->strategies[0] : NULL;
+    if (fr_staging_is_for(&q))
+        return fr__verb_stages(s, &q, err);
+    q.sensitivity = fr__options_sensitivity(o);
+    q.with_advice = !o->no_advice;
+    FR_TRY(fr__check_files(o, false, err));
+    FR_TRY(fr__check_terms(o, err));
+    if (o->verbose) {
+        s->context.log = print_decision;
+        s->context.log_user = s->notes;
+    }
+    FR_TRY(fr_answer(&q, &s->context, &record, err));
+    records[0] = record;
+    st = fr__write_results(s, &rs, err);
+    s->status = record->oom ? FR_CALL_NO_MEMORY : FR_CALL_DONE;
+    fr_record_free(record);
+    return st;
+}

@@ -1,0 +1,44 @@
+/* api/verbs/validate.c - predictions against a table of measurements. */
+#include "config.h"
+
+#include "base/error.h"
+#include "api/verbs/verbs.h"
+#include "results/results.h"
+
+/* A table that is all zeros would look like perfect predictions. */
+static enum fr_status check_any(const struct fr_validation *v, const char *path,
+                                struct fr_error *err)
+{
+    if (v->n_predicted > 0)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
+                    "none of the %zu rows could be predicted; the first, '%.40s': %s", v->n_rows,
+                    v->rows[0].id, v->rows[0].why_not);
+}
+
+enum fr_status fr__verb_validate(struct fr__call *s, struct fr_error *err)
+{
+    const struct fr__options *o = &s->options;
+    const struct fr_validate_options how = {.costs = o->question.costs,
+                                            .allow_implausible = o->question.allow_implausible,
+                                            .is_anchored = o->anchored};
+    struct fr_validation *v;
+    enum fr_status st;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_validation_check_path(o->files[i], err));
+    st = fr_validate(&v, o->arguments[0], &how, o->n_jobs, &s->context, err);
+    fr__end_progress(s);
+    if (st != FR_OK)
+        return st;
+    st = check_any(v, o->arguments[0], err);
+    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
+        st = fr__file_done(
+            s, fr_validation_write(v, o->verbose || o->all, o->files[i], &s->context, err), err);
+    if (st == FR_OK && o->json)
+        fr_validation_print_json(s->out, v);
+    else if (st == FR_OK)
+        st = fr_validation_print(s->out, v, o->verbose || o->all, err);
+    fr_validation_free(v);
+    return st;
+}
