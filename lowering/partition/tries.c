@@ -459,7 +459,7 @@ static bool hold_together(const struct fr__tries *x, const struct fr__tie *tie, 
 static enum fr_status descend_together(struct fr__tries *x, struct fr_error *err)
 {
     size_t k = x->in->chain->n_stages;
-    double least_s = INFINITY, now_s;
+    double now_s;
 
     if (!shares_much(x))
         return FR_OK;
@@ -468,13 +468,11 @@ static enum fr_status descend_together(struct fr__tries *x, struct fr_error *err
             if (!hold_together(x, &x->in->ties[i], s) ||
                 fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) > 0)
                 continue;
+            memcpy(x->other, x->trial, (k + 1) * sizeof(*x->other));
             FR_TRY(fr__tries_price(x, x->trial, &now_s, err));
-            if (now_s < least_s * FR__TRIES_BETTER) {
-                least_s = now_s;
-                memcpy(x->other, x->trial, (k + 1) * sizeof(*x->other));
-            }
+            FR_TRY(descend_too(x, x->other, now_s, err));
         }
-    return descend_too(x, x->other, least_s, err);
+    return FR_OK;
 }
 
 enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err)

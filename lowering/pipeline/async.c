@@ -209,11 +209,22 @@ static void keep_version(struct placing *g, uint32_t rank, uint32_t micro, uint3
     g->n_done[rank]++;
 }
 
-/* The ends of iterations that this backward of the first rank is. */
-static void end_iterations(struct placing *g, uint32_t micro)
+/* The first rank that computes backwards: where one stands before it that casts images or tokens, no
+ * gradient comes back there, and it runs ahead of all others. */
+static uint32_t end_rank(const struct placing *g)
+{
+    uint32_t rank = 0;
+
+    while (rank + 1 < g->s->n_ranks && g->p->blocks[rank][FR_ACTION_B].n == 0)
+        rank++;
+    return rank;
+}
+
+/* The ends of iterations that this backward of rank end_rank is. */
+static void end_iterations(struct placing *g, uint32_t rank, uint32_t micro)
 {
     while (g->n_ends < g->u->n_iterations && end_of(g->s, g->u->n_micros, g->n_ends + 1) == micro) {
-        fr_plan_end_iteration(g->p->pl->plan, g->marker[0]);
+        fr_plan_end_iteration(g->p->pl->plan, g->marker[rank]);
         g->n_ends++;
     }
 }
@@ -253,8 +264,8 @@ static void place_pass(struct placing *g, uint32_t rank, const struct fr_action 
     fr__add_free(g->p->pl, *stash, g->marker[rank]);
     if (ends_update(g, a->micro))
         place_update(g, r, rank, a->micro);
-    if (rank == 0)
-        end_iterations(g, a->micro);
+    if (rank == end_rank(g))
+        end_iterations(g, rank, a->micro);
 }
 
 static void place_action(void *user, size_t action, const uint32_t waits[], unsigned n_waits)

@@ -55,6 +55,9 @@ struct placing {
     uint32_t *stash;  /* [n_stages][n_micros] buffer that its backward frees, FR_NONE */
     uint32_t *keeper; /* [n_stages][n_micros] of the version that the update after this
                                       micro-batch replaces: the last that reads it, FR_NONE */
+    /* The first stage that computes backwards: where one stands before it that casts images or
+     * tokens, no gradient comes back there, and it runs ahead of all others. */
+    uint32_t end_stage;
     uint32_t n_ends;
 };
 
@@ -103,7 +106,9 @@ static enum fr_status replay_slot(void *user, uint32_t stage, uint32_t q,
         ready_s = *there(x, stage + 1, FR__PD_BACKWARD, k->micro);
     *seat_s = fmax(*seat_s, ready_s) + x->pass_s[stage][k->pass];
     *there(x, stage, k->pass, k->micro) = *seat_s;
-    for (uint32_t i = 0; stage == 0 && k->pass == FR__PD_BACKWARD && i < x->g->n_iterations; i++)
+    if (k->pass != FR__PD_BACKWARD || stage != x->g->end_stage)
+        return FR_OK;
+    for (uint32_t i = 0; i < x->g->n_iterations; i++)
         if (end_of(x->g, i + 1) == k->micro)
             x->ends_s[i] = *seat_s;
     return FR_OK;
@@ -143,6 +148,8 @@ static enum fr_status unroll(struct placing *g, struct fr_error *err)
     struct replay x = {.g = g};
     enum fr_status st;
 
+    while (g->end_stage + 1 < n_stages && g->blocks[g->end_stage][FR__PD_BACKWARD].n == 0)
+        g->end_stage++;
     g->n_iterations =
         fr__async_probes(2 * n_stages * g->run->n_micros, MOST_PASSES, PROBED_ITERATIONS);
     g->n_micros = g->n_iterations * g->run->n_micros;
@@ -331,7 +338,9 @@ static void place_pass(struct placing *g, uint32_t stage, uint32_t q, const stru
     fr__add_free(g->pl, g->stash[cell(g, stage, k->micro)], *marker);
     r->done_of[device_at(g, stage, q)] = *marker;
     place_members(g, stage, q, k->micro);
-    while (stage == 0 && g->n_ends < g->n_iterations && end_of(g, g->n_ends + 1) == k->micro) {
+    if (stage != g->end_stage)
+        return;
+    while (g->n_ends < g->n_iterations && end_of(g, g->n_ends + 1) == k->micro) {
         fr_plan_end_iteration(g->pl->plan, *marker);
         g->n_ends++;
     }

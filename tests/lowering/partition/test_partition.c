@@ -513,6 +513,66 @@ TEST(cuts_of_other_kinds_send_less_or_are_even)
     }
 }
 
+/* 60 items of 3 s, four stages, more cuts than are tried one by one. Items 4 and 57 share a table
+ * that takes 10 000 s between any two stages: all from 4 to 57 belong in one stage. Even cuts lie far
+ * from that, and a border's step towards it makes nothing faster. */
+TEST(who_share_a_dear_table_stay_in_one_stage)
+{
+    enum { N = 60, K = 4 };
+    static const double none[N + 1] = {0}, room[K] = {1, 1, 1, 1}, in_flight[K] = {4, 3, 2, 1};
+    static const uint32_t rank_of[K] = {0, 1, 2, 3};
+    const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = K, .n_micros = 8};
+    double forward_s[N + 1], backward_s[N + 1], send_s[K * K], back_s[K * K] = {0};
+    const double *forward[K], *backward[K], *nothing[K];
+    const struct fr__tie tie = {.owner = 4, .user = 57, .send_s = send_s, .back_s = back_s};
+    const struct fr__chain chain = {.n = N,
+                                    .n_stages = K,
+                                    .n_ranks = K,
+                                    .rank_of = rank_of,
+                                    .forward_s = forward,
+                                    .backward_s = backward,
+                                    .send_s = nothing,
+                                    .back_s = nothing,
+                                    .fixed_bytes = none,
+                                    .live_bytes = none,
+                                    .in_flight = in_flight,
+                                    .capacity_bytes = room};
+    struct fr__choice_problem in = {.chain = &chain,
+                                    .n_together = 1,
+                                    .weight_s = nothing,
+                                    .tail_s = nothing,
+                                    .ties = &tie,
+                                    .n_ties = 1};
+    uint32_t first[K + 1] = {0, 15, 30, 45, N}, of_4 = 0, of_57 = 0;
+    struct fr_schedule *schedule = NULL;
+    struct fr__choice choice;
+    struct fr_error err;
+
+    for (unsigned i = 0; i <= N; i++) {
+        forward_s[i] = i;
+        backward_s[i] = 2 * i;
+    }
+    for (unsigned i = 0; i < K * K; i++)
+        send_s[i] = i / K == i % K ? 0 : 10000;
+    for (unsigned s = 0; s < K; s++) {
+        forward[s] = forward_s;
+        backward[s] = backward_s;
+        nothing[s] = none;
+    }
+    ck_assert_int_eq(fr_schedule_get(&schedule, &spec, &err), FR_OK);
+    in.schedule = schedule;
+    ck_assert_int_eq(fr__cut_choose(&in, first, &choice, &err), FR_OK);
+    for (uint32_t s = 0; s < K; s++) {
+        of_4 = first[s] <= 4 ? s : of_4;
+        of_57 = first[s] <= 57 ? s : of_57;
+    }
+    ck_assert_uint_eq(of_4, of_57);
+    /* 8 micro-batches of the 54 items in the least */
+    ck_assert_double_ge(choice.planned_s, 8 * 54 * 3);
+    ck_assert_double_lt(choice.planned_s, 10000);
+    fr_schedule_free(schedule);
+}
+
 int main(void)
 {
     TCase *c = tcase_create("partition");
