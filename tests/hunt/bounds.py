@@ -18,7 +18,7 @@ UNSETTLED = 1e-4
 def of_links(question):
     """By how much a link may carry more than its bandwidth."""
     never_flushes = question.strategy.name == "pipedream" or \
-        str(question.strategy.get("schedule", "")).startswith("pipedream")
+        str(question.strategy.get("schedule", "")).startswith(("pipedream", "pipemare"))
     return UNSETTLED if never_flushes else ROUNDING
 
 
