@@ -106,7 +106,7 @@ struct fr_problem {
     struct fr_cut_choice *cut;    /* NULL: nobody runs further cuts */
 };
 
-enum { FR_CUT_KINDS = 6 }; /* lowering/partition/kinds.h */
+enum { FR_CUT_KINDS = 7 }; /* lowering/partition/kinds.h */
 
 /* Between a strategy that chooses where stages are cut, and who runs its plans: the strategy cuts by
  * what it believes, the run decides among the cuts of several kinds. */

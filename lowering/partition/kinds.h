@@ -8,13 +8,15 @@
 
 #include "lowering/partition/choose.h"
 
+/* Those first that more often were the fastest: for large plans only a few are run. */
 enum fr__cut_kind {
     FR__CUT_BY_REPLAY,     /* fr__cut_choose */
-    FR__CUT_FASTER_LINKS,  /* as if messages took half as long, */
-    FR__CUT_SLOWER_LINKS,  /* twice as long, */
-    FR__CUT_SLOWEST_LINKS, /* four times as long */
-    FR__CUT_BY_PASSES,     /* the caller's */
+    FR__CUT_BY_COUNT,      /* the caller's: as many layers a stage, where it knows layers */
+    FR__CUT_SLOWER_LINKS,  /* as if messages took twice as long */
     FR__CUT_EVEN,          /* fr__cut_evenly */
+    FR__CUT_BY_PASSES,     /* the caller's */
+    FR__CUT_FASTER_LINKS,  /* as if messages took half as long, */
+    FR__CUT_SLOWEST_LINKS, /* four times as long */
     FR__N_CUT_KINDS
 };
 

@@ -432,6 +432,15 @@ static enum fr_status plan_cut(struct fr__stages *out, struct chain *c,
     return FR_OK;
 }
 
+/* Whether whoever runs the plan wants to know how a cut by count does. */
+static bool asks_for_count(const struct chain *c, const struct fr__stages_problem *in)
+{
+    const struct fr_cut_choice *cut = c->pl->in->cut;
+
+    return cut && cut->kind == FR__CUT_BY_COUNT && in->unit_of_layer &&
+           count_units(c, in) >= in->n_stages;
+}
+
 /* The cut, whoever makes it. fits: by the memory that passes alone leave. */
 static enum fr_status find_cut(struct fr__stages *out, struct chain *c,
                                const struct fr__stages_problem *in, const struct fr__cut_problem *p,
@@ -443,7 +452,7 @@ static enum fr_status find_cut(struct fr__stages *out, struct chain *c,
     *fits = true;
     if (is_given)
         FR_TRY(fr__stages_given(first, in->n_stages, in->given, c->pl->graph, &items, err));
-    else if (in->is_by_count)
+    else if (in->is_by_count || asks_for_count(c, in))
         FR_TRY(cut_by_count(c, in, first, err));
     else
         FR_TRY(fr__cut_chain(p, first, fits, err));

@@ -162,13 +162,13 @@ enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_s
 {
     struct plain p = {.referee = r, .strategy = s};
     struct fr__made other;
+    unsigned n_kinds;
 
     *kind = 0;
     *out = (struct fr__made){.s = INFINITY};
     FR_TRY(ask_kind(&p, 0, stop_s, out, err));
-    if (out->is_over || !fr__cut_wants_runs(&p.cut, out->s, p.n_tasks))
-        return FR_OK;
-    for (unsigned k = 1; k < FR_CUT_KINDS; k++) {
+    n_kinds = out->is_over ? 0 : fr__cut_wants_runs(&p.cut, out->s, p.n_tasks);
+    for (unsigned k = 1; k <= n_kinds; k++) {
         other = (struct fr__made){.s = INFINITY};
         FR_TRY(ask_kind(&p, k, fmin(stop_s, out->s), &other, err));
         if (!(other.s < out->s))

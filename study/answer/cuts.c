@@ -103,14 +103,14 @@ static void say(const struct deciding *x)
                 fr__format_time(x->first_s, before, sizeof(before)));
 }
 
-static enum fr_status try_all(struct deciding *x, struct fr_error *err)
+static enum fr_status try_all(struct deciding *x, unsigned n_kinds, struct fr_error *err)
 {
     enum fr_status st = FR_OK;
 
     x->first_s = x->best_s = x->m->run->iteration_s;
     (void)fr__cut_is_new(&x->seen, &x->m->cut);
     keep(x);
-    for (unsigned kind = 1; st == FR_OK && kind < FR_CUT_KINDS; kind++)
+    for (unsigned kind = 1; st == FR_OK && kind <= n_kinds; kind++)
         st = try_kind(x, kind, err);
     if (st != FR_OK)
         return st;
@@ -123,11 +123,12 @@ static enum fr_status try_all(struct deciding *x, struct fr_error *err)
 static enum fr_status decide(struct deciding *x, struct fr_error *err)
 {
     size_t n_tasks = fr_plan_view(x->m->plan)->n_tasks;
+    unsigned n_kinds = fr__cut_wants_runs(&x->m->cut, x->m->run->iteration_s, n_tasks);
 
-    if (is_over(x->m) || !fr__cut_wants_runs(&x->m->cut, x->m->run->iteration_s, n_tasks))
+    if (is_over(x->m) || n_kinds == 0)
         return FR_OK;
     x->believed_bytes = malloc(believed_size(x->m));
-    return x->believed_bytes ? try_all(x, err) : fr__fail_nomem(err);
+    return x->believed_bytes ? try_all(x, n_kinds, err) : fr__fail_nomem(err);
 }
 
 enum fr_status fr__cuts_decide(struct fr__making *m, const struct fr__replanner *by,

@@ -6,18 +6,21 @@
 
 #include <check.h>
 
-/* Planned at 100 ms, one in a hundred is believed. Five further runs of 60 000 tasks are 300 000. */
+/* Planned at 100 ms, one in a hundred is believed. Six further runs of 60 000 tasks are 360 000. */
 TEST(runs_are_wanted_where_one_took_another_time_and_is_small)
 {
     struct fr_cut_choice c = {.is_chosen = true, .fits = true, .planned_s = 0.1};
 
     ck_assert(!fr__cut_wants_runs(&c, 0.1009, 1000));
     ck_assert(fr__cut_wants_runs(&c, 0.102, 1000));
-    ck_assert(fr__cut_wants_runs(&c, 0.098, 60000));
-    ck_assert(!fr__cut_wants_runs(&c, 0.098, 60001));
-    c.least_tasks = 60001;
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 60000), 6);
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 60001), 5);
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 180000), 2);
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 360000), 1);
+    ck_assert(!fr__cut_wants_runs(&c, 0.098, 360001));
+    c.least_tasks = 360001;
     ck_assert(!fr__cut_may_want_runs(&c));
-    c.least_tasks = 60000;
+    c.least_tasks = 360000;
     ck_assert(fr__cut_may_want_runs(&c));
     c.is_chosen = false;
     ck_assert(!fr__cut_may_want_runs(&c));

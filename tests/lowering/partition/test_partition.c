@@ -497,7 +497,8 @@ TEST(cuts_of_other_kinds_send_less_or_are_even)
 {
     static const uint32_t borders[FR__N_CUT_KINDS] = {
         [FR__CUT_BY_REPLAY] = 2,     [FR__CUT_FASTER_LINKS] = 2, [FR__CUT_SLOWER_LINKS] = 2,
-        [FR__CUT_SLOWEST_LINKS] = 1, [FR__CUT_BY_PASSES] = 3,    [FR__CUT_EVEN] = 2};
+        [FR__CUT_SLOWEST_LINKS] = 1, [FR__CUT_BY_PASSES] = 3,    [FR__CUT_EVEN] = 2,
+        [FR__CUT_BY_COUNT] = 3};
 
     for (int kind = 0; kind < FR__N_CUT_KINDS; kind++) {
         uint32_t first[3];
