@@ -226,7 +226,7 @@ for bad in "--drift 1" "--drift 1:2" "--drift 1@5" "--drift 1@5:2" "--drift x:2@
     "--drift 1:0@5" "--drift 1:nan@5" "--drift 1:1e99@5" "--drift 1:2@x" "--drift 1:2@-5" \
     "--drift 4294967296:2@5" "--drift 1:2@99999999999999999999" "--drift 11111111111111111111:2@1" \
     "--eps 0" "--eps -1" "--eps inf" "--iterations 0" "--rounds -1" "--every 1.5" "--activation 3" \
-    "--activation -3s" "--profiles x" "--sensitivity" "-s single" "-s dpos -s os-dpos" "-o x.html" \
+    "--activation -3s" "--profiles x" "--sensitivity" "-s single" "-s dpos -s os-dpos" "-o x.trace" \
     "-o x" "-o .csv"; do
     run $learn $bad
     check "learning_refuses: $bad" fails 2 .
