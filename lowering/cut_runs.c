@@ -11,18 +11,23 @@
 static const double OFF_FRAC = 0.01;
 enum { MOST_TASKS = 360000 }; /* of all further runs */
 
-unsigned fr__cut_wants_runs(const struct fr_cut_choice *c, double made_s, size_t n_tasks)
+static unsigned most_kinds(const struct fr_cut_choice *c)
+{
+    double n = floor(MOST_TASKS / fmax(1, c->n_tasks));
+
+    return n < FR_CUT_KINDS - 1 ? (unsigned)n : FR_CUT_KINDS - 1;
+}
+
+unsigned fr__cut_wants_runs(const struct fr_cut_choice *c, double made_s)
 {
     if (!c->is_chosen || !(c->planned_s > 0) || !(fabs(made_s / c->planned_s - 1) > OFF_FRAC))
         return 0;
-    if (n_tasks <= MOST_TASKS / (FR_CUT_KINDS - 1))
-        return FR_CUT_KINDS - 1;
-    return (unsigned)(MOST_TASKS / n_tasks);
+    return most_kinds(c);
 }
 
 bool fr__cut_may_want_runs(const struct fr_cut_choice *c)
 {
-    return c->is_chosen && c->least_tasks <= MOST_TASKS;
+    return c->is_chosen && most_kinds(c) > 0;
 }
 
 bool fr__cut_is_new(struct fr__cuts_seen *seen, const struct fr_cut_choice *c)

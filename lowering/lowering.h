@@ -117,7 +117,7 @@ struct fr_cut_choice {
     bool fits;          /* by what stages are believed to hold */
     uint64_t signature; /* of the cut: equal cuts have the same */
     double planned_s;   /* what it is believed to take */
-    double least_tasks; /* a plan with it has no fewer */
+    double n_tasks;     /* that compute, of all ranks: the same whether some are folded */
 };
 
 /* Between a strategy that cuts a model where memory allows, and who runs its plan and measures. */

@@ -404,7 +404,8 @@ static enum fr_status choose(const struct fr__placer *pl, const struct fr__choic
     cut->fits = choice->fits;
     cut->signature = signature(first, p->chain->n_stages);
     cut->planned_s = choice->planned_s;
-    cut->least_tasks = (double)pl->graph->n_ops * p->schedule->n_micros;
+    cut->n_tasks = (double)pl->graph->n_ops * p->schedule->n_micros * (double)pl->in->n_devices /
+                   p->schedule->n_ranks;
     return FR_OK;
 }
 

@@ -41,7 +41,7 @@ static bool micro_ready(struct fr__replica *r, struct fr__micro *m)
     m->buffer_of = fr__arena_nones(r->arena, g->n_tensors);
     m->copies = fr__arena_nones(r->arena, g->n_tensors);
     m->is_followed = fr__arena_alloc(r->arena, g->n_ops, sizeof(*m->is_followed));
-    m->end_of = fr__arena_nones(r->arena, 2 * r->pl->in->topo->n_devices);
+    m->end_of = fr__arena_nones(r->arena, g->n_ops);
     return m->task_of && m->priority_of && m->buffer_of && m->copies && m->is_followed && m->end_of;
 }
 
@@ -215,8 +215,10 @@ uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[
     for (size_t i = 0; i < n; i++)
         if (!m->is_followed[ops[i]])
             fr_plan_add_dep(r->pl->plan, m->task_of[ops[i]], marker);
-    if (n == 0 || has_results(r, ops, n))
-        m->end_of[2 * device + is_backward] = marker;
+    if (!has_results(r, ops, n))
+        return marker;
+    for (size_t i = 0; i < n; i++)
+        m->end_of[ops[i]] = marker;
     return marker;
 }
 

@@ -27,7 +27,7 @@ struct fr__micro {
     uint32_t *buffer_of;  /* [n_tensors] on its op's device, FR_NONE: none */
     uint32_t *copies;     /* [n_tensors] first of a list in the replica's copies, FR_NONE */
     bool *is_followed;    /* [n_ops] a task on the same device reads what the op makes */
-    uint32_t *end_of;     /* [n_devices][2] marker after the forward, backward ops there, FR_NONE */
+    uint32_t *end_of;     /* [n_ops] marker at the end of its block, FR_NONE */
 };
 
 /* Passes over the memory of all gradients that software makes beside the model's ops; each reads

@@ -47,12 +47,9 @@ static uint32_t gradient_buffer(struct fr__replica *r, uint32_t tensor)
 }
 
 /* What leaves a device waits for the end of its block, where there are blocks. */
-static uint32_t leaving_task(const struct fr__replica *r, const struct fr__micro *m, uint32_t op)
+static uint32_t leaving_task(const struct fr__micro *m, uint32_t op)
 {
-    bool is_backward = r->pl->params.roles[op] == FR__ROLE_BACKWARD;
-    uint32_t end = m->end_of[2 * r->device_of[op] + is_backward];
-
-    return end != FR_NONE ? end : m->task_of[op];
+    return m->end_of[op] != FR_NONE ? m->end_of[op] : m->task_of[op];
 }
 
 struct fr__source fr__source_of(struct fr__replica *r, const struct fr__micro *m,
@@ -157,7 +154,7 @@ static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m
         return NULL;
     }
     if (m != &r->tail)
-        leaving = leaving_task(r, m, e->src);
+        leaving = leaving_task(m, e->src);
     send_copy(r, m, e, from, leaving, &c);
     m->copies[e->tensor] = (uint32_t)r->n_copies;
     r->copies[r->n_copies++] = c;

@@ -115,7 +115,6 @@ struct plain {
     const struct fr_strategy *strategy;
     struct fr__cuts_seen seen;
     struct fr_cut_choice cut; /* the one at hand */
-    size_t n_tasks;           /* of its plan */
 };
 
 static enum fr_status make_and_run(struct plain *p, struct fr_plan **plan, double stop_s,
@@ -133,7 +132,6 @@ static enum fr_status make_and_run(struct plain *p, struct fr_plan **plan, doubl
     if (!fr__cut_is_new(&p->seen, &p->cut) && p->cut.kind > 0)
         return FR_OK;
     FR_TRY(run(r, plan, stop_s, false, out, err));
-    p->n_tasks = fr_plan_view(*plan)->n_tasks;
     return FR_OK;
 }
 
@@ -167,7 +165,7 @@ enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_s
     *kind = 0;
     *out = (struct fr__made){.s = INFINITY};
     FR_TRY(ask_kind(&p, 0, stop_s, out, err));
-    n_kinds = out->is_over ? 0 : fr__cut_wants_runs(&p.cut, out->s, p.n_tasks);
+    n_kinds = out->is_over ? 0 : fr__cut_wants_runs(&p.cut, out->s);
     for (unsigned k = 1; k <= n_kinds; k++) {
         other = (struct fr__made){.s = INFINITY};
         FR_TRY(ask_kind(&p, k, fmin(stop_s, out->s), &other, err));

@@ -122,8 +122,7 @@ static enum fr_status try_all(struct deciding *x, unsigned n_kinds, struct fr_er
 
 static enum fr_status decide(struct deciding *x, struct fr_error *err)
 {
-    size_t n_tasks = fr_plan_view(x->m->plan)->n_tasks;
-    unsigned n_kinds = fr__cut_wants_runs(&x->m->cut, x->m->run->iteration_s, n_tasks);
+    unsigned n_kinds = fr__cut_wants_runs(&x->m->cut, x->m->run->iteration_s);
 
     if (is_over(x->m) || n_kinds == 0)
         return FR_OK;
@@ -139,7 +138,7 @@ enum fr_status fr__cuts_decide(struct fr__making *m, const struct fr__replanner 
     bool is_plain = !(asked.jitter_cv > 0) && !(asked.device_cv > 0) && !asked.slowness;
     enum fr_status st = FR_OK;
 
-    if (!fr__cut_wants_runs(&m->cut, INFINITY, fr_plan_view(m->plan)->n_tasks))
+    if (!fr__cut_may_want_runs(&m->cut))
         return FR_OK;
     m->options.jitter_cv = m->options.device_cv = 0;
     m->options.slowness = NULL;

@@ -9,22 +9,24 @@
 /* Planned at 100 ms, one in a hundred is believed. Six further runs of 60 000 tasks are 360 000. */
 TEST(runs_are_wanted_where_one_took_another_time_and_is_small)
 {
-    struct fr_cut_choice c = {.is_chosen = true, .fits = true, .planned_s = 0.1};
+    struct fr_cut_choice c = {.is_chosen = true, .fits = true, .planned_s = 0.1, .n_tasks = 1000};
 
-    ck_assert(!fr__cut_wants_runs(&c, 0.1009, 1000));
-    ck_assert(fr__cut_wants_runs(&c, 0.102, 1000));
-    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 60000), 6);
-    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 60001), 5);
-    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 180000), 2);
-    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098, 360000), 1);
-    ck_assert(!fr__cut_wants_runs(&c, 0.098, 360001));
-    c.least_tasks = 360001;
-    ck_assert(!fr__cut_may_want_runs(&c));
-    c.least_tasks = 360000;
+    ck_assert(!fr__cut_wants_runs(&c, 0.1009));
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.102), 6);
+    c.n_tasks = 60000;
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098), 6);
+    c.n_tasks = 60001;
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098), 5);
+    c.n_tasks = 360000;
+    ck_assert_uint_eq(fr__cut_wants_runs(&c, 0.098), 1);
     ck_assert(fr__cut_may_want_runs(&c));
+    c.n_tasks = 360001;
+    ck_assert(!fr__cut_wants_runs(&c, 0.098));
+    ck_assert(!fr__cut_may_want_runs(&c));
+    c.n_tasks = 1000;
     c.is_chosen = false;
     ck_assert(!fr__cut_may_want_runs(&c));
-    ck_assert(!fr__cut_wants_runs(&c, 0.2, 1000));
+    ck_assert(!fr__cut_wants_runs(&c, 0.2));
 }
 
 TEST(a_cut_is_new_once_and_only_where_it_fits)

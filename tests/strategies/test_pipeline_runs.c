@@ -262,6 +262,33 @@ TEST(a_micro_batch_reads_its_own_tensors)
     fr_graph_free(g);
 }
 
+/* What a T5's encoder made goes to all stages of the decoder. Two stages of a rank ended blocks of
+ * their own, and it left for a later stage with the later block's end, but in the order of the
+ * earlier one: in strict order that was a deadlock. */
+TEST(what_several_stages_read_leaves_with_its_own_block)
+{
+    struct fr_workload_options o = {.dtype = FR_FP32, .batch = 32};
+    struct fr_run_options how;
+    struct fr_topo *t = case_topo(4, 24e9, UINT64_C(24) << 30);
+    struct fr_plan *plan;
+    struct fr_graph *g;
+    struct fr_run *run;
+    struct fr_error err;
+
+    ck_assert_msg(fr_workload_load(&g, "t5:layers=3,hidden=256,heads=4,ffn=1024,seq=64,vocab=512",
+                                   &o, &err) == FR_OK,
+                  "%s", err.text);
+    plan = case_plan(&(struct case_problem){t, g, 4, 32, FR_SGD, NULL}, "pp:schedule=zb-v");
+    fr_run_options_init(&how);
+    how.order = FR_ORDER_STRICT;
+    ck_assert_msg(fr_simulate(plan, &how, &run, &err) == FR_OK, "%s", err.text);
+    ck_assert_double_gt(run->iteration_s, 0);
+    fr_run_free(run);
+    fr_plan_free(plan);
+    fr_topo_free(t);
+    fr_graph_free(g);
+}
+
 int main(void)
 {
     TCase *t = tcase_create("pipeline_runs");
