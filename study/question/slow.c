@@ -88,5 +88,7 @@ const char *fr__why_devices_differ(const struct fr_question *q)
         return "each device has a speed of its own";
     if (q->run.jitter_cv > 0)
         return "each rank's times vary by themselves";
+    if (q->run.order == FR_ORDER_RANDOM)
+        return "each rank draws an order of its own";
     return NULL;
 }

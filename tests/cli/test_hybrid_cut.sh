@@ -43,4 +43,8 @@ check "megatron_reduces_gradients_where_they_are" python3 -c 'import json
 m = json.load(open("out"))["devices"][0]["memory"]
 p = m["parameters"]
 assert m["communication"] == 0 and m["gradients"] == 2 * p and m["optimizer"] == 6 * p // 4, m'
+# One rank's draws would be those of all that it stands for.
+run simulate -w gpt:layers=2,hidden=256,heads=4,seq=64,vocab=512 -t box:4xa10g -b 2 --order random \
+    -s hybrid:pp=2,fold=1
+check "a_random_order_folds_nothing" says "not folded: each rank draws an order of its own"
 finish

@@ -67,7 +67,7 @@ def work(_ask, question, _status, answer):
     if answer["iteration_s"] is None:
         return
     for key in ("mfu", "hfu"):
-        most = most_of_peak(question)
+        most = most_of_peak(question, answer)
         if answer.get(key) is not None and answer[key] > most + ROUNDING:
             yield "work-takes-peak-rate", f"{key} is {answer[key]:.6g}, above {most}"
     if answer.get("hardware_flops") is not None and \

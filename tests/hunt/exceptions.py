@@ -145,8 +145,10 @@ def without(rule, q, other):
 SEGMENT_BYTES = 24 << 20
 
 
-def most_of_peak(q):
+def most_of_peak(q, answer):
     """How far above its peak rate a GPU may compute. Convolutions of 3 x 3 in fp32 go by Winograd's
-    F(2x2, 3x3), with 2.25 times fewer multiplications than are counted (Lavin, Gray, CVPR 2016)."""
-    fp32 = q.option("--precision") in (None, "fp32", "tf32")
+    F(2x2, 3x3), with 2.25 times fewer multiplications than are counted (Lavin, Gray, CVPR 2016).
+    What a GPU has no arithmetic for runs as fp32."""
+    fp32 = q.option("--precision") in (None, "fp32", "tf32") or \
+        any("run as fp32" in w for w in answer.get("warnings", []))
     return 2.25 if fp32 and q.workload.get("hidden") is None else 1.0
