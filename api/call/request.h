@@ -12,8 +12,8 @@ struct fr__words {
 };
 
 /* Puts a request (fr_call; NULL: none) into the options of v, which are new. allows_code:
- * strategies may be shared objects. Errors have the sentence of the command line, and the line and column of
- * the request. FR_EPARSE: it is no JSON. */
+ * strategies may be shared objects. Errors have the sentence of the command line, and the line and
+ * column of the request. FR_EPARSE: it is no JSON. */
 enum fr_status fr__request_read(struct fr__arena *a, const char *request, const struct fr__verb *v,
                                 bool allows_code, struct fr__options *o, struct fr__words *words,
                                 struct fr_error *err);
