@@ -144,6 +144,8 @@ static void end_line(struct fr__document *d)
 
 static void add_text(struct fr__document *d, const char *text, size_t n)
 {
+    if (n == 0)
+        return; /* the line may not be there */
     if (!fr__grow(&d->line, &d->cap, d->used + n, 1)) {
         d->has_failed = true;
         return;
