@@ -53,7 +53,7 @@ tests_liblayers_la_LDFLAGS = $(AM_LDFLAGS) -shared -avoid-version -rpath /nowher
 all_layers = tests/.libs/liblayers.so $(CHECK_LIBS) $(LIB_DEPS)
 tests/.libs/liblayers.so: tests/liblayers.la
 	@:
-link_test = $(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) \
+link_test = $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) \
 	-Wl,-rpath,$(abs_builddir)/tests/.libs -o $@
 
 # Check's timeout of 4 s is meant for an idle machine and no sanitizer.
