@@ -106,6 +106,8 @@ enum fr_status fr__cut_choose_kind(const struct fr__choice_problem *in, enum fr_
         out->fits = fr__cut_excess_bytes(in->chain, first, room) <= 0;
     out->given_s = out->free_s = out->planned_s;
     out->even_s = 0;
+    if (st == FR_OK && in->chain->n_stages > in->chain->n_ranks)
+        st = fr__cut_even(in, first, &out->even_s, err);
     free(room);
     return st;
 }
