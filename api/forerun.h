@@ -86,7 +86,7 @@ void fr_reply_free(struct fr_reply *reply);
 const char *fr_reply_json(const struct fr_reply *reply);
 /* The answer as text, where it was asked for or the verb has nothing else; else NULL. */
 const char *fr_reply_text(const struct fr_reply *reply);
-/* What the command writes beside its answer: notes, a line each; "" for none. */
+/* Notes that are no part of the answer, a line each; "" for none. */
 const char *fr_reply_notes(const struct fr_reply *reply);
 
 /* The sentence that the command prints, with its place ("mynet/ops.csv:17:42: 'flops' ..."), but

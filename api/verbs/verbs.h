@@ -41,7 +41,7 @@ struct fr__call {
     const char *command;       /* as one would type it; reports show it */
     struct fr_context context; /* what cancels it, and whom progress is told */
     FILE *out;                 /* the answer */
-    FILE *notes;               /* beside it */
+    FILE *notes;               /* what is no part of the answer */
     size_t width;              /* characters in a line of text; 0: any number */
     const struct fr__caller *caller;
     const struct fr__others *others; /* NULL: none can be */
@@ -170,7 +170,7 @@ enum fr_status fr__open_drawing(const struct fr__call *s, FILE **dot, struct fr_
 void fr__call_explain_memory(const struct fr__call *s, struct fr_error *err);
 enum fr_call_status fr__call_status(enum fr_status st);
 
-/* A line "forerun: note: ..." beside the answer. */
+/* A line "forerun: note: ..." among the notes. */
 void fr__note(struct fr__call *s, const char *format, ...) FR_PRINTF(2, 3);
 void fr__end_progress(struct fr__call *s);
 /* The stream of a text that is coloured as a whole where it shows, and its end (fr__caller). */

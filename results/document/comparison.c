@@ -307,7 +307,7 @@ static void put_table(struct fr__document *doc, const struct comparison *c,
 
     fr__say_table(doc, &(struct fr__table){titles, c->n_columns, c->results->n, fill_comparison, c},
                   0);
-    if (fr__is_page(doc)) /* compute, exposed, bubble; on pages they stand beside each other */
+    if (fr__is_page(doc)) /* compute, exposed, bubble; on pages they stand side by side */
         fr__say_bars(doc, index_of(c, COLUMN_COMPUTE), FR__BARS, bars);
 }
 

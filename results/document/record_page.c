@@ -183,7 +183,7 @@ static void put_collective_assumptions(struct fr__document *doc, const struct fr
                     : "step by step");
 }
 
-/* Of memory, GPUs and what a training run does beside its iterations. */
+/* Of memory, GPUs, and what a training run does apart from its iterations. */
 static void put_training_assumptions(struct fr__document *doc, const struct fr_record *r)
 {
     fr__say(

@@ -22,8 +22,8 @@
  * The search by halving assumes that if a batch fits, every smaller one does. What is reported was
  * simulated. The search is limited by events and not by seconds, so that it says the same
  * everywhere: nothing is tried if the record's own run had over a million events, and the search
- * ends at ten million. Runs of measured steps that correct an answer count. FR_ENOMEM and FR_ECANCELLED are passed on; after any other failure the
- * change is dropped. */
+ * ends at ten million. Runs of measured steps that correct an answer count. FR_ENOMEM and
+ * FR_ECANCELLED are passed on; after any other failure the change is dropped. */
 enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
                                const struct fr_setting *s, const struct fr_question *q,
                                const struct fr_context *ctx, struct fr_error *err);
