@@ -500,8 +500,22 @@ static enum fr_status validation_draw(FILE *f, const void *what, const char *end
                                ctx, err);
 }
 
+static enum fr_status validation_split(FILE *f, const void *what, const char *ending,
+                                       const struct fr_context *ctx, struct fr_error *err)
+{
+    return fr__draw_validation_split(f, ((const struct fr__validation_answer *)what)->validation,
+                                     strrchr(ending, '.'), ctx, err);
+}
+
 static const struct fr__ending of_validations[] = {
     {.ending = ".csv", .summary = "the rows", .print = validation_csv},
+    {.ending = ".split.png",
+     .summary = "step times over the batch, measured and predicted (.split.svg, .split.pdf)",
+     .draw = validation_split},
+    {.ending = ".split.svg",
+     .summary = "the same, to scale without loss",
+     .draw = validation_split},
+    {.ending = ".split.pdf", .summary = "the same, for print", .draw = validation_split},
     FR__MARKDOWN,
     FR__PAGE_OF_TEXT,
     {.ending = ".png", .summary = "a picture, by gnuplot", .draw = validation_draw},

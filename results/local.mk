@@ -26,7 +26,7 @@ libresults_la_SOURCES = \
 	results/document/schedule.c results/document/search.h results/document/search.c \
 	results/document/search_clusters.c results/document/stages.c results/document/sweep.c \
 	results/document/sweep_points.h results/document/sweep_points.c \
-	results/document/validate.c \
+	results/document/validate.c results/document/validate_split.h results/document/validate_split.c \
 	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
 	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
 	results/drawings/graph.c results/drawings/graphviz.c results/drawings/key.c \
@@ -62,7 +62,7 @@ libresults_la_SOURCES = \
 	results/pictures/schedule.c results/pictures/search.h results/pictures/search.c \
 	results/pictures/search_clusters.c results/pictures/steps.c results/pictures/sweep.h \
 	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.h \
-	results/pictures/validate.c \
+	results/pictures/validate.c results/pictures/validate_split.c \
 	results/render/html.c results/render/markdown.c results/render/render.h \
 	results/render/table.c results/render/text.c
 nodist_libresults_la_SOURCES = results/html/report_text.h

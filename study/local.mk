@@ -46,7 +46,8 @@ libstudy_la_SOURCES = \
 	study/sweep/sweep.h \
 	study/validate/anchored.h study/validate/anchored.c study/validate/figures.h \
 	study/validate/figures.c study/validate/rows.h \
-	study/validate/rows.c study/validate/summary.h study/validate/summary.c \
+	study/validate/rows.c study/validate/split.h study/validate/split.c \
+	study/validate/summary.h study/validate/summary.c \
 	study/validate/validate.h study/validate/validate.c
 nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c
 

@@ -6,6 +6,7 @@
 
 #include "results/document/builders.h"
 
+#include "results/document/validate_split.h"
 #include "results/parts/number.h"
 #include "results/results.h"
 #include "results/parts/table.h"
@@ -129,6 +130,7 @@ enum fr_status fr__document_of_validation(struct fr__document *doc, const void *
     if (v->n_scaling > 0)
         fr__say(doc, "\nscaling, N GPUs against 1: median %.1f %% off, %" PRIu64 " pairs\n",
                 100 * v->scaling_median, v->n_scaling);
+    fr__say_split(doc, v, a->with_rows);
     if (v->n_predicted < v->n_rows)
         print_reasons(doc, v);
     return fr__document_check(doc, err);

@@ -8,4 +8,9 @@
  * ".pdf". FR_ENOENT: no row is predicted; FR_EIO: gnuplot is missing or failed; FR_ECANCELLED. */
 enum fr_status fr__draw_validation(FILE *picture, const struct fr_validation *v, const char *ending,
                                    const struct fr_context *ctx, struct fr_error *err);
+/* Step times over the batch, a panel for each software, workload and precision; the dozen that is
+ * furthest off. The same errors; FR_ENOENT: no rows differ in their batch alone. */
+enum fr_status fr__draw_validation_split(FILE *picture, const struct fr_validation *v,
+                                         const char *ending, const struct fr_context *ctx,
+                                         struct fr_error *err);
 #endif

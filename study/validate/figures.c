@@ -73,6 +73,57 @@ static const void *group_item(const void *validation, size_t i, union fr_item *r
     return 1 + i < v->n_groups ? &v->groups[1 + i] : NULL;
 }
 
+#define LINE(m) FR_MEMBER(struct fr_validation_line, m)
+#define CHANGE(m) FR_MEMBER(struct fr_validation_change, m)
+#define SOFTWARE(m) FR_MEMBER(struct fr_validation_software, m)
+
+FR_VALUE(change_of, struct fr_validation_change, c, text, fr_validation_change_name(c->of))
+
+static const struct fr_figure line[] = {
+    {.key = "software", LINE(software)},
+    {.key = "workload", LINE(workload)},
+    {.key = "precision", LINE(precision)},
+    {.key = "options", LINE(options)},
+    {.key = "notes", LINE(notes)},
+    {.key = "topology", LINE(topology)},
+    {.key = "gpus", LINE(gpus)},
+    {.key = "rows", LINE(n)},
+    {.key = "least_batch", LINE(least_batch)},
+    {.key = "most_batch", LINE(most_batch)},
+    {.key = "measured_per_sample_s", LINE(measured_per_sample_s)},
+    {.key = "predicted_per_sample_s", LINE(predicted_per_sample_s)},
+    {.key = "measured_per_step_s", LINE(measured_per_step_s)},
+    {.key = "predicted_per_step_s", LINE(predicted_per_step_s)},
+    {.key = "noise_s", LINE(noise_s)},
+    FR_END_OF_FIGURES,
+};
+
+static const struct fr_figure change[] = {
+    {.key = "of", FR_TEXT(change_of)},
+    {.key = "software", CHANGE(software)},
+    {.key = "workload", CHANGE(workload)},
+    {.key = "precision", CHANGE(precision)},
+    {.key = "options", CHANGE(options)},
+    {.key = "from", CHANGE(from)},
+    {.key = "to", CHANGE(to)},
+    {.key = "pairs", CHANGE(n)},
+    {.key = "measured_added_s", CHANGE(measured_added_s)},
+    {.key = "predicted_added_s", CHANGE(predicted_added_s)},
+    {.key = "measured_ratio", CHANGE(measured_ratio)},
+    {.key = "predicted_ratio", CHANGE(predicted_ratio)},
+    FR_END_OF_FIGURES,
+};
+
+static const struct fr_figure software[] = {
+    {.key = "software", SOFTWARE(software)},
+    {.key = "lines", SOFTWARE(n_lines)},
+    {.key = "per_sample_error", SOFTWARE(per_sample_error)},
+    {.key = "per_step_missing_s", SOFTWARE(per_step_missing_s)},
+    {.key = "changes", SOFTWARE(n_changes)},
+    {.key = "per_change_missing_s", SOFTWARE(per_change_missing_s)},
+    FR_END_OF_FIGURES,
+};
+
 const struct fr_figure fr__validation_figures[] = {
     {.key = "rows", FR_ITEMS(struct fr_validation, rows, n_rows, fr__validation_row_figures)},
     {.key = "summary", .kind = FR_FIGURE_OBJECT, .figures = summary},
@@ -81,5 +132,8 @@ const struct fr_figure fr__validation_figures[] = {
      .figures = group,
      .item = group_item,
      .is_open = true},
+    {.key = "lines", FR_ITEMS(struct fr_validation, lines, n_lines, line)},
+    {.key = "changes", FR_ITEMS(struct fr_validation, changes, n_changes, change)},
+    {.key = "software", FR_ITEMS(struct fr_validation, software, n_software, software)},
     FR_END_OF_FIGURES,
 };

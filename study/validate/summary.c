@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "study/validate/split.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -247,7 +248,8 @@ static enum fr_status make_all(struct making *m, struct fr_error *err)
     judge_memory(m);
     judge_ranges(m->v);
     rank_pairs(m->v);
-    return judge_scaling(m, err);
+    FR_TRY(judge_scaling(m, err));
+    return fr__validation_split(m->v, m->arena, err);
 }
 
 enum fr_status fr__validation_summarise(struct fr_validation *v, struct fr__arena *arena,

@@ -50,6 +50,42 @@ struct fr_validation_group {
     struct fr_validation_errors errors;
 };
 
+/* Rows that differ only in the batch make a straight line: step = per step + per sample x batch of
+ * a GPU. Least squares over n rows of the measured times, and of the predicted ones. Seconds. */
+struct fr_validation_line {
+    const char *software, *workload, *precision, *topology, *options, *notes; /* as in the rows */
+    uint64_t gpus, n;
+    double least_batch, most_batch; /* of a GPU */
+    double measured_per_sample_s, predicted_per_sample_s;
+    double measured_per_step_s, predicted_per_step_s;
+    /* Standard error of the measured step's part, if each time is 0.7 % off: repeats of one and the
+     * same run on one cluster scatter by 0.2 to 1.5 % (Oneflow-Inc/DLPerf, READMEs). */
+    double noise_s;
+};
+
+enum fr_validation_change_of { FR_CHANGE_GPUS, FR_CHANGE_PRECISION, FR_N_CHANGES };
+const char *fr_validation_change_name(enum fr_validation_change_of of); /* "gpus" */
+
+/* Pairs of rows that differ only in the number of GPUs, with the same batch of each, or only in the
+ * precision. Medians over n pairs, of different batches. */
+struct fr_validation_change {
+    enum fr_validation_change_of of;
+    const char *software, *workload, *precision, *options; /* precision: "" where it changes */
+    const char *from, *to;                                 /* "8", "16"; "fp32", "amp" */
+    uint64_t n;
+    double measured_added_s, predicted_added_s; /* what a step takes more in the second row */
+    double measured_ratio, predicted_ratio;     /* second over first */
+};
+
+/* Medians over the lines, and over the changes of the number of GPUs, of one software; NAN: none. */
+struct fr_validation_software {
+    const char *software;
+    uint64_t n_lines, n_changes;
+    double per_sample_error;     /* predicted / measured - 1 */
+    double per_step_missing_s;   /* measured - predicted */
+    double per_change_missing_s; /* the same of what GPUs add */
+};
+
 struct fr_validation {
     size_t n_rows, n_predicted, n_groups;
     const struct fr_validation_row *rows;     /* as in the file */
@@ -66,6 +102,12 @@ struct fr_validation {
     /* Rows with a range of their time; of these the ones measured inside the range that 90 %, and
      * that 50 %, are claimed to lie in. */
     uint64_t n_ranges, n_in_90, n_in_50;
+    /* What of a step is off: by software, workload, precision, number of GPUs. A row's software is
+     * what `notes` say before a '|', or else its recipe, or else its source. */
+    size_t n_lines, n_changes, n_software;
+    const struct fr_validation_line *lines;
+    const struct fr_validation_change *changes;
+    const struct fr_validation_software *software;
     void *priv;
 };
 

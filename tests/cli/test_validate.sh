@@ -68,6 +68,23 @@ check "rows_of_one_gpu_are_not_judged" says "is of one GPU$"
 check "rows_without_one_of_their_source_are_counted" says "has no row of one GPU$"
 check "ranges_are_judged" says "^in the range claimed for 90 %: [01] of 1 rows"
 
+# Two batches of one GPU and of four: measured is 1.25 times what is predicted, so lines are, too.
+small=$(seconds 1 single 128)
+{
+    echo "$header"
+    echo "S-1,lenet,dgx1-v100,1,single,64,fp32,-O momentum,$(product "$one" 1.25),,ours|lenet"
+    echo "S-2,lenet,dgx1-v100,1,single,128,fp32,-O momentum,$(product "$small" 1.25),,ours|lenet"
+    echo "S-3,lenet,dgx1-v100,4,dp,256,fp32,-O momentum,$(product "$four" 1.25),,ours|lenet"
+} >split.csv
+"$forerun" validate split.csv -o steps.split.svg >out 2>err
+check "a_step_is_split" says "^  ours *1 *-20.0 % "
+check "lines_are_counted" says "^  --all shows 1 line over batches and 1 change of GPUs or precision$"
+check "lines_are_drawn" drawn svg steps.split.svg
+"$forerun" validate split.csv --all >out 2>err
+check "each_line_is_shown" says "^  ours *lenet *fp32 *1 *64 to 128 *[0-9.]* *[0-9.]* "
+check "each_change_is_shown" says "^  ours *lenet *fp32 *1 -> 4 GPUs *1 "
+"$forerun" validate split.csv --json >out 2>err
+check "json_has_lines" says '"software": "ours", "lines": 1, "per_sample_error": -0.\(2\|19999\|20000\)'
 # the one-GPU row of a step on two machines does not say --spread
 {
     echo "$header"
@@ -78,6 +95,8 @@ check "ranges_are_judged" says "^in the range claimed for 90 %: [01] of 1 rows"
 "$forerun" validate spread.csv --anchored --all --json >out 2>err
 check "gpus_taken_evenly_are_predicted_from_one" says '"id": "D-2", .*"class": "machines fp32 [a-z]* anchored"'
 check "of_the_same_options" says '"id": "D-3", .*"why_not": "has no row of one GPU"'
+"$forerun" validate spread.csv -o none.split.svg >out 2>err
+check "no_lines_are_no_picture" sh -c "test $? -eq 2 && grep -q 'no rows differ in their batch alone' err"
 
 # GPUs may be named, as many as `gpus` says
 {
