@@ -25,6 +25,8 @@ libcalibrate_but_shipped_la_SOURCES = \
 	calibrate/curves/matmul.c calibrate/curves/memory.h calibrate/curves/memory.c \
 	calibrate/curves/residual.h calibrate/curves/residual.c calibrate/curves/rows.h \
 	calibrate/curves/rows.c calibrate/curves/trees.h calibrate/curves/trees.c \
+	calibrate/power/clocks.h calibrate/power/clocks.c calibrate/power/power.h \
+	calibrate/power/power.c \
 	calibrate/files/data_version.h calibrate/files/device_file.h \
 	calibrate/files/device_file.c calibrate/files/fields.h calibrate/files/fields.c \
 	calibrate/files/system_file.c \
@@ -109,11 +111,17 @@ calibrate/cost/chip_table.c: $(chip_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(chip_facts)'; $(make_table)
 calibrate/cost/efficiency_table.c: $(efficiency_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(efficiency_facts)'; $(make_table)
-cost_tables = calibrate/cost/chip_table.c calibrate/cost/efficiency_table.c
+power_facts = calibrate/power/power.schema.yaml calibrate/power/powers.yaml
+calibrate/power/power_table.c: $(power_facts) base/facts/compile$(EXEEXT)
+	@$(MKDIR_P) calibrate/power
+	$(AM_V_GEN)facts='$(power_facts)'; $(make_table)
+cost_tables = calibrate/cost/chip_table.c calibrate/cost/efficiency_table.c \
+	calibrate/power/power_table.c
 BUILT_SOURCES += $(cost_tables)
 CLEANFILES += $(cost_tables)
-EXTRA_DIST += $(chip_facts) $(efficiency_facts)
-facts_DATA += calibrate/cost/chips.yaml calibrate/cost/efficiencies.yaml
+EXTRA_DIST += $(chip_facts) $(efficiency_facts) $(power_facts)
+facts_DATA += calibrate/cost/chips.yaml calibrate/cost/efficiencies.yaml \
+	calibrate/power/powers.yaml
 
 # Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md
 # describes.

@@ -2,7 +2,7 @@ dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md 
 dist_doc_DATA += doc/sweep.md doc/search.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
 dist_doc_DATA += doc/measuring.md doc/recipes.md doc/cookbook.md doc/embedding.md doc/extending.md
-dist_doc_DATA += doc/trust.md
+dist_doc_DATA += doc/trust.md doc/power.md
 evidencedir = $(docdir)/evidence
 dist_evidence_DATA = doc/evidence/kernels.md doc/evidence/ranges.md doc/evidence/recipes.md \
 	doc/evidence/steps.md

@@ -66,6 +66,7 @@ static inline const char *fr_option_text(const struct fr_option_values *v, size_
     return v->text + v->value[option];
 }
 
+struct fr_clocks;
 struct fr_cost_memo;
 struct fr_cost_model;
 struct fr_decisions;
@@ -78,6 +79,8 @@ struct fr_problem {
     const struct fr_graph *graph;        /* a training graph, at its own batch */
     const struct fr_cost_model *costs;   /* of the topology's device types */
     struct fr_cost_memo *memo;           /* of costs and graph, calibrate/cost/memo.h; NULL: none */
+    struct fr_clocks *clocks;            /* under a power limit, calibrate/power/clocks.h; NULL:
+                                            there is none */
     const struct fr_kept_params *params; /* of the graph, lowering/params.h; NULL: none */
     const uint32_t *devices;             /* [n_devices] GPUs to use, rank by rank */
     size_t n_devices;

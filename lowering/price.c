@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "calibrate/cost/memo.h"
+#include "calibrate/power/clocks.h"
 #include "sim/collectives/equal_groups.h"
 #include "lowering/placer.h"
 
@@ -192,6 +193,11 @@ void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
         fr__cost_memo_op(in->memo, type, op, part, cost);
     else
         fr_cost_op(in->costs, type, in->graph, op, part, cost);
+    if (in->clocks) {
+        const struct fr__clock clock = fr__clock_at(in->clocks, type, part->batch);
+
+        fr__clock_apply(&clock, cost);
+    }
 }
 
 static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes,
@@ -201,6 +207,11 @@ static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes
         fr__cost_memo_bytes(in->memo, type, bytes, kind, cost);
     else
         fr_cost_bytes(in->costs, type, bytes, kind, cost);
+    if (in->clocks) {
+        const struct fr__clock clock = fr__clock_of_type(in->clocks, type);
+
+        fr__clock_apply(&clock, cost);
+    }
 }
 
 /* A measured update is taken as it is; else the optimizer decides what moves. */

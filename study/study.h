@@ -103,8 +103,9 @@ struct fr_question {
     double decode_rate; /* images a second that a core decodes; 0: as a recipe says, else any; below
                             0: any */
     double host_cores;  /* that decode in each machine; 0: all of its CPU */
-    const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
-    uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
+    double power_limit_W; /* of each GPU; 0: none, as curves were measured */
+    const char *degrade;  /* links that carry less, as behind "less" of a topology; NULL: none */
+    uint32_t n_seeds;     /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
         way;             /* of collectives at no fitted time; an algorithm or a protocol
                                          asks that none takes its fitted time */
@@ -134,7 +135,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 45 };
+enum { FR_N_SETTINGS = 46 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -387,7 +388,10 @@ struct fr_record {
     double peak_flops_per_s; /* of all GPUs asked for, at the precision that they run in */
     double mfu, hfu;         /* model and hardware FLOPs over what the peak could do meanwhile */
     double board_W;          /* of all GPUs asked for; 0: not known of all */
-    const char *gpu_types;   /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
+    /* Under a power limit; 0: none was asked for. gpu_W: the mean of a GPU over the step. clock: the
+     * lowest of a GPU while it computes, over its highest. step_J: of all GPUs. */
+    double power_limit_W, gpu_W, clock, step_J;
+    const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
     bool puts_in_order; /* the order is that of what devices receive: random, tic or tac */
     size_t n_ordered;   /* transfers of an iteration that have such an order */

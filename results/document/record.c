@@ -23,6 +23,7 @@ enum summary_row {
     ROW_TOKENS, /* these three of sequence models */
     ROW_MODEL,
     ROW_HARDWARE,
+    ROW_POWER,
     ROW_COMPUTE,
     ROW_EXPOSED,
     ROW_BUBBLE,
@@ -88,6 +89,8 @@ static bool has_row(const struct fr_record *r, enum summary_row row)
         return r->tokens_per_sample > 0 && r->model_flops > 0;
     case ROW_HARDWARE: /* more than 1 % apart */
         return r->tokens_per_sample > 0 && r->hardware_flops > 1.01 * r->model_flops;
+    case ROW_POWER:
+        return r->power_limit_W > 0;
     case ROW_HELD:
         return r->peak.device != NULL && !r->is_plain;
     default:
@@ -137,6 +140,24 @@ static void bound_cells(struct fr__table_row *row, const struct fr_record *r)
     fr__table_text(row->cell[3], "gap: no order of this plan's tasks is faster than the bound");
 }
 
+static void power_cells(struct fr__table_row *row, const struct fr_record *r)
+{
+    char limit[NUMBER], step[NUMBER], clock[NUMBER], token[NUMBER] = "";
+    double tokens = (double)r->global_batch * r->tokens_per_sample;
+
+    fr__table_text(row->cell[0], "power of a GPU");
+    snprintf(row->cell[1], FR__TABLE_CELL, "%s W", fr__fixed(r->gpu_W, 0, limit, NUMBER));
+    fr__percent(r->gpu_W / r->power_limit_W, row->cell[2], NUMBER);
+    fr__fixed(r->power_limit_W, 0, limit, NUMBER);
+    fr__fixed(1e-3 * r->step_J, r->step_J < 1e5 ? 2 : 0, step, NUMBER);
+    fr__percent(r->clock, clock, NUMBER);
+    if (tokens > 0)
+        fr__fixed(1e3 * r->step_J / tokens, 1, token, NUMBER);
+    snprintf(row->cell[3], FR__TABLE_CELL, "of %s W, %s%s; %s kJ a step%s%s%s", limit,
+             r->clock < 1 ? "clock down to " : "at the highest clock", r->clock < 1 ? clock : "",
+             step, tokens > 0 ? ", " : "", token, tokens > 0 ? " mJ a token" : "");
+}
+
 static void bubble_cells(struct fr__table_row *row, const struct fr_record *r)
 {
     char wait[NUMBER];
@@ -172,6 +193,9 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
     case ROW_MODEL:
     case ROW_HARDWARE:
         fill_rates(r, s->rows[i], row);
+        break;
+    case ROW_POWER:
+        power_cells(row, r);
         break;
     case ROW_COMPUTE:
         part_cells(row, "compute", r->compute_s, r);

@@ -94,6 +94,7 @@ void fr__record_put_run(struct fr__document *doc, const struct fr_record *r,
         fr__say(doc, ", a GPU without a price");
     }
     if (!isnan(run.energy_J))
-        fr__say(doc, ", at most %s at the boards' power", energy(run.energy_J, text));
+        fr__say(doc, r->power_limit_W > 0 ? ", %s" : ", at most %s at the boards' power",
+                energy(run.energy_J, text));
     fr__say(doc, "\n");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "calibrate/power/clocks.h"
 #include "plan/internal.h"
 #include "study/question/interference.h"
 #include "study/session/grown.h"
@@ -418,6 +419,10 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         m.simulation = m.tools->simulation;
         problem.memo = m.tools->memo;
         problem.params = m.tools->params;
+        st = fr__clocks_make(&m.clocks, &m, err);
+        problem.clocks = m.clocks;
+    }
+    if (st == FR_OK) {
         st = plan_within_memory(&m, &problem, strategy, err);
         if (st == FR_OK)
             note_size(m.tools, m.plan);
@@ -429,6 +434,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_run_free(m.run);
         fr_plan_free(m.plan);
     }
+    fr__clocks_free(m.clocks);
     fr__tools_give(s, m.tools);
     free(m.cut_memory.believed_bytes);
     fr_collective_way_free(m.way);

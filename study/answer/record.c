@@ -417,6 +417,7 @@ static enum fr_status fill(struct fr__owned_record *box, const struct fr__making
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));
     FR_TRY(fr__fill_rates(r, box->arena, m, err));
+    fr__fill_power(r, m);
     FR_TRY(fr__fill_cluster(r, box->arena, m, err));
     FR_TRY(fr__fill_interval(r, box->arena, m, err));
     FR_TRY(fr__fill_warnings(r, box->arena, m, err));

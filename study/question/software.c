@@ -247,6 +247,32 @@ RATE_SETTING(host_speed, host_speed, "default", 0.01, 100)
 RATE_SETTING(host_cores, host_cores, "machine", 1, 1e6)
 #undef RATE_SETTING
 
+enum fr_status fr__set_power_limit(struct fr_question *q, const char *text, const char *what,
+                                   struct fr_error *err)
+{
+    double watts = 0;
+
+    if (strcmp(text, "none") != 0) {
+        FR_TRY(fr__parse_power(text, what, FR_NOWHERE, &watts, err));
+        if (watts < 1 || watts > 1e5)
+            return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s: a GPU draws between 1 W and 100 kW",
+                            what);
+    }
+    q->power_limit_W = watts;
+    return FR_OK;
+}
+
+const char *fr__text_power_limit(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    char number[40];
+
+    if (!(q->power_limit_W > 0))
+        return "none";
+    snprintf(buf, FR__SETTING_VALUE, "%sW",
+             fr__format_double(q->power_limit_W, number, sizeof(number)));
+    return buf;
+}
+
 /* "any" is kept below 0, so that no recipe changes it. */
 enum fr_status fr__set_decode_rate(struct fr_question *q, const char *text, const char *what,
                                    struct fr_error *err)

@@ -340,6 +340,8 @@ bool fr_record_run_of(const struct fr_record *r, const struct fr_sweep_terms *te
     out->cost_usd = terms->prices.n > 0 && r->gpu_types
                         ? out->time_s / 3600 * fr_prices_usd_per_hour(&terms->prices, &what)
                         : NAN;
-    out->energy_J = r->board_W > 0 ? out->time_s * r->board_W : NAN;
+    out->energy_J = r->power_limit_W > 0 ? out->time_s * r->gpu_W * (double)r->n_gpus
+                    : r->board_W > 0     ? out->time_s * r->board_W
+                                         : NAN;
     return true;
 }

@@ -1,5 +1,6 @@
 """tests/hunt/better.py - more bandwidth, more memory and faster GPUs do not make a step longer, a
-slower GPU does not make it shorter, and twice the batch takes at least as long and as much memory.
+slower GPU does not make it shorter, more power does not make it longer, and twice the batch takes
+at least as long and as much memory.
 
 Where plans depend on what they run on, or ready tasks compete, more may be worse by Graham's
 anomalies; exceptions.py says where, how much is let pass, and why.
@@ -93,6 +94,13 @@ def slow_gpu(ask, q, rng):
     not_longer(ask, "a-slow-gpu-is-not-faster", q.put(slow=f"{name}=1.5"), q)
 
 
+def power(ask, q, _rng):
+    limit = q.option("--power-limit")
+    if limit:
+        not_longer(ask, "more-power-is-not-slower", q,
+                   q.put(power_limit=f"{2 * int(limit[:-1])}W"))
+
+
 def batch(ask, q, _rng):
     if q.is_tasks() or not q.option("-b"):
         return
@@ -101,4 +109,4 @@ def batch(ask, q, _rng):
     not_longer(ask, "twice-the-batch-takes-as-much-memory", double, q, "peak_bytes")
 
 
-CHECKS = {bandwidth: 5, memory: 1, gpus: 3, slow_gpu: 3, batch: 3}
+CHECKS = {bandwidth: 5, memory: 1, gpus: 3, slow_gpu: 3, power: 1, batch: 3}

@@ -258,7 +258,8 @@ TEST(every_setting_reads_back_what_it_writes)
                   {"host-speed", "0.8"},
                   {"decode-rate", "192"},
                   {"host-cores", "40"},
-                  {"layout", "nhwc"}};
+                  {"layout", "nhwc"},
+                  {"power-limit", "500W"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);
