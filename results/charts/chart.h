@@ -148,6 +148,9 @@ struct fr__chart {
     bool is_out_of_memory;
 };
 
+/* Describes the chart of an answer, of the type that stands at the function. */
+typedef enum fr_status fr__chart_fn(struct fr__chart *c, const void *answer, struct fr_error *err);
+
 /* 1600 x 900. NULL: out of memory. */
 struct fr__chart *fr__chart_new(void);
 void fr__chart_free(struct fr__chart *c);

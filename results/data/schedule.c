@@ -4,7 +4,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "results/schedules.h"
+#include "results/data/data.h"
 
 static void print_number(FILE *f, double x)
 {
@@ -109,15 +109,16 @@ static void write_schedule(struct fr__json *j, const struct fr_timed_schedule *x
     fr__json_close(j, '}');
 }
 
-void fr_schedules_print_json(FILE *f, const struct fr_timed_schedule all[], size_t n)
+void fr__schedules_json(FILE *f, const void *what)
 {
+    const struct fr_schedules_answer *a = what;
     struct fr__json j;
 
     fr__json_init(&j, f);
-    if (n != 1)
+    if (a->n != 1)
         fr__json_open(&j, NULL, '[', false);
-    for (size_t i = 0; i < n; i++)
-        write_schedule(&j, &all[i]);
-    if (n != 1)
+    for (size_t i = 0; i < a->n; i++)
+        write_schedule(&j, &a->schedules[i]);
+    if (a->n != 1)
         fr__json_close(&j, ']');
 }

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/json.h"
-#include "results/results.h"
+#include "results/data/data.h"
 
 #include "base/error.h"
 
@@ -65,8 +65,9 @@ static void write_question(struct fr__json *j, const struct fr_stage_plan *p)
     fr__json_close(j, ']');
 }
 
-void fr_stages_print_json(FILE *f, const struct fr_stage_plan *p)
+void fr__stages_json(FILE *f, const void *what)
 {
+    const struct fr_stage_plan *p = what;
     struct fr__json j;
 
     fr__json_init(&j, f);

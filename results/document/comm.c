@@ -6,7 +6,7 @@
 #include "results/document/builders.h"
 
 #include "base/units.h"
-#include "results/comm_table.h"
+#include "results/results.h"
 #include "results/parts/nics.h"
 #include "results/parts/number.h"
 #include "results/parts/table.h"
@@ -226,7 +226,7 @@ static void print_models(struct fr__document *doc, const struct fr_comm_table *t
 enum fr_status fr__document_of_curves(struct fr__document *doc, const void *what,
                                       struct fr_error *err)
 {
-    const struct fr__curves_answer *a = what;
+    const struct fr_curves_answer *a = what;
     struct fr_comm_table *const *t = a->tables;
 
     if (a->n > 0 && t[0]->times) {

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "results/document/builders.h"
-#include "results/comm_table.h"
+#include "results/results.h"
 
 #include "base/units.h"
 #include "results/document/record.h"

@@ -101,7 +101,7 @@ static void print_in_use(struct fr__document *doc, const struct fr_learning *l)
 enum fr_status fr__document_of_learning(struct fr__document *doc, const void *what,
                                         struct fr_error *err)
 {
-    const struct fr__learning_answer *a = what;
+    const struct fr_learning_answer *a = what;
     const struct fr_learning *l = a->learning;
     const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
 

@@ -105,7 +105,7 @@ static void print_reasons(struct fr__document *doc, const struct fr_validation *
 enum fr_status fr__document_of_validation(struct fr__document *doc, const void *what,
                                           struct fr_error *err)
 {
-    const struct fr__validation_answer *a = what;
+    const struct fr_validation_answer *a = what;
     const struct fr_validation *v = a->validation;
 
     if (a->with_rows) {

@@ -71,8 +71,8 @@ enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t 
 /* ---- sweep.c, sweep_plot.c ---- */
 
 /* The best points over time, whose runs the answer's `ask` gives; nothing without it. */
-enum fr_status fr__html_best(FILE *f, const struct fr__sweep_answer *a,
-                             const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr__html_best(FILE *f, const struct fr_sweep_answer *a, const struct fr_context *ctx,
+                             struct fr_error *err);
 /* Cost against time of the points of a group; nothing where none has a cost. FR_ENOMEM. */
 enum fr_status fr__html_sweep_plot(FILE *f, const struct fr_sweep *s,
                                    const struct fr_sweep_summary *m, size_t group,

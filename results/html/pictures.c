@@ -36,7 +36,7 @@ static enum fr_status put_both(FILE *f, const struct fr_difference *d, struct fr
 enum fr_status fr__html_picture(FILE *f, const struct fr__block *b, const struct fr_context *ctx,
                                 struct fr_error *err)
 {
-    const struct fr__sweep_answer *sweep = b->of;
+    const struct fr_sweep_answer *sweep = b->of;
 
     FR_TRY(fr__check_cancel(ctx, err));
     switch (b->picture) {

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* For people at a terminal. width: of a line; wider tables are cut into parts; 0: any. */
-void fr__text_render(FILE *f, const struct fr__document *d, size_t width);
+/* For people at a terminal. Tables wider than the document's lines are cut into parts. */
+void fr__text_render(FILE *f, const struct fr__document *d);
 /* CommonMark with tables as GitHub has them. What the document says is never taken for markup. */
 void fr__markdown_render(FILE *f, const struct fr__document *d);
 /* A page with its pictures, for documents made as pages. kind: its title where the document begins
