@@ -5,7 +5,8 @@ libstudy_la_SOURCES = \
 	study/advice/machines.c study/advice/options.c study/advice/trial.c \
 	study/answer/answer.c study/answer/cluster.c study/answer/decided_figures.c \
 	study/answer/figures.h study/answer/figures.c study/answer/learn.h study/answer/learn.c \
-	study/answer/learn_figures.h study/answer/learn_figures.c study/answer/links.c \
+	study/answer/learn_figures.h study/answer/learn_figures.c study/answer/stage_figures.h \
+	study/answer/stage_figures.c study/answer/links.c \
 	study/answer/cuts.c study/answer/cuts.h study/answer/peak.c study/answer/rates.c \
 	study/answer/record.h study/answer/record.c \
 	study/answer/recut.h study/answer/recut.c study/answer/seeds.c study/answer/sensitivity.c \
