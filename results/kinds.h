@@ -32,6 +32,7 @@ struct fr__kind {
     const char *of;                /* "sweeps" */
     const char *hint;              /* what else is said when no ending fits, or NULL */
     fr__build_fn *build;           /* its document */
+    fr__chart_fn *chart;           /* on its page, where the document asks for it; NULL: none */
     fr__print_fn *json;            /* NULL: none */
     const struct fr__ending *rows; /* [n] */
     size_t n;

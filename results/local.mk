@@ -33,8 +33,9 @@ libresults_la_SOURCES = \
 	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
 	results/drawings/topo.h results/drawings/topo.c results/drawings/wires.h \
 	results/drawings/wires.c results/drawings/words.c \
-	results/html/html.h results/html/inline.h results/html/inline.c results/html/memory.c \
-	results/html/page.c results/html/pictures.c results/html/scale.c results/html/sweep.c \
+	results/html/canvas.h results/html/canvas.c results/html/figure.c results/html/html.h \
+	results/html/inline.h results/html/inline.c results/html/memory.c results/html/page.c \
+	results/html/pictures.c results/html/scale.c results/html/sweep.c \
 	results/html/sweep_plot.c results/html/text.c results/html/timeline.c \
 	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
 	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \

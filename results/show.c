@@ -79,7 +79,7 @@ static enum fr_status render(FILE *f, const struct fr__ending *row, struct fr_sh
     enum fr_status st = k->build(d, x.answer, err);
 
     if (st == FR_OK && row->is_page)
-        st = fr__html_render(f, d, k->of, ctx, err);
+        st = fr__html_render(f, d, k->of, k->chart, ctx, err);
     else if (st == FR_OK)
         row->render(f, d);
     fr__document_free(d);

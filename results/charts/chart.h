@@ -171,6 +171,10 @@ void fr__axis_tick(struct fr__panel *p, struct fr__chart_axis *axis, double at, 
 /* Round numbers, where the axis has no ticks of its own; nothing for a hidden axis. most: numbers.
  * Both renderers call it. */
 void fr__axis_settle(struct fr__panel *p, struct fr__chart_axis *axis, unsigned most);
+/* The same of both axes, as many as have room. */
+void fr__panel_settle(struct fr__panel *p);
+/* Where x is along the axis: 0 at its low end, 1 at its high end. */
+double fr__axis_share(const struct fr__chart_axis *a, double x);
 void fr__panel_note(struct fr__panel *p, struct fr__chart_note note);
 void fr__panel_line(struct fr__panel *p, struct fr__chart_line line);
 /* A dashed line in the colour of limits, across the panel at y or, with is_upright, up at it. */

@@ -249,5 +249,6 @@ enum fr_status fr__document_of_curves(struct fr__document *doc, const void *what
                 t[0]->nccl_why);
     else
         fr__say(doc, "# NCCL says: its tuner's own estimate, by its constants.\n");
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     return fr__document_check(doc, err);
 }

@@ -37,6 +37,7 @@ enum fr__page_picture {
     FR__PICTURE_BOTH,     /* struct fr_difference: both iterations, to one scale */
     FR__PICTURE_BEST,     /* struct fr_sweep_answer: the best points, to one scale */
     FR__PICTURE_COST,     /* struct fr_sweep_answer; number: the group whose costs it shows */
+    FR__PICTURE_CHART,    /* the answer that the page is of: the chart of its kind */
 };
 
 enum { FR__BARS = 3 };

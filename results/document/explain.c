@@ -208,6 +208,7 @@ enum fr_status fr__document_of_explanation(struct fr__document *doc, const void 
     if (v->op)
         return tell_one(&t, v->op, err);
     tell_question(&t);
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     tell_all(&t);
     return fr__document_check(doc, err);
 }

@@ -111,5 +111,6 @@ enum fr_status fr__document_of_learning(struct fr__document *doc, const void *wh
     print_end(doc, l);
     if (a->is_verbose)
         print_in_use(doc, l);
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     return fr__document_check(doc, err);
 }

@@ -178,5 +178,6 @@ enum fr_status fr__document_of_schedules(struct fr__document *doc, const void *w
         fr__say_plain(doc);
     }
     free(g.line);
+    fr__say_picture(doc, FR__PICTURE_CHART, x, 0);
     return fr__document_check(doc, err);
 }

@@ -288,6 +288,7 @@ enum fr_status fr__document_of_search(struct fr__document *doc, const void *what
     fr__put_nics(doc, m->nics, m->n_nics);
     fr__say(doc, "%s", m->n_nics > 0 ? "\n" : "");
     print_best(doc, r);
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     print_frontier(doc, r);
     print_told(doc, r);
     print_fates(doc, r);

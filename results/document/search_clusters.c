@@ -90,6 +90,7 @@ enum fr_status fr__document_of_clusters(struct fr__document *doc, const struct f
     fr__say(doc, "\ntime: an iteration op by op; %s and run: for %s samples\n",
             fr__search_price_title(&r[0]),
             fr__format_count(fr__search_run_samples(&r[0]), text, sizeof(text)));
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     if (c.n_points) {
         fr__say(doc,
                 "\nFaster, smaller or cheaper than all others, of the layouts that were simulated "
