@@ -88,7 +88,7 @@ enum fr_status fr_reproduction_check_path(const char *paper, const char *path,
                                           struct fr_error *err);
 /* Bars, a group a row or a model, of the table that path names before its ending
  * ("x.order.png"), else of the first. FR_EUSAGE: no picture by its ending, or of that table; as
- * fr_results_write. */
+ * fr_show_file. */
 enum fr_status fr_reproduction_draw(const struct fr_reproduction *r, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);
 

@@ -12,11 +12,12 @@
 #include "results/parts/explanation.h"
 #include "results/parts/output.h"
 #include "results/parts/program.h"
-#include "results/pictures/explain.h"
+#include "results/pictures/pictures.h"
 
-static const struct fr__ending of_texts[] = {FR__MARKDOWN, FR__PAGE_OF_TEXT};
-static const struct fr__kind texts = {
-    .of = "explanations", .build = fr__document_of_explanation, .rows = of_texts, .n = 2};
+static bool is_text(const char *path)
+{
+    return fr__kind_find(fr__kind(FR_KIND_EXPLANATION), path) != NULL;
+}
 
 static const struct {
     const char *ending, *picture; /* picture: the kind of file of a plan over time; NULL: a graph */
@@ -41,7 +42,7 @@ static size_t find_ending(const char *path)
 
 enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err)
 {
-    if (fr__kind_find(&texts, path))
+    if (is_text(path))
         return fr__check_output(path, err);
     if (find_ending(path) == N_ENDINGS)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -101,16 +102,25 @@ static enum fr_status write_layout(const struct fr_explanation *e, size_t ending
     return fr_explanation_write_pipelines(&e, 1, path, ctx, err);
 }
 
-enum fr_status fr_explanation_write(const struct fr_explanation *e,
-                                    const struct fr_explanation_view *v, const char *path,
+static enum fr_status draw_plan(FILE *f, const struct fr_explanation_answer *a, const char *ending,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    struct fr__chart *c = fr__chart_new();
+
+    return fr__chart_finish(c, c ? fr__chart_of_explanation(c, a, err) : FR_OK, f, ending, ctx,
+                            err);
+}
+
+enum fr_status fr_explanation_write(const struct fr_explanation_answer *a, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err)
 {
+    const struct fr_explanation *e = a->explanation;
     struct fr__out o;
     size_t i = find_ending(path);
     enum fr_status st;
 
-    if (fr__kind_find(&texts, path))
-        return fr__kind_write(&texts, &(struct fr__explanation_answer){e, *v}, path, ctx, err);
+    if (is_text(path))
+        return fr_show_file(fr_shown_explanation(a), path, ctx, err);
     FR_TRY(fr_explanation_check_path(path, err));
     if (e->decisions->layout)
         return write_layout(e, i, path, ctx, err);
@@ -120,13 +130,6 @@ enum fr_status fr_explanation_write(const struct fr_explanation *e,
     if (!endings[i].picture)
         return write_graph(e, path, ctx, err);
     FR_TRY(fr__open_output(&o, path, err));
-    st = fr__explain_draw(o.f, e, endings[i].picture, ctx, err);
+    st = draw_plan(o.f, a, endings[i].picture, ctx, err);
     return fr__close_output(&o, st, ctx, err);
-}
-
-enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
-                                    const struct fr_explanation_view *v, struct fr_error *err)
-{
-    return fr__answer_print(f, fr__document_of_explanation, &(struct fr__explanation_answer){e, *v},
-                            0, err);
 }

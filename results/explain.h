@@ -18,8 +18,16 @@ struct fr_explanation_view {
     const char *op; /* only this operation; NULL: all */
 };
 /* FR_ENOENT: no such operation, with the nearest. */
-enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
-                                    const struct fr_explanation_view *v, struct fr_error *err);
+struct fr_explanation_answer {
+    const struct fr_explanation *explanation;
+    struct fr_explanation_view view;
+};
+/* Pipelines side by side: an explanation and its schedule each. */
+struct fr_pipelines_answer {
+    const struct fr_explanation *const *explanations; /* [schedules.n] */
+    struct fr_schedules_answer schedules;
+};
+
 /* All of it. FR_ENOMEM. */
 enum fr_status fr_explanation_print_json(FILE *f, const struct fr_explanation *e,
                                          struct fr_error *err);
@@ -30,7 +38,7 @@ bool fr_explanation_is_layout(const struct fr_explanation *e);
 
 /* Of strategies that are pipelines, several side by side: what their stages take and their
  * schedules over time. FR_EUSAGE: one of several is no pipeline; FR_ENOMEM; as
- * fr_schedules_write. */
+ * fr_show_file. */
 bool fr_explanation_is_pipeline(const struct fr_explanation *e);
 enum fr_status fr_explanation_print_pipelines(FILE *f, const struct fr_explanation *const es[],
                                               size_t n, bool is_json, struct fr_error *err);
@@ -41,12 +49,11 @@ enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const
 /* Pictures, by the ending of the file: the plan over time, before and after splits (.svg, .png,
  * .pdf); the graph coloured by device (.graph.svg, .graph.png, .graph.pdf, or .dot for its text);
  * of a plan whose ops are split, the mesh on its machines (.mesh.svg, .mesh.png, .mesh.pdf,
- * .mesh.dot). .md is the text, as *v wants it.
+ * .mesh.dot). .md is the text, as wanted.
  * check: whether such a file can be made. FR_EUSAGE; FR_EIO: gnuplot or graphviz is not installed,
  * or failed, or writing did; FR_ECANCELLED. A file appears whole or not at all. */
 enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err);
-enum fr_status fr_explanation_write(const struct fr_explanation *e,
-                                    const struct fr_explanation_view *v, const char *path,
+enum fr_status fr_explanation_write(const struct fr_explanation_answer *a, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);
 
 #ifdef __cplusplus

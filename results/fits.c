@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "results/data/fits.h"
+#include "results/data/data.h"
 #include "results/pictures/fit.h"
 #include "results/charts/chart.h"
 

@@ -1,19 +1,18 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = \
-	results/comm_table.h results/draw.h results/explain.h results/explain.c results/fits.h \
-	results/fits.c results/kinds.h results/kinds.c results/pipelines.c results/records.c \
-	results/results.h results/schedules.h results/search_answer.h results/write.c \
+	results/draw.h results/explain.h results/explain.c results/fits.h results/fits.c \
+	results/kinds.h results/kinds.c results/pipelines.c results/results.h results/show.h \
+	results/show.c \
 	results/charts/chart.h results/charts/chart.c results/charts/cost.h results/charts/cost.c \
 	results/charts/gnuplot.h results/charts/gnuplot.c results/charts/measure.c \
 	results/charts/scatter.h results/charts/scatter.c results/charts/script.c \
 	results/charts/timeline.h results/charts/timeline.c \
-	results/data/comm.c results/data/csv.c results/data/difference.h results/data/difference.c \
-	results/data/explain.c results/data/explain_layout.c results/data/fits.h \
-	results/data/fits.c results/data/json.c results/data/record.h results/data/learn.h \
-	results/data/learn.c results/data/schedule.c results/data/search.h results/data/search.c \
-	results/data/stage_profile.c results/data/stages.c results/data/sweep.h \
-	results/data/sweep.c results/data/trace.c results/data/trace_choice.h \
-	results/data/trace_choice.c results/data/validate.h results/data/validate.c \
+	results/data/comm.c results/data/csv.c results/data/data.h results/data/difference.c \
+	results/data/explain.c results/data/explain_layout.c results/data/fits.c \
+	results/data/json.c results/data/learn.c results/data/schedule.c results/data/search.c \
+	results/data/stage_profile.c results/data/stages.c results/data/sweep.c \
+	results/data/trace.c results/data/trace_choice.h results/data/trace_choice.c \
+	results/data/validate.c \
 	results/document/builders.h results/document/comm.c results/document/comm_story.c \
 	results/document/comparison.c results/document/difference.c results/document/document.h \
 	results/document/document.c results/document/explain.h results/document/explain.c \
@@ -34,8 +33,9 @@ libresults_la_SOURCES = \
 	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
 	results/drawings/topo.h results/drawings/topo.c results/drawings/wires.h \
 	results/drawings/wires.c results/drawings/words.c \
-	results/html/html.h results/html/inline.h results/html/inline.c results/html/memory.c \
-	results/html/page.c results/html/pictures.c results/html/scale.c results/html/sweep.c \
+	results/html/canvas.h results/html/canvas.c results/html/figure.c results/html/html.h \
+	results/html/inline.h results/html/inline.c results/html/memory.c results/html/page.c \
+	results/html/pictures.c results/html/scale.c results/html/sweep.c \
 	results/html/sweep_plot.c results/html/text.c results/html/timeline.c \
 	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
 	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
@@ -52,16 +52,13 @@ libresults_la_SOURCES = \
 	results/parts/table.h results/parts/table.c results/parts/task_order.h \
 	results/parts/task_order.c results/parts/ticks.h results/parts/ticks.c \
 	results/parts/times.h results/parts/times.c \
-	results/pictures/compare.c results/pictures/curves.h results/pictures/curves.c \
-	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
+	results/pictures/compare.c results/pictures/curves.c results/pictures/difference.c \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \
 	results/pictures/fit_axis.h results/pictures/fit_axis.c results/pictures/fit_kernels.c \
-	results/pictures/fit_runs.c results/pictures/fit_systems.c results/pictures/learn.h \
-	results/pictures/learn.c results/pictures/record.h results/pictures/record.c \
-	results/pictures/scaling.h results/pictures/scaling.c results/pictures/schedule.h \
-	results/pictures/schedule.c results/pictures/search.h results/pictures/search.c \
-	results/pictures/search_clusters.c results/pictures/steps.c results/pictures/sweep.h \
-	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.h \
+	results/pictures/fit_runs.c results/pictures/fit_systems.c results/pictures/learn.c \
+	results/pictures/pictures.h results/pictures/record.c results/pictures/scaling.c \
+	results/pictures/schedule.c results/pictures/search.c results/pictures/search_clusters.c \
+	results/pictures/steps.c results/pictures/sweep.c results/pictures/timeline.c \
 	results/pictures/validate.c results/pictures/validate_split.c \
 	results/render/html.c results/render/markdown.c results/render/render.h \
 	results/render/table.c results/render/text.c

@@ -11,7 +11,7 @@
 #include "results/kinds.h"
 #include "results/parts/explanation.h"
 #include "results/parts/output.h"
-#include "results/schedules.h"
+#include "results/results.h"
 
 #include <stdlib.h>
 
@@ -24,10 +24,6 @@ bool fr_explanation_is_layout(const struct fr_explanation *e)
 {
     return e->decisions->layout != NULL;
 }
-
-static const struct fr__ending of_texts[] = {FR__MARKDOWN, FR__PAGE_OF_TEXT};
-static const struct fr__kind texts = {
-    .of = "explanations", .build = fr__document_of_pipelines, .rows = of_texts, .n = 2};
 
 /* ---- replays in milliseconds ---- */
 
@@ -96,10 +92,10 @@ enum fr_status fr_explanation_print_pipelines(FILE *f, const struct fr_explanati
 
     FR_TRY(replay_all(&all, es, n, err));
     if (is_json)
-        fr_schedules_print_json(f, all, n);
+        fr_show_json(f, fr_shown_schedules(&(struct fr_schedules_answer){all, n}));
     else
-        st = fr__answer_print(f, fr__document_of_pipelines,
-                              &(struct fr__pipelines_answer){es, {all, n}}, 0, err);
+        st = fr_show_text(f, fr_shown_pipelines(&(struct fr_pipelines_answer){es, {all, n}}), 0,
+                          err);
     release(all, n);
     return st;
 }
@@ -108,14 +104,16 @@ enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const
                                               const char *path, const struct fr_context *ctx,
                                               struct fr_error *err)
 {
+    struct fr_pipelines_answer a = {.explanations = es};
     struct fr_timed_schedule *all;
     enum fr_status st;
 
     FR_TRY(replay_all(&all, es, n, err));
-    if (fr__kind_find(&texts, path))
-        st = fr__kind_write(&texts, &(struct fr__pipelines_answer){es, {all, n}}, path, ctx, err);
-    else
-        st = fr_schedules_write(all, n, path, ctx, err);
+    a.schedules = (struct fr_schedules_answer){all, n};
+    st = fr_show_file(fr__kind_find(fr__kind(FR_KIND_PIPELINES), path)
+                          ? fr_shown_pipelines(&a)
+                          : fr_shown_schedules(&a.schedules),
+                      path, ctx, err);
     release(all, n);
     return st;
 }

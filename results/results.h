@@ -1,14 +1,18 @@
-/* results/results.h - writes what study/ found: tables, JSON, CSV, traces, pictures.
+/* results/results.h - the answers that can be shown (results/show.h), a type a kind.
  *
- * A format is a row of a table (results/records.c, results/kinds.c); a file's ending chooses it.
+ * Each says what of the answer is wanted; a kind not here is of a type of study/.
  */
 #ifndef FORERUN_RESULTS_H
 #define FORERUN_RESULTS_H
 
 #include "base/base.h"
-#include "study/difference/difference.h"
-#include "study/answer/learn.h"
+#include "lowering/schedules/schedule.h"
 #include "lowering/stage_plan.h"
+#include "results/show.h"
+#include "study/answer/learn.h"
+#include "study/comm/comm.h"
+#include "study/difference/difference.h"
+#include "study/layouts/search.h"
 #include "study/study.h"
 #include "study/sweep/sweep.h"
 #include "study/validate/validate.h"
@@ -33,7 +37,6 @@ struct fr_results {
     size_t n;
     bool is_comparison; /* several strategies, even if one is left: {"results": [...]} */
     const struct fr_sweep_terms *terms; /* of the whole training run, or NULL: nobody asks */
-    size_t width; /* of a line of text: wider tables of several records are cut; 0: any */
     /* [n_differences] of a comparison: why records are slower than others; NULL: nobody asks */
     const struct fr_difference *const *differences;
     size_t n_differences;
@@ -41,27 +44,8 @@ struct fr_results {
     bool is_verbose;                      /* tables of devices, links and the critical path, too */
 };
 
-/* Writing functions of streams do not report failures: look at ferror(f) in the end. */
-void fr_results_print_json(FILE *f, const struct fr_results *rs);
 /* The object that JSON files hold for a record, on one line with its end. */
 void fr_record_print_json(FILE *f, const struct fr_record *r);
-/* For people, as all functions below that return a status: FR_ENOMEM, and then nothing is
- * printed. */
-enum fr_status fr_results_print_table(FILE *f, const struct fr_results *rs, struct fr_error *err);
-
-/* Writes the file in the format that its ending names; it appears whole or not at all. FR_EUSAGE:
- * no such format, or not for this kind of results; FR_EIO, also when gnuplot is not installed;
- * FR_ECANCELLED. ctx may be NULL. */
-enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
-                                const struct fr_context *ctx, struct fr_error *err);
-/* Asked before long work: FR_EUSAGE unless fr_results_write knows the ending, FR_EIO when the file
- * cannot be made. Leaves nothing there and touches no file that is. */
-enum fr_status fr_results_check_path(const char *path, bool is_comparison, struct fr_error *err);
-/* Whether the format of that path shows sensitivities, so that a question had better ask for
- * them. */
-bool fr_results_shows_sensitivity(const char *path);
-/* The formats for help: ending and one line about each; NULL past the end. */
-const char *fr_results_format(size_t i, const char **summary);
 
 /* How many micro-batches, and of how many, such a file shows. FR_ENOENT, FR_EPARSE, FR_ERANGE of
  * the ranks; FR_ENOMEM. */
@@ -70,20 +54,12 @@ enum fr_status fr_trace_extent(const struct fr_record *r, const struct fr_trace_
 
 /* ---- differences ---- */
 
-/* For people: the parts, then each list of pieces with the largest changes first. The numbers add
- * up as they are printed. is_verbose: all pieces. */
-enum fr_status fr_difference_print(FILE *f, const struct fr_difference *d, bool is_verbose,
-                                   struct fr_error *err);
-void fr_difference_print_json(FILE *f, const struct fr_difference *d);
-/* By the file's ending: .png, .svg and .pdf draw the two timelines to one scale, .html is a report
- * with both, .json what fr_difference_print_json prints. FR_EUSAGE: unknown ending; FR_EIO, also
- * without gnuplot; FR_ECANCELLED. */
-enum fr_status fr_difference_write(const struct fr_difference *d, const char *path,
-                                   const struct fr_context *ctx, struct fr_error *err);
-/* Before long work: FR_EUSAGE, FR_EIO. */
-enum fr_status fr_difference_check_path(const char *path, struct fr_error *err);
-/* The formats for help, as fr_results_format. */
-const char *fr_difference_format(size_t i, const char **summary);
+/* The parts, then each list of pieces with the largest changes first. The numbers add up as they
+ * are printed. */
+struct fr_difference_answer {
+    const struct fr_difference *difference;
+    bool is_verbose; /* all pieces */
+};
 
 /* ---- sweeps ---- */
 
@@ -115,7 +91,6 @@ enum { FR_SWEEP_MAX_COLUMNS = 17 };
 /* How a sweep is printed; zeroed, with the columns that its rows fill. */
 struct fr_sweep_table {
     bool all_rows; /* each point, too */
-    size_t width;  /* of a line: wider tables go on below; 0: any */
     enum fr_sweep_column columns[FR_SWEEP_MAX_COLUMNS];
     size_t n_columns; /* 0: those that the rows fill */
 };
@@ -124,62 +99,73 @@ enum fr_status fr_sweep_table_columns(struct fr_sweep_table *t, const char *list
                                       struct fr_error *err);
 const char *fr_sweep_column_name(size_t i); /* NULL past the end */
 
-/* For people. Look at ferror(f) in the end. */
-enum fr_status fr_sweep_print_table(FILE *f, const struct fr_sweep *s,
-                                    const struct fr_sweep_summary *m,
-                                    const struct fr_sweep_table *wanted, struct fr_error *err);
-/* {"results": [...], "summary": {...}}; wants rows with records. */
-void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m);
-/* By the ending: .csv, .json, .html, .md (as wanted), .png, .svg, .pdf; as fr_results_write and
- * fr_results_check_path. ask: gives the runs that a report draws, as fr_sweep_ask does; NULL: it
- * draws none. */
-enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
-                              const struct fr_sweep_summary *m, const struct fr_sweep_table *wanted,
-                              fr_sweep_ask_fn *ask, const struct fr_context *ctx,
-                              struct fr_error *err);
-enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err);
-/* For help: ending and one line about each; NULL past the end. */
-const char *fr_sweep_format(size_t i, const char **summary);
+/* A row needs its record for JSON and pages. */
+struct fr_sweep_answer {
+    const struct fr_sweep *sweep;
+    const struct fr_sweep_summary *summary;
+    const struct fr_sweep_table *wanted;
+    fr_sweep_ask_fn *ask; /* gives the runs that a page draws, as fr_sweep_ask does; NULL: none */
+};
+
+/* ---- searches ---- */
+
+/* A search, and how its answer is to be shown. */
+struct fr_search_results {
+    const struct fr_search *search;
+    size_t n_shown;                     /* rows of the table */
+    const struct fr_sweep_terms *terms; /* prices, and the whole run */
+    bool is_exhaustive;
+    bool is_interrupted; /* the search was: what it has is the best so far */
+    const char *why; /* what became of layouts with these values is printed, too; NULL: of none */
+};
+
+/* The best layouts with both times, what became of the others, and how sure the best is; of several
+ * clusters the best of each, and what no layout of any beats in time, memory and price. */
+struct fr_search_answer {
+    size_t n; /* clusters; 0: one search, as it is by itself */
+    const struct fr_search_results *results;
+};
+
+/* ---- collectives ---- */
+
+/* A collective over a range of sizes. Several tables are of one question by several algorithms; one
+ * by models stands alone. */
+struct fr_curves_answer {
+    struct fr_comm_table *const *tables; /* [n] */
+    size_t n;
+    bool has_links; /* with the busiest link of each size */
+};
+
+/* ---- pipeline schedules ---- */
+
+struct fr_timed_schedule {
+    const struct fr_schedule *schedule; /* whoever made it frees it */
+    struct fr_replay replay;
+    const char *unit; /* of its times; NULL: none */
+};
+/* Over time, a line a rank, one below the other in one scale; or what a check of each found. */
+struct fr_schedules_answer {
+    const struct fr_timed_schedule *schedules; /* [n] */
+    size_t n;
+};
+/* CSV, a row each: makespan, spans, bubble, and by rank what it holds (parts separated by ';'). */
+void fr_schedules_print_summary(FILE *f, const struct fr_timed_schedule all[], size_t n);
 
 /* ---- validations ---- */
 
 /* Tables of errors and of reasons, after one of all rows if wanted. */
-enum fr_status fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows,
-                                   struct fr_error *err);
-void fr_validation_print_json(FILE *f, const struct fr_validation *v);
-/* By the ending: .csv has the rows with predictions; .md and .html what fr_validation_print prints;
- * .png, .svg and .pdf draw measured against predicted. FR_EUSAGE; FR_ENOENT: no row is predicted;
- * FR_EIO: also without gnuplot; FR_ECANCELLED. Check before long work. */
-enum fr_status fr_validation_check_path(const char *path, struct fr_error *err);
-const char *fr_validation_format(size_t i, const char **summary); /* for help */
-enum fr_status fr_validation_write(const struct fr_validation *v, bool with_rows, const char *path,
-                                   const struct fr_context *ctx, struct fr_error *err);
+struct fr_validation_answer {
+    const struct fr_validation *validation;
+    bool with_rows;
+};
 
 /* ---- learning of costs ---- */
 
-/* A row for each round, and what came of it; for people. */
-enum fr_status fr_learning_print(FILE *f, const struct fr_learning *l, bool is_verbose,
-                                 struct fr_error *err);
-void fr_learning_print_json(FILE *f, const struct fr_learning *l);
-/* By the file's ending: .png, .svg and .pdf draw estimated and measured times by round with the
- * ways back marked; .csv has the rounds, .json what fr_learning_print_json prints. FR_EUSAGE:
- * unknown ending; FR_EIO. */
-enum fr_status fr_learning_write(const struct fr_learning *l, const char *path,
-                                 const struct fr_context *ctx, struct fr_error *err);
-/* The formats for help, as fr_results_format. */
-const char *fr_learning_format(size_t i, const char **summary);
-/* FR_EUSAGE before long work. */
-enum fr_status fr_learning_check_path(const char *path, struct fr_error *err);
-
-/* ---- stages without a topology ---- */
-
-enum fr_status fr_stages_print(FILE *f, const struct fr_stage_plan *p, struct fr_error *err);
-void fr_stages_print_json(FILE *f, const struct fr_stage_plan *p);
-/* By the ending: .txt (a PipeDream profile with stage_id), .json or .md; as fr_results_write and
- * fr_results_check_path. */
-enum fr_status fr_stages_write(const struct fr_stage_plan *p, const char *path,
-                               const struct fr_context *ctx, struct fr_error *err);
-enum fr_status fr_stages_check_path(const char *path, struct fr_error *err);
+/* A row for each round, and what came of it. */
+struct fr_learning_answer {
+    const struct fr_learning *learning;
+    bool is_verbose;
+};
 
 #ifdef __cplusplus
 }

@@ -5,8 +5,10 @@ libstudy_la_SOURCES = \
 	study/advice/machines.c study/advice/options.c study/advice/trial.c \
 	study/answer/answer.c study/answer/cluster.c study/answer/decided_figures.c \
 	study/answer/figures.h study/answer/figures.c study/answer/learn.h study/answer/learn.c \
-	study/answer/learn_figures.h study/answer/learn_figures.c study/answer/links.c \
-	study/answer/cuts.c study/answer/cuts.h study/answer/peak.c study/answer/power.c study/answer/rates.c \
+	study/answer/learn_figures.h study/answer/learn_figures.c study/answer/stage_figures.h \
+	study/answer/stage_figures.c study/answer/links.c \
+	study/answer/cuts.c study/answer/cuts.h study/answer/peak.c \
+	study/answer/power.c study/answer/rates.c \
 	study/answer/record.h study/answer/record.c \
 	study/answer/recut.h study/answer/recut.c study/answer/seeds.c study/answer/sensitivity.c \
 	study/answer/staging.h study/answer/staging.c study/answer/uncertainty.c \

@@ -584,7 +584,7 @@ enum fr_sensitivity fr__options_sensitivity(const struct fr__options *o)
     if (o->question.sensitivity != FR_SENSITIVITY_NONE)
         return o->question.sensitivity;
     for (size_t i = 0; i < o->n_files; i++)
-        if (fr_results_shows_sensitivity(o->files[i]))
+        if (fr_kind_is_page(FR_KIND_RUN, o->files[i]))
             return FR_SENSITIVITY_RUN;
     return FR_SENSITIVITY_NONE;
 }

@@ -10,8 +10,6 @@
 #include "base/base.h"
 #include "results/draw.h"
 #include "results/results.h"
-#include "results/schedules.h"
-#include "results/search_answer.h"
 #include "study/comm/comm.h"
 
 /* Which options a verb takes: a sum of groups. */

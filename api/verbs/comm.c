@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "api/verbs/verbs.h"
-#include "results/comm_table.h"
+#include "results/results.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +53,9 @@ static enum fr_status explain(struct fr__call *s, const struct fr_comm_question 
     if (o->n_comm_ways > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option '--explain' takes one algorithm, not %zu", o->n_comm_ways);
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_comm_story_check_path(o->files[i], err));
+    FR_TRY(fr__check_files(o, FR_KIND_STORY, err));
     FR_TRY(fr_comm_explain(&story, q, &s->context, err));
-    st = FR_OK;
-    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr__file_done(s, fr_comm_story_write(story, o->files[i], &s->context, err), err);
-    if (st == FR_OK && o->json)
-        fr_comm_story_print_json(s->out, story);
-    else if (st == FR_OK)
-        st = fr_comm_story_print(s->out, story, err);
+    st = fr__show(s, fr_shown_story(story), err);
     fr_comm_story_free(story);
     return st;
 }
@@ -74,18 +67,13 @@ static enum fr_status tables(struct fr__call *s, struct fr_comm_question q, stru
     size_t n = o->n_comm_ways ? o->n_comm_ways : 1;
     enum fr_status st = FR_OK;
 
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_comm_check_path(o->files[i], err));
+    FR_TRY(fr__check_files(o, FR_KIND_CURVES, err));
     for (size_t i = 0; i < n && st == FR_OK; i++) {
         q.way.algorithm = o->comm_ways[i];
         st = fr_comm(&t[i], &q, &s->context, err);
     }
-    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr__file_done(s, fr_comm_write(t, n, o->files[i], &s->context, err), err);
-    if (st == FR_OK && o->json)
-        fr_comm_print_json(s->out, t, n);
-    else if (st == FR_OK)
-        st = fr_comm_print(s->out, t, n, o->comm_links, err);
+    if (st == FR_OK)
+        st = fr__show(s, fr_shown_curves(&(struct fr_curves_answer){t, n, o->comm_links}), err);
     for (size_t i = 0; i < n; i++)
         fr_comm_free(t[i]);
     return st;

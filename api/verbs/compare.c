@@ -258,7 +258,6 @@ static enum fr_status write_all(struct comparison *c, struct fr_error *err)
                             .n = c->n,
                             .is_comparison = true,
                             .terms = &c->session->options.terms,
-                            .width = c->session->width,
                             .is_verbose = c->session->options.verbose};
 
     c->session->status = FR_CALL_NO_MEMORY;
@@ -301,7 +300,7 @@ enum fr_status fr__verb_compare(struct fr__call *s, struct fr_error *err)
     struct comparison *c;
     enum fr_status st;
 
-    FR_TRY(fr__check_files(&s->options, true, err));
+    FR_TRY(fr__check_files(&s->options, FR_KIND_COMPARISON, err));
     FR_TRY(fr__check_terms(&s->options, err));
     FR_TRY(fr__check_measured(&s->options, err));
     if (!is_asked_for)

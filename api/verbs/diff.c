@@ -46,16 +46,12 @@ static enum fr_status ask(struct fr__call *s, const char *path, struct side *sid
 
 static enum fr_status tell(struct fr__call *s, const struct side sides[2], struct fr_error *err)
 {
-    const struct fr__options *o = &s->options;
-    struct fr_difference *d = NULL;
-    enum fr_status st = fr_difference_new(&d, sides[0].record, sides[1].record, err);
+    struct fr_difference *d;
+    enum fr_status st;
 
-    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr__file_done(s, fr_difference_write(d, o->files[i], &s->context, err), err);
-    if (st == FR_OK && o->json)
-        fr_difference_print_json(s->out, d);
-    else if (st == FR_OK)
-        st = fr_difference_print(s->out, d, o->verbose, err);
+    FR_TRY(fr_difference_new(&d, sides[0].record, sides[1].record, err));
+    st = fr__show(s, fr_shown_difference(&(struct fr_difference_answer){d, s->options.verbose}),
+                  err);
     fr_difference_free(d);
     return st;
 }
@@ -65,8 +61,7 @@ enum fr_status fr__verb_diff(struct fr__call *s, struct fr_error *err)
     struct side sides[2] = {{NULL, NULL}, {NULL, NULL}};
     enum fr_status st = FR_OK;
 
-    for (size_t i = 0; i < s->options.n_files; i++)
-        FR_TRY(fr_difference_check_path(s->options.files[i], err));
+    FR_TRY(fr__check_files(&s->options, FR_KIND_DIFFERENCE, err));
     for (size_t i = 0; i < 2 && st == FR_OK; i++)
         st = ask(s, s->options.arguments[i], &sides[i], err);
     if (st == FR_OK)

@@ -11,14 +11,13 @@ static enum fr_status tell_one(struct fr__call *s, const struct fr_explanation *
                                struct fr_error *err)
 {
     const struct fr__options *o = &s->options;
-    const struct fr_explanation_view view = {.n_ops = o->most_ops, .op = o->op};
+    const struct fr_explanation_answer a = {e, {.n_ops = o->most_ops, .op = o->op}};
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(
-            fr__file_done(s, fr_explanation_write(e, &view, o->files[i], &s->context, err), err));
+        FR_TRY(fr__file_done(s, fr_explanation_write(&a, o->files[i], &s->context, err), err));
     if (o->json)
         return fr_explanation_print_json(s->out, e, err);
-    FR_TRY(fr_explanation_print(s->out, e, &view, err));
+    FR_TRY(fr_show_text(s->out, fr_shown_explanation(&a), 0, err));
     if (!fr_explanation_is_pipeline(e))
         return FR_OK;
     putc('\n', s->out);

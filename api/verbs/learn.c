@@ -15,18 +15,12 @@ enum fr_status fr__verb_learn(struct fr__call *s, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "%zu strategies given, 'forerun learn' takes one", o->n_strategies);
     q.strategy = o->n_strategies ? o->strategies[0] : NULL;
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_learning_check_path(o->files[i], err));
+    FR_TRY(fr__check_files(o, FR_KIND_LEARNING, err));
     st = fr_learn(&l, &q, &o->learning, &s->context, err);
     fr__end_progress(s);
     if (st != FR_OK)
         return st;
-    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr__file_done(s, fr_learning_write(l, o->files[i], &s->context, err), err);
-    if (st == FR_OK && o->json)
-        fr_learning_print_json(s->out, l);
-    else if (st == FR_OK)
-        st = fr_learning_print(s->out, l, o->verbose, err);
+    st = fr__show(s, fr_shown_learning(&(struct fr_learning_answer){l, o->verbose}), err);
     fr_learning_free(l);
     return st;
 }

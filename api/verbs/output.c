@@ -35,11 +35,10 @@ enum fr_status fr__page_close(struct fr__call *s, enum fr_status st, struct fr_e
     return s->caller->close_page ? s->caller->close_page(s->caller->user, st, err) : st;
 }
 
-enum fr_status fr__check_files(const struct fr__options *o, bool is_comparison,
-                               struct fr_error *err)
+enum fr_status fr__check_files(const struct fr__options *o, enum fr_kind kind, struct fr_error *err)
 {
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_results_check_path(o->files[i], is_comparison, err));
+        FR_TRY(fr_kind_check_path(kind, o->files[i], err));
     return FR_OK;
 }
 
@@ -97,23 +96,49 @@ enum fr_status fr__file_done(struct fr__call *s, enum fr_status st, struct fr_er
     return FR_OK;
 }
 
+/* Whether a terminal shows the text in colours. */
+static bool has_colours(enum fr_kind k)
+{
+    return k == FR_KIND_RUN || k == FR_KIND_COMPARISON || k == FR_KIND_SWEEP || k == FR_KIND_SEARCH;
+}
+
+enum fr_status fr__show_files(struct fr__call *s, struct fr_shown x, struct fr_error *err)
+{
+    const struct fr__options *o = &s->options;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr__file_done(s, fr_show_file(x, o->files[i], &s->context, err), err));
+    return FR_OK;
+}
+
+static enum fr_status show_answer(struct fr__call *s, struct fr_shown x, struct fr_error *err)
+{
+    if (s->options.json) {
+        fr_show_json(s->out, x);
+        return FR_OK;
+    }
+    if (!has_colours(x.kind))
+        return fr_show_text(s->out, x, s->width, err);
+    return fr__page_close(s, fr_show_text(fr__page_open(s), x, s->width, err), err);
+}
+
+enum fr_status fr__show(struct fr__call *s, struct fr_shown x, struct fr_error *err)
+{
+    FR_TRY(fr__show_files(s, x, err));
+    return show_answer(s, x, err);
+}
+
 enum fr_status fr__write_results(struct fr__call *s, const struct fr_results *rs,
                                  struct fr_error *err)
 {
     const struct fr__options *o = &s->options;
-    enum fr_status st;
+    struct fr_shown x = rs->is_comparison ? fr_shown_comparison(rs) : fr_shown_run(rs);
 
     FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(rs->records[0]->plan)->topo, err));
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr__file_done(s, fr_results_write(rs, o->files[i], &s->context, err), err));
+    FR_TRY(fr__show_files(s, x, err));
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(note_trace(s, rs, o->files[i], err));
-    if (o->json) {
-        fr_results_print_json(s->out, rs);
-        return FR_OK;
-    }
-    st = fr_results_print_table(fr__page_open(s), rs, err);
-    return fr__page_close(s, st, err);
+    return show_answer(s, x, err);
 }
 
 void fr__print_row(FILE *f, const char *name, int width, const char *summary)

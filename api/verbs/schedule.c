@@ -183,7 +183,7 @@ enum fr_status fr__verb_schedule_show(struct fr__call *s, struct fr_error *err)
 
     FR_TRY(load_all(&l, o, err));
     if (o->json)
-        fr_schedules_print_json(s->out, l.timed, 1);
+        fr_show_json(s->out, fr_shown_schedules(&(struct fr_schedules_answer){l.timed, 1}));
     else if (o->has_times)
         fr_schedules_print_summary(s->out, l.timed, 1);
     else
@@ -195,16 +195,17 @@ enum fr_status fr__verb_schedule_show(struct fr__call *s, struct fr_error *err)
 enum fr_status fr__verb_schedule_draw(struct fr__call *s, struct fr_error *err)
 {
     const struct fr__options *o = &s->options;
+    struct fr_schedules_answer a;
     struct loaded l;
     enum fr_status st = FR_OK;
 
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_schedules_check_path(o->files[i], err));
+    FR_TRY(fr__check_files(o, FR_KIND_SCHEDULES, err));
     FR_TRY(load_all(&l, o, err));
+    a = (struct fr_schedules_answer){l.timed, l.n};
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr_schedules_write(l.timed, l.n, o->files[i], &s->context, err);
+        st = fr_show_file(fr_shown_schedules(&a), o->files[i], &s->context, err);
     if (st == FR_OK && o->n_files == 0)
-        st = fr_schedules_print_boxes(s->out, l.timed, l.n, err);
+        st = fr_show_text(s->out, fr_shown_schedules(&a), 0, err);
     release(&l);
     return st;
 }
@@ -212,11 +213,11 @@ enum fr_status fr__verb_schedule_draw(struct fr__call *s, struct fr_error *err)
 enum fr_status fr__verb_schedule_check(struct fr__call *s, struct fr_error *err)
 {
     struct loaded l;
-    enum fr_status st = FR_OK;
+    enum fr_status st;
 
     FR_TRY(load_all(&l, &s->options, err));
-    for (size_t i = 0; i < l.n && st == FR_OK; i++)
-        st = fr_schedule_print_check(s->out, &l.timed[i], err);
+    st =
+        fr_show_text(s->out, fr_shown_checked(&(struct fr_schedules_answer){l.timed, l.n}), 0, err);
     release(&l);
     return st;
 }

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "api/verbs/verbs.h"
-#include "results/search_answer.h"
+#include "results/results.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,7 @@ static enum fr_status check(const struct fr__options *o, struct fr_error *err)
                         "a search chooses the strategy itself; leave out -s %s, and narrow the "
                         "space with --fix, such as --fix tp=8",
                         o->strategies[0]);
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_search_check_path(o->files[i], err));
+    FR_TRY(fr__check_files(o, FR_KIND_SEARCH, err));
     if (o->terms.tokens > 0 && o->terms.samples > 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
     if (o->terms.deadline_s > 0 && !(o->terms.tokens > 0 || o->terms.samples > 0))
@@ -49,44 +48,19 @@ static enum fr_status print_flags(FILE *f, const struct fr__options *o,
     return FR_OK;
 }
 
-static enum fr_status write_one(struct fr__call *s, const struct searches *x, struct fr_error *err)
-{
-    const struct fr__options *o = &s->options;
-    enum fr_status st;
-
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr__file_done(s, fr_search_write(o->files[i], x->results, &s->context, err), err));
-    if (o->flags_of < FR_N_FRAMEWORKS)
-        return print_flags(s->out, o, x->searches[0], err);
-    if (o->json) {
-        fr_search_print_json(s->out, x->results);
-        return FR_OK;
-    }
-    st = fr_search_print(fr__page_open(s), x->results, err);
-    return fr__page_close(s, st, err);
-}
-
-static enum fr_status write_clusters(struct fr__call *s, const struct searches *x,
-                                     struct fr_error *err)
-{
-    const struct fr__options *o = &s->options;
-
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr__file_done(
-            s, fr_search_write_clusters(o->files[i], x->n, x->results, &s->context, err), err));
-    if (!o->json)
-        return fr_search_print_clusters(s->out, x->n, x->results, err);
-    fr_search_print_clusters_json(s->out, x->n, x->results);
-    return FR_OK;
-}
-
 static enum fr_status write_all(struct fr__call *s, const struct searches *x, struct fr_error *err)
 {
+    const struct fr__options *o = &s->options;
+    const struct fr_search_answer a = {x->n == 1 ? 0 : x->n, x->results};
+
     s->status = FR_CALL_NO_MEMORY;
     for (size_t i = 0; i < x->n; i++)
         if (fr_search_summary(x->searches[i])->n_ranked)
             s->status = FR_CALL_DONE;
-    return x->n == 1 ? write_one(s, x, err) : write_clusters(s, x, err);
+    if (o->flags_of >= FR_N_FRAMEWORKS)
+        return fr__show(s, fr_shown_search(&a), err);
+    FR_TRY(fr__show_files(s, fr_shown_search(&a), err));
+    return print_flags(s->out, o, x->searches[0], err);
 }
 
 /* Axes of the cluster and of its layouts, in the order given. */
@@ -124,7 +98,6 @@ static enum fr_status search(struct fr__call *s, struct searches *x, size_t i, s
                                                .n_shown = o->n_best,
                                                .terms = &o->terms,
                                                .is_exhaustive = o->exhaustive,
-                                               .width = s->width,
                                                .why = o->why_layout};
     FR_TRY(read_axes(o, x, x->searches[i], err));
     FR_TRY(fr_search_clusters_question(x->clusters, i, &o->question, &q, err));

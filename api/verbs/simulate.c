@@ -20,7 +20,6 @@ enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err)
                             .n = 1,
                             .terms = &o->terms,
                             .trace = &o->trace,
-                            .width = s->width,
                             .is_verbose = o->verbose};
     enum fr_status st;
 
@@ -33,7 +32,7 @@ enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err)
         return fr__verb_stages(s, &q, err);
     q.sensitivity = fr__options_sensitivity(o);
     q.with_advice = !o->no_advice;
-    FR_TRY(fr__check_files(o, false, err));
+    FR_TRY(fr__check_files(o, FR_KIND_RUN, err));
     FR_TRY(fr__check_terms(o, err));
     if (o->verbose) {
         s->context.log = print_decision;

@@ -120,20 +120,10 @@ static enum fr_status write_all(struct fr__call *s, const struct fr_sweep_summar
 {
     const struct fr__options *o = &s->options;
     struct fr_sweep_table table = o->table;
-    enum fr_status st;
+    const struct fr_sweep_answer a = {o->sweep, m, &table, fr_sweep_ask};
 
     table.all_rows = o->all;
-    table.width = s->width;
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr__file_done(
-            s, fr_sweep_write(o->files[i], o->sweep, m, &table, fr_sweep_ask, &s->context, err),
-            err));
-    if (o->json)
-        fr_sweep_print_json(s->out, o->sweep, m);
-    if (!o->json) {
-        st = fr_sweep_print_table(fr__page_open(s), o->sweep, m, &table, err);
-        FR_TRY(fr__page_close(s, st, err));
-    }
+    FR_TRY(fr__show(s, fr_shown_sweep(&a), err));
     if (!o->quiet && o->store && fr_sweep_n_found(o->sweep) > 0)
         fr__note(s, "%zu points were in %s already", fr_sweep_n_found(o->sweep), o->store);
     return FR_OK;
@@ -206,18 +196,11 @@ static enum fr_status prepare(const struct fr__options *o, struct fr_error *err)
     return fr_prices_check(&o->terms.prices, o->sweep, err);
 }
 
-static enum fr_status check_files(const struct fr__options *o, struct fr_error *err)
-{
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_sweep_check_path(o->files[i], err));
-    return FR_OK;
-}
-
 /* Answers the points, with the other processes where there are some. */
 static enum fr_status answer(struct fr__call *s, void *others, struct fr_error *err)
 {
     const struct fr__options *o = &s->options;
-    enum fr_status st = check_files(o, err);
+    enum fr_status st = fr__check_files(o, FR_KIND_SWEEP, err);
 
     if (st == FR_OK)
         st = prepare(o, err);

@@ -57,7 +57,7 @@ static const struct fr__verb verbs[] = {
          "-o stages.txt\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
-     .format = fr_results_format,
+     .kind = FR_KIND_RUN,
      .run = fr__verb_simulate},
     {.name = "compare",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]...",
@@ -71,7 +71,7 @@ static const struct fr__verb verbs[] = {
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -s pp --explain\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_COMPARE,
-     .format = fr_results_format,
+     .kind = FR_KIND_RUN,
      .run = fr__verb_compare},
     {.name = "diff",
      .arguments = "A.json B.json",
@@ -82,7 +82,7 @@ static const struct fr__verb verbs[] = {
                  "  forerun diff a.json b.json -o two.svg --json\n",
      .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_DIFF,
      .n_arguments = 2,
-     .format = fr_difference_format,
+     .kind = FR_KIND_DIFFERENCE,
      .run = fr__verb_diff},
     {.name = "explain",
      .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY...",
@@ -112,7 +112,7 @@ static const struct fr__verb verbs[] = {
          "  forerun sweep -w gpt2-xl -t dgx-a100-80g -g 8 -b 64,128 --shard 1/2 --store 1.sqlite\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_SWEEP,
-     .format = fr_sweep_format,
+     .kind = FR_KIND_SWEEP,
      .run = fr__verb_sweep},
     {.group = "sweep",
      .name = "merge",
@@ -145,7 +145,7 @@ static const struct fr__verb verbs[] = {
                  "--drift 1:2@1500\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_LEARN |
                 OPTIONS_FILES | OPTIONS_JSON,
-     .format = fr_learning_format,
+     .kind = FR_KIND_LEARNING,
      .run = fr__verb_learn},
     {.name = "comm",
      .arguments = "COLLECTIVE | list",
@@ -339,7 +339,7 @@ static const struct fr__verb verbs[] = {
                  "  forerun validate measured.csv --costs datasheet --json\n",
      .options = OPTIONS_COMMON | OPTIONS_VALIDATE | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
-     .format = fr_validation_format,
+     .kind = FR_KIND_VALIDATION,
      .run = fr__verb_validate},
     {.name = "reproduce",
      .arguments = "list | PAPER | FILE.yaml [FOLDER]",

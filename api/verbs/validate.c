@@ -25,20 +25,15 @@ enum fr_status fr__verb_validate(struct fr__call *s, struct fr_error *err)
     struct fr_validation *v;
     enum fr_status st;
 
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_validation_check_path(o->files[i], err));
+    FR_TRY(fr__check_files(o, FR_KIND_VALIDATION, err));
     st = fr_validate(&v, o->arguments[0], &how, o->n_jobs, &s->context, err);
     fr__end_progress(s);
     if (st != FR_OK)
         return st;
     st = check_any(v, o->arguments[0], err);
-    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr__file_done(
-            s, fr_validation_write(v, o->verbose || o->all, o->files[i], &s->context, err), err);
-    if (st == FR_OK && o->json)
-        fr_validation_print_json(s->out, v);
-    else if (st == FR_OK)
-        st = fr_validation_print(s->out, v, o->verbose || o->all, err);
+    if (st == FR_OK)
+        st = fr__show(
+            s, fr_shown_validation(&(struct fr_validation_answer){v, o->verbose || o->all}), err);
     fr_validation_free(v);
     return st;
 }

@@ -62,8 +62,9 @@ struct fr__verb {
     unsigned options;        /* groups */
     size_t n_arguments;      /* exactly, or */
     bool has_more_arguments; /* at least */
-    /* the files that it writes, for help: ending, and a line about it; NULL past the end. NULL: the
-     * options say it */
+    /* the files that it writes, for help: those of a kind of answer, or ending and a line about it,
+     * NULL past the end; neither: the options say it */
+    enum fr_kind kind;
     const char *(*format)(size_t i, const char **summary);
     enum fr_status (*run)(struct fr__call *s, struct fr_error *err);
 };
@@ -176,8 +177,8 @@ void fr__end_progress(struct fr__call *s);
 /* The stream of a text that is coloured as a whole where it shows, and its end (fr__caller). */
 FILE *fr__page_open(struct fr__call *s);
 enum fr_status fr__page_close(struct fr__call *s, enum fr_status st, struct fr_error *err);
-/* Refuses files with unknown endings before long work starts. */
-enum fr_status fr__check_files(const struct fr__options *o, bool is_comparison,
+/* Refuses files with endings that the kind has not before long work starts. */
+enum fr_status fr__check_files(const struct fr__options *o, enum fr_kind kind,
                                struct fr_error *err);
 /* FR_EUSAGE unless what was said of the whole run goes together. */
 enum fr_status fr__check_terms(const struct fr__options *o, struct fr_error *err);
@@ -189,7 +190,10 @@ enum fr_status fr__check_measured(const struct fr__options *o, struct fr_error *
  * at once and does not keep the others or the table from the user: FR_OK, and the program ends with
  * status 1. Other errors are returned. */
 enum fr_status fr__file_done(struct fr__call *s, enum fr_status st, struct fr_error *err);
-/* Writes the -o files, then prints the table or JSON. */
+/* Writes the -o files; then prints JSON or text. */
+enum fr_status fr__show_files(struct fr__call *s, struct fr_shown x, struct fr_error *err);
+enum fr_status fr__show(struct fr__call *s, struct fr_shown x, struct fr_error *err);
+/* The same of records, with notes about traces. */
 enum fr_status fr__write_results(struct fr__call *s, const struct fr_results *rs,
                                  struct fr_error *err);
 /* name and summary padded to a column. */

@@ -88,12 +88,18 @@ static void print_grid(FILE *f)
     fputc('\n', f);
 }
 
-static void print_formats(FILE *f, const char *(*format)(size_t i, const char **summary))
+static const char *format_of(const struct fr__verb *v, size_t i, const char **summary)
+{
+    return v->format ? v->format(i, summary) : fr_kind_ending(v->kind, i, summary);
+}
+
+static void print_formats(FILE *f, const struct fr__verb *v)
 {
     const char *ending, *summary;
 
-    fputs("\nOutput files, by ending:\n", f);
-    for (size_t i = 0; (ending = format(i, &summary)) != NULL; i++)
+    if (format_of(v, 0, &summary))
+        fputs("\nOutput files, by ending:\n", f);
+    for (size_t i = 0; (ending = format_of(v, i, &summary)) != NULL; i++)
         fr__print_row(f, ending, 14, summary);
 }
 
@@ -195,8 +201,7 @@ void cli_print_verb_help(FILE *f, const struct fr__verb *v, bool is_whole)
         print_grid(f);
     if (v->options & OPTIONS_PROBLEM)
         print_strategies(f);
-    if (v->format)
-        print_formats(f, v->format);
+    print_formats(f, v);
     fprintf(f, "\nExamples:\n%s\n%s", v->examples, exit_statuses);
 }
 

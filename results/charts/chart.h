@@ -148,6 +148,9 @@ struct fr__chart {
     bool is_out_of_memory;
 };
 
+/* Describes the chart of an answer, of the type that stands at the function. */
+typedef enum fr_status fr__chart_fn(struct fr__chart *c, const void *answer, struct fr_error *err);
+
 /* 1600 x 900. NULL: out of memory. */
 struct fr__chart *fr__chart_new(void);
 void fr__chart_free(struct fr__chart *c);
@@ -168,6 +171,10 @@ void fr__axis_tick(struct fr__panel *p, struct fr__chart_axis *axis, double at, 
 /* Round numbers, where the axis has no ticks of its own; nothing for a hidden axis. most: numbers.
  * Both renderers call it. */
 void fr__axis_settle(struct fr__panel *p, struct fr__chart_axis *axis, unsigned most);
+/* The same of both axes, as many as have room. */
+void fr__panel_settle(struct fr__panel *p);
+/* Where x is along the axis: 0 at its low end, 1 at its high end. */
+double fr__axis_share(const struct fr__chart_axis *a, double x);
 void fr__panel_note(struct fr__panel *p, struct fr__chart_note note);
 void fr__panel_line(struct fr__panel *p, struct fr__chart_line line);
 /* A dashed line in the colour of limits, across the panel at y or, with is_upright, up at it. */

@@ -37,6 +37,8 @@ double fr__text_pixels(const char *text, unsigned points)
 
 /* ---- axes ---- */
 
+enum { TICK_WIDE = 110, TICK_HIGH = 45 }; /* pixels that a number takes at least */
+
 double fr__chart_step(double least)
 {
     double power = pow(10, floor(log10(least)));
@@ -81,6 +83,21 @@ void fr__axis_settle(struct fr__panel *p, struct fr__chart_axis *axis, unsigned 
             put_number(text, ticks[i], axis->has_si);
         fr__axis_tick(p, axis, ticks[i], text);
     }
+}
+
+void fr__panel_settle(struct fr__panel *p)
+{
+    struct fr__panel_place at = fr__panel_place(p);
+    double wide = (at.right - at.left) * p->chart->wide;
+    double high = (at.top - at.bottom) * p->chart->high;
+
+    fr__axis_settle(p, &p->x, (unsigned)fmax(4, wide / (p->x.log > 0 ? TICK_HIGH : TICK_WIDE)));
+    fr__axis_settle(p, &p->y, (unsigned)fmax(3, high / TICK_HIGH));
+}
+
+double fr__axis_share(const struct fr__chart_axis *a, double x)
+{
+    return a->log > 0 ? log(x / a->low) / log(a->high / a->low) : (x - a->low) / (a->high - a->low);
 }
 
 /* ---- keys ---- */

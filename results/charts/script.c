@@ -37,8 +37,7 @@ static const struct {
      "set terminal pdfcairo noenhanced size 27cm,13.2cm font 'Sans,10'\n"},
 };
 enum { N_TERMINALS = sizeof(terminals) / sizeof(terminals[0]), MOST_TEXT = 150, MOST_TITLE = 100 };
-enum { TICK_WIDE = 110, TICK_HIGH = 45 }; /* pixels that a number takes at least */
-enum { N_DASHES = 5 };                    /* that gnuplot has */
+enum { N_DASHES = 5 }; /* that gnuplot has */
 
 /* ---- pieces ---- */
 
@@ -380,12 +379,8 @@ static void write_panel(const struct script *s, struct fr__panel *p)
         [FR__FRAME_BELOW] = "set border 1 lc rgb '#BBBBBB'\n",
         [FR__FRAME_NONE] = "unset border\n",
     };
-    struct fr__panel_place at = fr__panel_place(p);
 
-    fr__axis_settle(p, &p->x,
-                    (unsigned)fmax(4, (at.right - at.left) * s->chart->wide /
-                                          (p->x.log > 0 ? TICK_HIGH : TICK_WIDE)));
-    fr__axis_settle(p, &p->y, (unsigned)fmax(3, (at.top - at.bottom) * s->chart->high / TICK_HIGH));
+    fr__panel_settle(p);
     write_margins(s, p);
     fputs("unset grid\nunset logscale\nunset xlabel\nunset ylabel\nunset x2tics\nunset x2label\n",
           s->f);

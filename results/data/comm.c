@@ -2,8 +2,7 @@
  * beside each other: as JSON and as CSV. */
 #include "config.h"
 
-#include "results/comm_table.h"
-#include "results/results.h"
+#include "results/data/data.h"
 #include "study/comm/figures.h"
 
 static void write_row(struct fr__json *j, const struct fr_comm_table *t,
@@ -14,8 +13,11 @@ static void write_row(struct fr__json *j, const struct fr_comm_table *t,
     fr__json_close(j, '}');
 }
 
-void fr_comm_print_json(FILE *f, struct fr_comm_table *const t[], size_t n)
+void fr__curves_json(FILE *f, const void *what)
 {
+    const struct fr_curves_answer *a = what;
+    struct fr_comm_table *const *t = a->tables;
+    size_t n = a->n;
     struct fr__json j;
 
     if (n > 0 && t[0]->times) {
@@ -36,22 +38,24 @@ void fr_comm_print_json(FILE *f, struct fr_comm_table *const t[], size_t n)
     putc('\n', f);
 }
 
-void fr_comm_print_csv(FILE *f, struct fr_comm_table *const t[], size_t n)
+void fr__curves_csv(FILE *f, const void *what)
 {
     static const char *const order[] = {"asked=asked_or_auto", NULL};
+    const struct fr_curves_answer *a = what;
 
     fr__figures_csv_names(f, fr__comm_figures, order);
     putc('\n', f);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < t[k]->n_rows; i++) {
+    for (size_t k = 0; k < a->n; k++)
+        for (size_t i = 0; i < a->tables[k]->n_rows; i++) {
             fr__figures_csv(f, fr__comm_figures, order,
-                            &(struct fr__comm_answer){t[k], &t[k]->rows[i]});
+                            &(struct fr__comm_answer){a->tables[k], &a->tables[k]->rows[i]});
             putc('\n', f);
         }
 }
 
-void fr_comm_story_print_json(FILE *f, const struct fr_comm_story *s)
+void fr__story_json(FILE *f, const void *what)
 {
+    const struct fr_comm_story *s = what;
     struct fr__json j;
 
     fr__json_init(&j, f);

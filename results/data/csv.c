@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "results/data/record.h"
+#include "results/data/data.h"
 #include "study/answer/figures.h"
 
 #include <string.h>
@@ -67,8 +67,9 @@ static bool has_seeds(const struct fr_results *rs)
     return false;
 }
 
-void fr__results_write_csv(FILE *f, const struct fr_results *rs)
+void fr__results_csv(FILE *f, const void *what)
 {
+    const struct fr_results *rs = what;
     const char *order[(sizeof(always) + sizeof(of_seeds)) / sizeof(always[0])];
     const size_t n = sizeof(always) / sizeof(always[0]) - 1;
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "results/data/difference.h"
+#include "results/data/data.h"
 #include "study/difference/figures.h"
 
 void fr__difference_write_json(struct fr__json *j, const struct fr_difference *d)
@@ -25,10 +25,10 @@ void fr__difference_write_json(struct fr__json *j, const struct fr_difference *d
     fr__json_close(j, '}');
 }
 
-void fr_difference_print_json(FILE *f, const struct fr_difference *d)
+void fr__difference_json(FILE *f, const void *what)
 {
     struct fr__json j;
 
     fr__json_init(&j, f);
-    fr__difference_write_json(&j, d);
+    fr__difference_write_json(&j, ((const struct fr_difference_answer *)what)->difference);
 }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "results/data/fits.h"
+#include "results/data/data.h"
 
 struct table {
     FILE *file;

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "base/json.h"
-#include "results/data/difference.h"
+#include "results/data/data.h"
 #include "study/answer/figures.h"
 
 static void write_run(struct fr__json *j, const struct fr_record *r,
@@ -49,8 +49,9 @@ static void write_differences(struct fr__json *j, const struct fr_results *rs)
     fr__json_close(j, ']');
 }
 
-void fr_results_print_json(FILE *f, const struct fr_results *rs)
+void fr__results_json(FILE *f, const void *what)
 {
+    const struct fr_results *rs = what;
     struct fr__json j;
 
     fr__json_init(&j, f);

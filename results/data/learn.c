@@ -4,16 +4,19 @@
  */
 #include "config.h"
 
-#include "results/data/learn.h"
+#include "results/data/data.h"
 #include "study/answer/learn_figures.h"
 
-void fr_learning_print_json(FILE *f, const struct fr_learning *l)
+void fr__learning_json(FILE *f, const void *what)
 {
-    fr__figures_print_json(f, fr__learn_figures, l);
+    const struct fr_learning_answer *a = what;
+
+    fr__figures_print_json(f, fr__learn_figures, a->learning);
 }
 
-void fr__learning_write_csv(FILE *f, const struct fr_learning *l)
+void fr__learning_csv(FILE *f, const void *what)
 {
+    const struct fr_learning *l = ((const struct fr_learning_answer *)what)->learning;
     static const char *const as_in_table[] = {NULL};
 
     fputs("round,", f);

@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "base/csv.h"
-#include "base/json.h"
+#include "base/figures.h"
 #include "base/units.h"
-#include "results/schedules.h"
+#include "results/data/data.h"
 
 static void print_number(FILE *f, double x)
 {
@@ -46,13 +46,62 @@ void fr_schedules_print_summary(FILE *f, const struct fr_timed_schedule all[], s
     }
 }
 
-static void write_counts(struct fr__json *j, const char *key, const uint32_t counts[], uint32_t n)
-{
-    fr__json_open(j, key, '[', true);
-    for (uint32_t r = 0; r < n; r++)
-        fr__json_count(j, NULL, counts[r]);
-    fr__json_close(j, ']');
-}
+/* ---- the figures of a schedule ---- */
+
+#define OF(function, member, expression)                                                           \
+    FR_VALUE(function, struct fr_timed_schedule, x, member, expression)
+OF(name_of, text, x->schedule->name)
+OF(unit_of, text, x->unit)
+OF(ranks_of, count, x->schedule->n_ranks)
+OF(virtual_of, count, x->schedule->n_virtual)
+OF(micros_of, count, x->schedule->n_micros)
+OF(stages_of, count, x->schedule->n_stages)
+OF(actions_of, count, x->schedule->n_actions)
+FR_CONDITION(has_unit, struct fr_timed_schedule, x, x->unit != NULL)
+FR_CONDITION(has_delays, struct fr_timed_schedule, x, x->schedule->weights == FR_WEIGHTS_CURRENT)
+
+/* What stands by rank in an array of the replay. */
+#define BY_RANK(function, member)                                                                  \
+    static const void *function(const void *object, size_t i, union fr_item *room)                 \
+    {                                                                                              \
+        const struct fr_timed_schedule *x = object;                                                \
+                                                                                                   \
+        (void)room;                                                                                \
+        return i < x->schedule->n_ranks ? &x->replay.member[i] : NULL;                             \
+    }
+BY_RANK(busy_item, busy)
+BY_RANK(weight_item, live_weight)
+BY_RANK(input_item, live_input)
+BY_RANK(versions_item, versions)
+BY_RANK(staleness_item, staleness)
+BY_RANK(delay_item, delay_steps)
+
+#define REPLAY(m)                                                                                  \
+    .kind = FR_FIGURE_NUMBER, .offset = offsetof(struct fr_timed_schedule, replay.m),              \
+    .width = sizeof(double)
+#define COUNTS(function) .kind = FR_FIGURE_LIST, .figures = fr__values_u32, .item = (function)
+#define NUMBERS(function) .kind = FR_FIGURE_LIST, .figures = fr__values_number, .item = (function)
+static const struct fr_figure figures[] = {
+    {.key = "name", FR_TEXT(name_of)},
+    {.key = "unit", FR_TEXT(unit_of), .when = has_unit},
+    {.key = "ranks", FR_COUNT(ranks_of)},
+    {.key = "virtual", FR_COUNT(virtual_of)},
+    {.key = "micro_batches", FR_COUNT(micros_of)},
+    {.key = "stages", FR_COUNT(stages_of)},
+    {.key = "actions", FR_COUNT(actions_of)},
+    {.key = "makespan", REPLAY(makespan)},
+    {.key = "longest_rank_span", REPLAY(longest_span)},
+    {.key = "bubble", REPLAY(bubble_frac)},
+    {.key = "busy", NUMBERS(busy_item)},
+    {.key = "peak_live_until_weight", COUNTS(weight_item)},
+    {.key = "peak_live_until_input_grad", COUNTS(input_item)},
+    {.key = "weight_versions", COUNTS(versions_item)},
+    {.key = "staleness", COUNTS(staleness_item)},
+    {.key = "delay_steps", NUMBERS(delay_item), .when = has_delays},
+    FR_END_OF_FIGURES,
+};
+
+/* ---- JSON ---- */
 
 static void write_lists(struct fr__json *j, const struct fr_timed_schedule *x)
 {
@@ -77,47 +126,22 @@ static void write_lists(struct fr__json *j, const struct fr_timed_schedule *x)
 
 static void write_schedule(struct fr__json *j, const struct fr_timed_schedule *x)
 {
-    const struct fr_schedule *s = x->schedule;
-
     fr__json_open(j, NULL, '{', false);
-    fr__json_string(j, "name", s->name);
-    if (x->unit)
-        fr__json_string(j, "unit", x->unit);
-    fr__json_count(j, "ranks", s->n_ranks);
-    fr__json_count(j, "virtual", s->n_virtual);
-    fr__json_count(j, "micro_batches", s->n_micros);
-    fr__json_count(j, "stages", s->n_stages);
-    fr__json_count(j, "actions", s->n_actions);
-    fr__json_number(j, "makespan", x->replay.makespan);
-    fr__json_number(j, "longest_rank_span", x->replay.longest_span);
-    fr__json_number(j, "bubble", x->replay.bubble_frac);
-    fr__json_open(j, "busy", '[', true);
-    for (uint32_t r = 0; r < s->n_ranks; r++)
-        fr__json_number(j, NULL, x->replay.busy[r]);
-    fr__json_close(j, ']');
-    write_counts(j, "peak_live_until_weight", x->replay.live_weight, s->n_ranks);
-    write_counts(j, "peak_live_until_input_grad", x->replay.live_input, s->n_ranks);
-    write_counts(j, "weight_versions", x->replay.versions, s->n_ranks);
-    write_counts(j, "staleness", x->replay.staleness, s->n_ranks);
-    if (s->weights == FR_WEIGHTS_CURRENT) {
-        fr__json_open(j, "delay_steps", '[', true);
-        for (uint32_t r = 0; r < s->n_ranks; r++)
-            fr__json_number(j, NULL, x->replay.delay_steps[r]);
-        fr__json_close(j, ']');
-    }
+    fr__figures_json(j, figures, x);
     write_lists(j, x);
     fr__json_close(j, '}');
 }
 
-void fr_schedules_print_json(FILE *f, const struct fr_timed_schedule all[], size_t n)
+void fr__schedules_json(FILE *f, const void *what)
 {
+    const struct fr_schedules_answer *a = what;
     struct fr__json j;
 
     fr__json_init(&j, f);
-    if (n != 1)
+    if (a->n != 1)
         fr__json_open(&j, NULL, '[', false);
-    for (size_t i = 0; i < n; i++)
-        write_schedule(&j, &all[i]);
-    if (n != 1)
+    for (size_t i = 0; i < a->n; i++)
+        write_schedule(&j, &a->schedules[i]);
+    if (a->n != 1)
         fr__json_close(&j, ']');
 }

@@ -1,7 +1,7 @@
 /* results/data/search.c - a search as CSV, a line a layout, and as JSON. */
 #include "config.h"
 
-#include "results/data/search.h"
+#include "results/data/data.h"
 
 #include "base/csv.h"
 #include "results/parts/search_price.h"
@@ -21,29 +21,25 @@ static void put_heading(FILE *f)
     putc('\n', f);
 }
 
-void fr__search_write_csv(FILE *f, const struct fr_search_results *r)
+void fr__search_csv(FILE *f, const void *what)
 {
+    const struct fr_search_answer *a = what;
     const struct fr_search_row *x;
 
+    fputs(a->n > 0 ? "topology,gpus," : "", f);
     put_heading(f);
-    for (size_t i = 0; (x = fr_search_row(r->search, i)); i++)
-        put_row(f, x);
-}
+    for (size_t k = 0; k < (a->n > 0 ? a->n : 1); k++) {
+        const struct fr_search *search = a->results[k].search;
+        const struct fr_search_summary *m = fr_search_summary(search);
 
-void fr__search_write_clusters_csv(FILE *f, size_t n, const struct fr_search_results r[])
-{
-    const struct fr_search_row *x;
-
-    fputs("topology,gpus,", f);
-    put_heading(f);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; (x = fr_search_row(r[k].search, i)); i++) {
-            const struct fr_search_summary *m = fr_search_summary(r[k].search);
-
-            fr__csv_write_quoted(f, m->topology);
-            fprintf(f, ",%zu,", m->n_gpus);
+        for (size_t i = 0; (x = fr_search_row(search, i)); i++) {
+            if (a->n > 0) {
+                fr__csv_write_quoted(f, m->topology);
+                fprintf(f, ",%zu,", m->n_gpus);
+            }
             put_row(f, x);
         }
+    }
 }
 
 /* ---- JSON ---- */
@@ -111,28 +107,23 @@ static void json_members(struct fr__json *j, const struct fr_search_results *r)
     json_rows(j, "frontier", r, m->n_frontier, m->frontier);
 }
 
-void fr_search_print_json(FILE *f, const struct fr_search_results *r)
+void fr__search_json(FILE *f, const void *what)
 {
+    const struct fr_search_answer *a = what;
     struct fr__json j;
 
     fr__json_init(&j, f);
     fr__json_open(&j, NULL, '{', false);
-    json_members(&j, r);
-    fr__json_close(&j, '}');
-}
-
-void fr_search_print_clusters_json(FILE *f, size_t n, const struct fr_search_results r[])
-{
-    struct fr__json j;
-
-    fr__json_init(&j, f);
-    fr__json_open(&j, NULL, '{', false);
-    fr__json_open(&j, "clusters", '[', false);
-    for (size_t i = 0; i < n; i++) {
+    if (a->n == 0)
+        json_members(&j, a->results);
+    else
+        fr__json_open(&j, "clusters", '[', false);
+    for (size_t i = 0; i < a->n; i++) {
         fr__json_open(&j, NULL, '{', false);
-        json_members(&j, &r[i]);
+        json_members(&j, &a->results[i]);
         fr__json_close(&j, '}');
     }
-    fr__json_close(&j, ']');
+    if (a->n > 0)
+        fr__json_close(&j, ']');
     fr__json_close(&j, '}');
 }

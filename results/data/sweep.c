@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "results/data/sweep.h"
+#include "results/data/data.h"
 #include "study/store/row.h"
 #include "study/sweep/state.h"
 
@@ -110,8 +110,10 @@ static void write_summary(struct fr__json *j, const struct fr_sweep *s,
     fr__json_close(j, '}');
 }
 
-void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
+void fr__sweep_json(FILE *f, const void *what)
 {
+    const struct fr_sweep_answer *a = what;
+    const struct fr_sweep *s = a->sweep;
     struct fr__json j;
 
     fr__json_init(&j, f);
@@ -119,9 +121,9 @@ void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_swee
     fr__json_open(&j, "results", '[', false);
     for (size_t i = 0; i < s->n_points; i++)
         if (s->rows[i])
-            write_result(&j, s, m, i);
+            write_result(&j, s, a->summary, i);
     fr__json_close(&j, ']');
-    write_summary(&j, s, m);
+    write_summary(&j, s, a->summary);
     fr__json_close(&j, '}');
 }
 
@@ -134,9 +136,12 @@ static void write_number_cell(FILE *f, double x)
     fprintf(f, "%s", isnan(x) ? "" : fr__format_double(x, text, sizeof(text)));
 }
 
-void fr__sweep_write_csv(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
+void fr__sweep_csv(FILE *f, const void *what)
 {
     static const char *const none[] = {NULL};
+    const struct fr_sweep_answer *a = what;
+    const struct fr_sweep *s = a->sweep;
+    const struct fr_sweep_summary *m = a->summary;
 
     fr__figures_csv_names(f, fr__row_figures, none);
     fprintf(f, ",run_s,%s,scaling,like_best\n", cost_name(&m->terms));

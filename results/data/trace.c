@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "results/data/record.h"
+#include "results/data/data.h"
 #include "results/data/trace_choice.h"
 #include "results/parts/memory_curve.h"
 #include "results/parts/output.h"
@@ -299,9 +299,10 @@ static void write_choice(struct trace *t)
                 t->choice.micro, t->choice.of);
 }
 
-enum fr_status fr__results_write_trace(FILE *f, const struct fr_results *rs,
-                                       const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__results_trace(FILE *f, const void *what, const struct fr_context *ctx,
+                                 struct fr_error *err)
 {
+    const struct fr_results *rs = what;
     const struct fr_record *r = rs->records[0];
     struct trace t = {.f = f, .record = r, .context = ctx};
     enum fr_status st;

@@ -4,18 +4,21 @@
  */
 #include "config.h"
 
-#include "results/data/validate.h"
+#include "results/data/data.h"
 
 #include "study/validate/figures.h"
 
-void fr_validation_print_json(FILE *f, const struct fr_validation *v)
+void fr__validation_json(FILE *f, const void *what)
 {
-    fr__figures_print_json(f, fr__validation_figures, v);
+    const struct fr_validation_answer *a = what;
+
+    fr__figures_print_json(f, fr__validation_figures, a->validation);
 }
 
-void fr__validation_write_csv(FILE *f, const struct fr_validation *v)
+void fr__validation_csv(FILE *f, const void *what)
 {
     static const char *const as_in_table[] = {NULL};
+    const struct fr_validation *v = ((const struct fr_validation_answer *)what)->validation;
 
     fr__figures_csv_names(f, fr__validation_row_figures, as_in_table);
     putc('\n', f);

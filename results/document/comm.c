@@ -6,7 +6,7 @@
 #include "results/document/builders.h"
 
 #include "base/units.h"
-#include "results/comm_table.h"
+#include "results/results.h"
 #include "results/parts/nics.h"
 #include "results/parts/number.h"
 #include "results/parts/table.h"
@@ -226,7 +226,7 @@ static void print_models(struct fr__document *doc, const struct fr_comm_table *t
 enum fr_status fr__document_of_curves(struct fr__document *doc, const void *what,
                                       struct fr_error *err)
 {
-    const struct fr__curves_answer *a = what;
+    const struct fr_curves_answer *a = what;
     struct fr_comm_table *const *t = a->tables;
 
     if (a->n > 0 && t[0]->times) {
@@ -249,5 +249,6 @@ enum fr_status fr__document_of_curves(struct fr__document *doc, const void *what
                 t[0]->nccl_why);
     else
         fr__say(doc, "# NCCL says: its tuner's own estimate, by its constants.\n");
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     return fr__document_check(doc, err);
 }

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "results/document/builders.h"
-#include "results/comm_table.h"
+#include "results/results.h"
 
 #include "base/units.h"
 #include "results/document/record.h"
@@ -194,5 +194,6 @@ enum fr_status fr__document_of_story(struct fr__document *doc, const void *what,
         print_steps(doc, s->steps);
     else if (s->why_no_steps)
         fr__say(doc, "\nNo rounds are told: %s\n", s->why_no_steps);
+    fr__say_picture(doc, FR__PICTURE_CHART, s, 0);
     return fr__document_check(doc, err);
 }

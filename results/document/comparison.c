@@ -51,6 +51,7 @@ struct comparison {
     const struct fr_results *results;
     enum column columns[N_COLUMNS];
     size_t n_columns;
+    size_t width; /* of a line; 0: any */
     char run_title[FR__TABLE_CELL];
 };
 
@@ -289,8 +290,7 @@ static size_t take_columns(struct comparison *part, const struct comparison *c,
         w = width_of(c, by_weight[*next], titles[k].title);
         if (by_weight[*next] == COLUMN_MEMORY)
             w += width_of(c, COLUMN_FITS, "");
-        if (part->n_columns > n_names && width + w > c->results->width &&
-            by_weight[*next] != COLUMN_FITS)
+        if (part->n_columns > n_names && width + w > c->width && by_weight[*next] != COLUMN_FITS)
             break;
         width += by_weight[*next] == COLUMN_FITS ? 0 : w;
         part->columns[part->n_columns] = by_weight[*next];
@@ -318,7 +318,7 @@ static void put_tables(struct fr__document *doc, const struct comparison *c,
 
     for (size_t k = 0; k < c->n_columns; k++)
         width += width_of(c, c->columns[k], titles[k].title);
-    if (c->results->width == 0 || width <= c->results->width) {
+    if (c->width == 0 || width <= c->width) {
         put_table(doc, c, titles);
         return;
     }
@@ -426,7 +426,7 @@ static void put_records(struct fr__document *doc, const struct fr_results *rs)
 static void put_comparison(struct fr__document *doc, const struct fr_results *rs)
 {
     struct fr__table_column titles[N_COLUMNS];
-    struct comparison c = {.results = rs};
+    struct comparison c = {.results = rs, .width = fr__document_width(doc)};
     char name[FR__ROW_NAME];
 
     choose_columns(&c, titles);
@@ -469,7 +469,7 @@ enum fr_status fr__document_of_results(struct fr__document *doc, const void *wha
     for (size_t i = 0; i < rs->n_differences; i++) {
         fr__say(doc, "\n");
         FR_TRY(fr__document_of_difference(
-            doc, &(struct fr__difference_answer){rs->differences[i], rs->is_verbose}, err));
+            doc, &(struct fr_difference_answer){rs->differences[i], rs->is_verbose}, err));
     }
     for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
         fr__record_put(doc, rs->records[i], rs);

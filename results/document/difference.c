@@ -158,7 +158,7 @@ static void put_links(const struct page *p)
 enum fr_status fr__document_of_difference(struct fr__document *doc, const void *what,
                                           struct fr_error *err)
 {
-    const struct fr__difference_answer *a = what;
+    const struct fr_difference_answer *a = what;
     const struct fr_difference *d = a->difference;
     struct page p = {.doc = doc,
                      .d = d,

@@ -24,10 +24,11 @@ struct fr__document {
     unsigned n_gaps; /* since the last block */
     char *line;      /* [cap] the characters of a line that has not ended */
     size_t used, cap;
+    size_t width;
     bool has_failed, is_page;
 };
 
-struct fr__document *fr__document_new(void)
+struct fr__document *fr__document_new(enum fr__document_use use, size_t width)
 {
     struct fr__document *d = calloc(1, sizeof(*d));
 
@@ -36,21 +37,19 @@ struct fr__document *fr__document_new(void)
     d->arena = fr__arena_new();
     d->kind_of_lines = FR__BLOCK_SENTENCES;
     d->has_failed = !d->arena;
-    return d;
-}
-
-struct fr__document *fr__document_new_page(void)
-{
-    struct fr__document *d = fr__document_new();
-
-    if (d)
-        d->is_page = true;
+    d->is_page = use == FR__FOR_PAGE;
+    d->width = width;
     return d;
 }
 
 bool fr__is_page(const struct fr__document *d)
 {
     return d && d->is_page;
+}
+
+size_t fr__document_width(const struct fr__document *d)
+{
+    return d ? d->width : 0;
 }
 
 void fr__document_free(struct fr__document *d)

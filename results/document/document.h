@@ -35,8 +35,9 @@ enum fr__page_picture {
     FR__PICTURE_MEMORY,   /* the same */
     FR__PICTURE_RUNS,     /* struct fr_results: an iteration of each, to one scale */
     FR__PICTURE_BOTH,     /* struct fr_difference: both iterations, to one scale */
-    FR__PICTURE_BEST,     /* struct fr__sweep_answer: the best points, to one scale */
-    FR__PICTURE_COST,     /* struct fr__sweep_answer; number: the group whose costs it shows */
+    FR__PICTURE_BEST,     /* struct fr_sweep_answer: the best points, to one scale */
+    FR__PICTURE_COST,     /* struct fr_sweep_answer; number: the group whose costs it shows */
+    FR__PICTURE_CHART,    /* the answer that the page is of: the chart of its kind */
 };
 
 enum { FR__BARS = 3 };
@@ -61,9 +62,10 @@ struct fr__block {
 
 struct fr__document;
 
-/* NULL: out of memory; builders take that as a document that lacks memory. */
-struct fr__document *fr__document_new(void);
-struct fr__document *fr__document_new_page(void);
+enum fr__document_use { FR__FOR_LINES, FR__FOR_PAGE };
+/* width: characters of a line of text, to which tables may be cut; 0: any. NULL: out of memory;
+ * builders take that as a document that lacks memory. */
+struct fr__document *fr__document_new(enum fr__document_use use, size_t width);
 void fr__document_free(struct fr__document *d);
 /* FR_ENOMEM: something of it is missing. */
 enum fr_status fr__document_check(const struct fr__document *d, struct fr_error *err);
@@ -74,6 +76,7 @@ unsigned fr__document_gaps_at_end(const struct fr__document *d);
 /* ---- what builders say ---- */
 
 bool fr__is_page(const struct fr__document *d);
+size_t fr__document_width(const struct fr__document *d);
 
 /* Adds to the sentences. '\n' ends a line; an empty line ends the block. Text from outside is said
  * by fr__say_name. */

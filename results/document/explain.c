@@ -195,7 +195,7 @@ static bool is_memory_tight(const struct fr_decisions *x)
 enum fr_status fr__document_of_explanation(struct fr__document *doc, const void *what,
                                            struct fr_error *err)
 {
-    const struct fr__explanation_answer *a = what;
+    const struct fr_explanation_answer *a = what;
     const struct fr_explanation *e = a->explanation;
     const struct fr_explanation_view *v = &a->view;
     struct fr__telling t = {.doc = doc, .e = e, .x = e->decisions, .most = v->n_ops};
@@ -208,6 +208,7 @@ enum fr_status fr__document_of_explanation(struct fr__document *doc, const void 
     if (v->op)
         return tell_one(&t, v->op, err);
     tell_question(&t);
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     tell_all(&t);
     return fr__document_check(doc, err);
 }

@@ -101,7 +101,7 @@ static void print_in_use(struct fr__document *doc, const struct fr_learning *l)
 enum fr_status fr__document_of_learning(struct fr__document *doc, const void *what,
                                         struct fr_error *err)
 {
-    const struct fr__learning_answer *a = what;
+    const struct fr_learning_answer *a = what;
     const struct fr_learning *l = a->learning;
     const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
 
@@ -111,5 +111,6 @@ enum fr_status fr__document_of_learning(struct fr__document *doc, const void *wh
     print_end(doc, l);
     if (a->is_verbose)
         print_in_use(doc, l);
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     return fr__document_check(doc, err);
 }

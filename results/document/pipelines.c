@@ -45,7 +45,7 @@ static void tell_stages(struct fr__document *doc, const struct fr_explanation *e
 enum fr_status fr__document_of_pipelines(struct fr__document *doc, const void *what,
                                          struct fr_error *err)
 {
-    const struct fr__pipelines_answer *a = what;
+    const struct fr_pipelines_answer *a = what;
 
     for (size_t i = 0; i < a->schedules.n; i++) {
         tell_stages(doc, a->explanations[i]);

@@ -65,7 +65,7 @@ static void print_check(struct fr__document *doc, const struct fr_timed_schedule
 enum fr_status fr__document_of_checked(struct fr__document *doc, const void *what,
                                        struct fr_error *err)
 {
-    const struct fr__schedules_answer *a = what;
+    const struct fr_schedules_answer *a = what;
 
     for (size_t i = 0; i < a->n; i++)
         print_check(doc, &a->schedules[i]);
@@ -160,7 +160,7 @@ static void print_lines(struct fr__document *doc, struct grid *g, const struct f
 enum fr_status fr__document_of_schedules(struct fr__document *doc, const void *what,
                                          struct fr_error *err)
 {
-    const struct fr__schedules_answer *x = what;
+    const struct fr_schedules_answer *x = what;
     const struct fr_timed_schedule *all = x->schedules;
     size_t n = x->n;
     struct grid g;
@@ -178,5 +178,6 @@ enum fr_status fr__document_of_schedules(struct fr__document *doc, const void *w
         fr__say_plain(doc);
     }
     free(g.line);
+    fr__say_picture(doc, FR__PICTURE_CHART, x, 0);
     return fr__document_check(doc, err);
 }

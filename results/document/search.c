@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "results/parts/number.h"
+#include "results/parts/search_price.h"
 #include "results/document/record.h"
 
 #include <math.h>
@@ -19,29 +20,15 @@ static const struct fr_search_row *ranked(const struct fr_search_results *r, siz
     return fr_search_row(r->search, fr_search_summary(r->search)->ranked[i]);
 }
 
-void fr__search_cell_price(char cell[FR__TABLE_CELL], double price)
-{
-    fr__fixed(price, price < 10 ? 2 : price < 100 ? 1 : 0, cell, FR__TABLE_CELL);
-}
-
 static void price_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s)
 {
-    fr__search_cell_price(cell, fr__search_price(r, s));
+    fr__search_price_cell(cell, fr__search_price(r, s));
 }
 
 /* Whether the length of the run was said, so that its time means something. */
 static bool has_run(const struct fr_search_results *r)
 {
     return r->terms->tokens > 0 || r->terms->samples > 0;
-}
-
-void fr__search_days_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s)
-{
-    double run_s = fr__search_run_s(r, s);
-    size_t used = strlen(fr__format_time(run_s, cell, FR__TABLE_CELL));
-
-    if (r->terms->deadline_s > 0 && run_s > r->terms->deadline_s)
-        snprintf(cell + used, FR__TABLE_CELL - used, ", late");
 }
 
 /* Whether the best is done by the deadline. */
@@ -288,17 +275,20 @@ static void print_proof(struct fr__document *doc, const struct fr_search_results
 enum fr_status fr__document_of_search(struct fr__document *doc, const void *what,
                                       struct fr_error *err)
 {
-    const struct fr__search_answer *a = what;
+    const struct fr_search_answer *a = what;
     const struct fr_search_results *r = a->results;
     const struct fr_search_summary *m = fr_search_summary(r->search);
     char name[FR__TABLE_CELL];
 
+    if (a->n > 0)
+        return fr__document_of_clusters(doc, a, err);
     fr__table_text(name, m->workload);
     fr__say(doc, "%s on %zu GPUs of %s, global batch %u: the best of %zu layouts\n\n", name,
             m->n_gpus, m->topology, m->global_batch, m->n_rows);
     fr__put_nics(doc, m->nics, m->n_nics);
     fr__say(doc, "%s", m->n_nics > 0 ? "\n" : "");
     print_best(doc, r);
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     print_frontier(doc, r);
     print_told(doc, r);
     print_fates(doc, r);

@@ -1,13 +1,11 @@
-/* results/document/search.h - what tables of searches share. */
+/* results/document/search.h - the part of a search's document that is about several clusters. */
 #ifndef FR_RESULTS_DOCUMENT_SEARCH_H
 #define FR_RESULTS_DOCUMENT_SEARCH_H
 
-#include "results/parts/search_price.h"
-#include "results/parts/table.h"
+#include "results/document/document.h"
+#include "results/results.h"
 
-void fr__search_cell_price(char cell[FR__TABLE_CELL], double price);
-/* How long a training run takes by an iteration of s seconds: "12.5 days", with ", late" behind the
- * deadline. */
-void fr__search_days_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s);
-
+/* Searches on several clusters. FR_ENOMEM. */
+enum fr_status fr__document_of_clusters(struct fr__document *doc, const struct fr_search_answer *a,
+                                        struct fr_error *err);
 #endif

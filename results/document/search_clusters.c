@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/parts/number.h"
+#include "results/parts/search_price.h"
 
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static void fill_best(const void *user, size_t i, struct fr__table_row *row)
     x = fr_search_row(r->search, m->ranked[0]);
     fr__format_time(x->exact_s, row->cell[2], FR__TABLE_CELL);
     fr__format_bytes(x->exact_bytes, row->cell[3], FR__TABLE_CELL);
-    fr__search_cell_price(row->cell[4], fr__search_price(r, x->exact_s));
+    fr__search_price_cell(row->cell[4], fr__search_price(r, x->exact_s));
     fr__search_days_cell(row->cell[5], r, x->exact_s);
     fr__table_text(row->cell[6], fr_layout_text(&x->layout, text));
 }
@@ -55,16 +56,15 @@ static void fill_point(const void *user, size_t i, struct fr__table_row *row)
     cluster_cells(c, p->search, row);
     fr__format_time(p->time_s, row->cell[2], FR__TABLE_CELL);
     fr__format_bytes(p->bytes, row->cell[3], FR__TABLE_CELL);
-    fr__search_cell_price(row->cell[4], p->price);
+    fr__search_price_cell(row->cell[4], p->price);
     fr__search_days_cell(row->cell[5], &c->r[p->search], p->time_s);
     fr__table_text(row->cell[6],
                    fr_layout_text(&fr_search_row(c->r[p->search].search, p->row)->layout, text));
 }
 
-enum fr_status fr__document_of_clusters(struct fr__document *doc, const void *what,
+enum fr_status fr__document_of_clusters(struct fr__document *doc, const struct fr_search_answer *a,
                                         struct fr_error *err)
 {
-    const struct fr__search_answer *a = what;
     const struct fr_search_results *r = a->results;
     size_t n = a->n;
     struct clusters c = {.n = n, .r = r};
@@ -90,6 +90,7 @@ enum fr_status fr__document_of_clusters(struct fr__document *doc, const void *wh
     fr__say(doc, "\ntime: an iteration op by op; %s and run: for %s samples\n",
             fr__search_price_title(&r[0]),
             fr__format_count(fr__search_run_samples(&r[0]), text, sizeof(text)));
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     if (c.n_points) {
         fr__say(doc,
                 "\nFaster, smaller or cheaper than all others, of the layouts that were simulated "

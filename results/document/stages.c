@@ -4,9 +4,9 @@
 #include "results/document/builders.h"
 
 #include "base/units.h"
+#include "results/parts/cells.h"
 #include "results/parts/number.h"
-#include "results/results.h"
-#include "results/parts/table.h"
+#include "study/answer/stage_figures.h"
 
 #include <inttypes.h>
 
@@ -23,20 +23,27 @@ static void name_cell(char cell[FR__TABLE_CELL], const struct fr_stage_plan *p,
     fr__table_text(cell, text);
 }
 
+/* The figures of a stage that have a column, behind its number. */
+static const char *const keys[] = {"replicas",  "time_s",      "exchange_s",
+                                   "compute_s", "param_bytes", "out_bytes"};
+enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
+
 static void fill_row(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct fr_stage_plan *p = user;
     const struct fr_stage *s = &p->stages[i];
+    const union fr_item item = {.pointers = {p, s}};
 
     snprintf(row->cell[0], FR__TABLE_CELL, "%zu", i);
-    snprintf(row->cell[1], FR__TABLE_CELL, "%" PRIu32, s->replicas);
-    fr__format_time(s->time_s, row->cell[2], FR__TABLE_CELL);
-    fr__format_time(s->exchange_s, row->cell[3], FR__TABLE_CELL);
-    fr__format_time(s->compute_s, row->cell[4], FR__TABLE_CELL);
-    fr__format_bytes(s->param_bytes, row->cell[5], FR__TABLE_CELL);
-    fr__format_bytes(s->out_bytes, row->cell[6], FR__TABLE_CELL);
-    snprintf(row->cell[7], FR__TABLE_CELL, "%zu", s->n_layers);
-    name_cell(row->cell[8], p, s);
+    for (size_t k = 0; k < N_KEYS; k++) {
+        const struct fr_figure *f = fr__figure_find(fr__stage_figures, keys[k]);
+        struct fr_value v;
+
+        fr__figure_value(f, &item, &v);
+        fr__figure_cell(row->cell[1 + k], f, &v, false);
+    }
+    snprintf(row->cell[1 + N_KEYS], FR__TABLE_CELL, "%zu", s->n_layers);
+    name_cell(row->cell[2 + N_KEYS], p, s);
 }
 
 static void print_machines(struct fr__document *doc, const struct fr_stage_plan *p)
@@ -86,17 +93,18 @@ enum fr_status fr__document_of_stages(struct fr__document *doc, const void *what
                                       struct fr_error *err)
 {
     const struct fr_stage_plan *p = what;
-    static const struct fr__table_column columns[] = {
-        {"stage", true},    {"replicas", true}, {"time", true},
-        {"exchange", true}, {"compute", true},  {"parameters", true},
-        {"sends on", true}, {"layers", true},   {"", false},
-    };
+    struct fr__table_column columns[N_KEYS + 3] = {{"stage", true}};
     const struct fr__table table = {.columns = columns,
-                                    .n_columns = sizeof(columns) / sizeof(columns[0]),
+                                    .n_columns = N_KEYS + 3,
                                     .n_rows = p->n_stages,
                                     .fill = fill_row,
                                     .user = p};
 
+    for (size_t k = 0; k < N_KEYS; k++)
+        columns[1 + k] =
+            (struct fr__table_column){fr__figure_find(fr__stage_figures, keys[k])->title, true};
+    columns[1 + N_KEYS] = (struct fr__table_column){"layers", true};
+    columns[2 + N_KEYS] = (struct fr__table_column){"", false};
     print_machines(doc, p);
     fr__say_table(doc, &table, 0);
     fr__say(doc, "\ntime: of a mini-batch, with all replicas and the sums of gradients among them; "

@@ -29,7 +29,7 @@ enum {
 /* What a table is printed from. */
 struct page {
     struct fr__document *doc;
-    const struct fr__sweep_answer *answer;
+    const struct fr_sweep_answer *answer;
     const struct fr_sweep *sweep;
     const struct fr_sweep_summary *summary;
     const struct fr_sweep_table *wanted;
@@ -373,7 +373,7 @@ static void print_groups(const struct page *p)
 enum fr_status fr__document_of_sweep(struct fr__document *doc, const void *what,
                                      struct fr_error *err)
 {
-    const struct fr__sweep_answer *a = what;
+    const struct fr_sweep_answer *a = what;
     const struct fr_sweep *s = a->sweep;
     const struct fr_sweep_summary *m = a->summary;
     static const char *const words[FR_N_OUTCOMES] = {"fit", "out of memory", "impossible",

@@ -106,7 +106,7 @@ static void print_reasons(struct fr__document *doc, const struct fr_validation *
 enum fr_status fr__document_of_validation(struct fr__document *doc, const void *what,
                                           struct fr_error *err)
 {
-    const struct fr__validation_answer *a = what;
+    const struct fr_validation_answer *a = what;
     const struct fr_validation *v = a->validation;
 
     if (a->with_rows) {
@@ -114,6 +114,7 @@ enum fr_status fr__document_of_validation(struct fr__document *doc, const void *
         fr__say(doc, "\n");
     }
     fr__say_table(doc, &(struct fr__table){group_columns, 8, v->n_groups, fill_group, v}, 0);
+    fr__say_picture(doc, FR__PICTURE_CHART, a, 0);
     if (v->memory.n > 0)
         fr__say(doc,
                 "\npeak memory: %" PRIu64 " rows, median %.1f %% off, p90 %.1f %%, bias %+.1f %%\n",

@@ -9,6 +9,7 @@
 #ifndef FR_RESULTS_HTML_HTML_H
 #define FR_RESULTS_HTML_HTML_H
 
+#include "results/charts/chart.h"
 #include "results/charts/timeline.h"
 #include "results/document/builders.h"
 
@@ -30,10 +31,17 @@ void fr__html_end(FILE *f);
 
 /* ---- pictures.c ---- */
 
-/* The picture that a block of a page asks for; nothing where its runs were not kept. FR_ENOMEM,
+/* The picture that a block of a page asks for; nothing where its runs were not kept. chart: that of
+ * the page's kind, or NULL. FR_ENOMEM, FR_ECANCELLED. */
+enum fr_status fr__html_picture(FILE *f, const struct fr__block *b, fr__chart_fn *chart,
+                                const struct fr_context *ctx, struct fr_error *err);
+
+/* ---- figure.c ---- */
+
+/* The chart of an answer, as a file of it shows it; nothing where the chart refuses. FR_ENOMEM,
  * FR_ECANCELLED. */
-enum fr_status fr__html_picture(FILE *f, const struct fr__block *b, const struct fr_context *ctx,
-                                struct fr_error *err);
+enum fr_status fr__html_chart(FILE *f, fr__chart_fn *chart, const void *answer,
+                              const struct fr_context *ctx, struct fr_error *err);
 
 /* ---- timeline.c: a run over time as a chart ---- */
 
@@ -71,8 +79,8 @@ enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t 
 /* ---- sweep.c, sweep_plot.c ---- */
 
 /* The best points over time, whose runs the answer's `ask` gives; nothing without it. */
-enum fr_status fr__html_best(FILE *f, const struct fr__sweep_answer *a,
-                             const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr__html_best(FILE *f, const struct fr_sweep_answer *a, const struct fr_context *ctx,
+                             struct fr_error *err);
 /* Cost against time of the points of a group; nothing where none has a cost. FR_ENOMEM. */
 enum fr_status fr__html_sweep_plot(FILE *f, const struct fr_sweep *s,
                                    const struct fr_sweep_summary *m, size_t group,

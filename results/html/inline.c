@@ -46,21 +46,15 @@ struct fr__chart *fr__inline_new(double above, double high, double below)
 
 /* ---- places ---- */
 
-/* From 0 to 1 along the axis. */
-static double share_of(const struct fr__chart_axis *a, double x)
-{
-    return a->log > 0 ? log(x / a->low) / log(a->high / a->low) : (x - a->low) / (a->high - a->low);
-}
-
 /* Pixels from the plot's left and top. */
 static double across(const struct page *p, double x)
 {
-    return p->wide * share_of(&p->panel->x, x);
+    return p->wide * fr__axis_share(&p->panel->x, x);
 }
 
 static double down(const struct page *p, double y)
 {
-    return p->high * (1 - share_of(&p->panel->y, y));
+    return p->high * (1 - fr__axis_share(&p->panel->y, y));
 }
 
 static void put(const struct page *p, const char *before, double x)

@@ -33,10 +33,10 @@ static enum fr_status put_both(FILE *f, const struct fr_difference *d, struct fr
     return fr__html_scale(f, runs, 2, true, err);
 }
 
-enum fr_status fr__html_picture(FILE *f, const struct fr__block *b, const struct fr_context *ctx,
-                                struct fr_error *err)
+enum fr_status fr__html_picture(FILE *f, const struct fr__block *b, fr__chart_fn *chart,
+                                const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct fr__sweep_answer *sweep = b->of;
+    const struct fr_sweep_answer *sweep = b->of;
 
     FR_TRY(fr__check_cancel(ctx, err));
     switch (b->picture) {
@@ -50,6 +50,8 @@ enum fr_status fr__html_picture(FILE *f, const struct fr__block *b, const struct
         return put_both(f, b->of, err);
     case FR__PICTURE_BEST:
         return fr__html_best(f, sweep, ctx, err);
+    case FR__PICTURE_CHART:
+        return chart ? fr__html_chart(f, chart, b->of, ctx, err) : FR_OK;
     case FR__PICTURE_COST:
         return fr__html_sweep_plot(f, sweep->sweep, sweep->summary, b->number, err);
     }

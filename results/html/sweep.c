@@ -20,7 +20,7 @@ struct runs {
     char titles[MOST_RUNS][2 * TEXT + 4];
 };
 
-static void add_run(const struct fr__sweep_answer *a, struct runs *runs, size_t point)
+static void add_run(const struct fr_sweep_answer *a, struct runs *runs, size_t point)
 {
     if (point == SIZE_MAX || runs->n == MOST_RUNS)
         return;
@@ -34,7 +34,7 @@ static void add_run(const struct fr__sweep_answer *a, struct runs *runs, size_t 
 }
 
 /* The fastest of each group, then the cheapest and the smallest ones. */
-static void choose_runs(const struct fr__sweep_answer *a, struct runs *runs)
+static void choose_runs(const struct fr_sweep_answer *a, struct runs *runs)
 {
     const struct fr_sweep_group *groups = a->summary->groups;
 
@@ -46,7 +46,7 @@ static void choose_runs(const struct fr__sweep_answer *a, struct runs *runs)
         add_run(a, runs, groups[i].best_memory);
 }
 
-static void name_run(const struct fr__sweep_answer *a, size_t point, char title[2 * TEXT + 4])
+static void name_run(const struct fr_sweep_answer *a, size_t point, char title[2 * TEXT + 4])
 {
     char name[TEXT], group[TEXT];
 
@@ -58,7 +58,7 @@ static void name_run(const struct fr__sweep_answer *a, size_t point, char title[
 
 /* Only cancelling is an error: a point that cannot be asked again, as its files are gone, is left
  * out. */
-static enum fr_status ask_runs(const struct fr__sweep_answer *a, struct runs *runs,
+static enum fr_status ask_runs(const struct fr_sweep_answer *a, struct runs *runs,
                                const struct fr_context *ctx, struct fr_error *err)
 {
     size_t n = 0;
@@ -73,8 +73,8 @@ static enum fr_status ask_runs(const struct fr__sweep_answer *a, struct runs *ru
     return FR_OK;
 }
 
-enum fr_status fr__html_best(FILE *f, const struct fr__sweep_answer *a,
-                             const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__html_best(FILE *f, const struct fr_sweep_answer *a, const struct fr_context *ctx,
+                             struct fr_error *err)
 {
     struct runs runs = {.n = 0};
     struct fr__html_run shown[MOST_RUNS];

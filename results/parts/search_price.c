@@ -5,9 +5,12 @@
 #include "results/parts/search_price.h"
 
 #include "base/error.h"
+#include "base/units.h"
+#include "results/parts/number.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* USD an hour of all GPUs; NAN: no price. */
 static double usd_per_hour(const struct fr_search_results *r)
@@ -36,6 +39,20 @@ bool fr__search_has_price(const struct fr_search_results *r)
 const char *fr__search_price_title(const struct fr_search_results *r)
 {
     return fr__search_has_price(r) ? "USD" : "GPU hours";
+}
+
+void fr__search_price_cell(char cell[FR__TABLE_CELL], double price)
+{
+    fr__fixed(price, price < 10 ? 2 : price < 100 ? 1 : 0, cell, FR__TABLE_CELL);
+}
+
+void fr__search_days_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s)
+{
+    double run_s = fr__search_run_s(r, s);
+    size_t used = strlen(fr__format_time(run_s, cell, FR__TABLE_CELL));
+
+    if (r->terms->deadline_s > 0 && run_s > r->terms->deadline_s)
+        snprintf(cell + used, FR__TABLE_CELL - used, ", late");
 }
 
 double fr__search_run_s(const struct fr_search_results *r, double s)

@@ -2,7 +2,8 @@
 #ifndef FR_RESULTS_PARTS_SEARCH_PRICE_H
 #define FR_RESULTS_PARTS_SEARCH_PRICE_H
 
-#include "results/search_answer.h"
+#include "results/parts/table.h"
+#include "results/results.h"
 
 /* Samples of the whole run: what the user said, or a million. */
 double fr__search_run_samples(const struct fr_search_results *r);
@@ -13,6 +14,10 @@ double fr__search_run_s(const struct fr_search_results *r, double s);
 /* The run in USD, without a price in GPU hours; s: of an iteration. */
 double fr__search_price(const struct fr_search_results *r, double s);
 const char *fr__search_price_title(const struct fr_search_results *r);
+void fr__search_price_cell(char cell[FR__TABLE_CELL], double price);
+/* How long the run takes by an iteration of s seconds: "12.5 days", with ", late" behind the
+ * deadline. */
+void fr__search_days_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s);
 
 /* A row of one of several searches. */
 struct fr__search_point {

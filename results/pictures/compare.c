@@ -9,7 +9,7 @@
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
 #include "results/parts/times.h"
-#include "results/pictures/record.h"
+#include "results/pictures/pictures.h"
 
 #include <math.h>
 #include <string.h>

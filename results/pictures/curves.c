@@ -5,9 +5,8 @@
  */
 #include "config.h"
 
-#include "results/pictures/curves.h"
+#include "results/pictures/pictures.h"
 
-#include "results/charts/chart.h"
 #include "results/parts/colours.h"
 #include "results/parts/palette.h"
 
@@ -151,13 +150,11 @@ static void describe(struct fr__chart *c, struct fr_comm_table *const t[], size_
     put_panel(c, t, n, true, sizes);
 }
 
-enum fr_status fr__draw_curves(FILE *picture, struct fr_comm_table *const t[], size_t n,
-                               const char *ending, const struct fr_context *ctx,
-                               struct fr_error *err)
+enum fr_status fr__chart_of_curves(struct fr__chart *c, const void *what, struct fr_error *err)
 {
-    struct fr__chart *c = fr__chart_new();
+    const struct fr_curves_answer *a = what;
 
-    if (c)
-        describe(c, t, n);
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    (void)err;
+    describe(c, a->tables, a->n);
+    return FR_OK;
 }

@@ -9,7 +9,7 @@
 #include "results/charts/timeline.h"
 #include "results/parts/difference_lines.h"
 #include "results/parts/times.h"
-#include "results/pictures/difference.h"
+#include "results/pictures/pictures.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,21 +100,14 @@ static enum fr_status put_answer(struct fr__chart *c, const struct fr_difference
     return FR_OK;
 }
 
-enum fr_status fr__draw_difference(FILE *f, const struct fr_difference *d, const char *ending,
-                                   const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__chart_of_difference(struct fr__chart *c, const void *what, struct fr_error *err)
 {
+    const struct fr_difference *d = ((const struct fr_difference_answer *)what)->difference;
     double span_s = fmax(d->parts_a->iteration_s, d->parts_b->iteration_s);
-    struct fr__chart *c;
-    enum fr_status st = FR_OK;
 
     if (!(span_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
-    c = fr__chart_new();
-    if (c) {
-        set_heading(c, d);
-        st = put_answer(c, d, 'A', span_s, err);
-        if (st == FR_OK)
-            st = put_answer(c, d, 'B', span_s, err);
-    }
-    return fr__chart_finish(c, st, f, ending, ctx, err);
+    set_heading(c, d);
+    FR_TRY(put_answer(c, d, 'A', span_s, err));
+    return put_answer(c, d, 'B', span_s, err);
 }

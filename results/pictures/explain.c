@@ -6,11 +6,12 @@
  */
 #include "config.h"
 
-#include "results/pictures/explain.h"
+#include "results/pictures/pictures.h"
 
 #include "base/error.h"
 #include "base/units.h"
 #include "results/parts/colours.h"
+#include "results/parts/explanation.h"
 #include "results/parts/number.h"
 
 #include <math.h>
@@ -238,9 +239,9 @@ static void set_heading(struct fr__chart *c, const struct fr_explanation *e)
         in->global_batch, fr_dtype_name(in->graph->dtype), fr_optimizer_name(in->optimizer));
 }
 
-enum fr_status fr__explain_chart(struct fr__chart *c, const struct fr_explanation *e,
-                                 struct fr_error *err)
+enum fr_status fr__chart_of_explanation(struct fr__chart *c, const void *what, struct fr_error *err)
 {
+    const struct fr_explanation *e = ((const struct fr_explanation_answer *)what)->explanation;
     const struct fr_decisions *x = e->decisions;
     double most_s = 0, height = 0.78 / (double)x->n_plans;
     struct panel n = {.graph = e->problem.graph,
@@ -266,12 +267,4 @@ enum fr_status fr__explain_chart(struct fr__chart *c, const struct fr_explanatio
     n.panel->key = FR__KEY_BELOW;
     n.panel->has_key_of_all = true;
     return FR_OK;
-}
-
-enum fr_status fr__explain_draw(FILE *picture, const struct fr_explanation *e, const char *ending,
-                                const struct fr_context *ctx, struct fr_error *err)
-{
-    struct fr__chart *c = fr__chart_new();
-
-    return fr__chart_finish(c, c ? fr__explain_chart(c, e, err) : FR_OK, picture, ending, ctx, err);
 }

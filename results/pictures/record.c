@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "results/parts/number.h"
 #include "results/parts/rows.h"
-#include "results/pictures/record.h"
+#include "results/pictures/pictures.h"
 
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100, dp", and below it the time, the batch and what else was
  * asked; of several records what they have in common. */
@@ -27,21 +27,15 @@ static void set_heading(struct fr__chart *c, const struct fr_results *rs)
                              r->oom ? " if it fitted in memory, " : ", ", manner);
 }
 
-enum fr_status fr__draw_results(FILE *picture, const struct fr_results *rs, const char *ending,
-                                const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__chart_of_results(struct fr__chart *c, const void *what, struct fr_error *err)
 {
-    struct fr__chart *c;
-    enum fr_status st = FR_OK;
+    const struct fr_results *rs = what;
 
     if (!rs->is_comparison && (!rs->records[0]->plan || !rs->records[0]->run))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a timeline needs the plan and its run");
-    c = fr__chart_new();
-    if (c) {
-        set_heading(c, rs);
-        if (rs->is_comparison)
-            fr__chart_comparison(c, rs);
-        else
-            st = fr__chart_timeline(c, rs->records[0], err);
-    }
-    return fr__chart_finish(c, st, picture, ending, ctx, err);
+    set_heading(c, rs);
+    if (!rs->is_comparison)
+        return fr__chart_timeline(c, rs->records[0], err);
+    fr__chart_comparison(c, rs);
+    return FR_OK;
 }

@@ -5,10 +5,9 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "results/charts/chart.h"
 #include "results/parts/palette.h"
 #include "results/parts/sweep_names.h"
-#include "results/pictures/scaling.h"
+#include "results/pictures/pictures.h"
 #include "study/sweep/state.h"
 
 #include <math.h>
@@ -214,25 +213,20 @@ static enum fr_status describe(struct fr__chart *c, const struct fr_sweep *s,
     return FR_OK;
 }
 
-enum fr_status fr__draw_scaling(FILE *picture, const struct fr_sweep *s,
-                                const struct fr_sweep_summary *m, const char *ending,
-                                const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__chart_of_scaling(struct fr__chart *c, const void *what, struct fr_error *err)
 {
+    const struct fr_sweep_answer *a = what;
     size_t n;
-    struct point *list = collect(s, m, &n);
-    struct fr__chart *c;
-    enum fr_status st = FR_OK;
+    struct point *list = collect(a->sweep, a->summary, &n);
+    enum fr_status st;
 
     if (!list)
         return fr__fail_nomem(err);
-    if (n == 0) {
-        free(list);
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "no question fits on several numbers of GPUs: there is no scaling to draw");
-    }
-    c = fr__chart_new();
-    if (c)
-        st = describe(c, s, m, list, n, err);
+    if (n == 0)
+        st = fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                      "no question fits on several numbers of GPUs: there is no scaling to draw");
+    else
+        st = describe(c, a->sweep, a->summary, list, n, err);
     free(list);
-    return fr__chart_finish(c, st, picture, ending, ctx, err);
+    return st;
 }

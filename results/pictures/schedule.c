@@ -7,11 +7,10 @@
  */
 #include "config.h"
 
-#include "results/pictures/schedule.h"
+#include "results/pictures/pictures.h"
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/charts/chart.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
 #include "results/parts/schedule.h"
@@ -260,26 +259,22 @@ static void describe(struct fr__chart *c, const struct fr_timed_schedule all[], 
     c->panels[0].has_key_of_all = true;
 }
 
-enum fr_status fr__schedules_draw(FILE *picture, const struct fr_timed_schedule all[], size_t n,
-                                  const char *ending, const struct fr_context *ctx,
-                                  struct fr_error *err)
+enum fr_status fr__chart_of_schedules(struct fr__chart *c, const void *what, struct fr_error *err)
 {
-    struct fr__chart *c;
+    const struct fr_schedules_answer *a = what;
     size_t n_rows = 0;
     double length = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        n_rows += all[i].schedule->n_ranks;
-        length = fmax(length, all[i].replay.makespan);
+    for (size_t i = 0; i < a->n; i++) {
+        n_rows += a->schedules[i].schedule->n_ranks;
+        length = fmax(length, a->schedules[i].replay.makespan);
     }
-    if (n > MAX_PANELS || n_rows > MAX_ROWS)
+    if (a->n > MAX_PANELS || n_rows > MAX_ROWS)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "%zu schedules of %zu ranks together cannot be read: at most %d and %d", n,
-                        n_rows, MAX_PANELS, MAX_ROWS);
+                        "%zu schedules of %zu ranks together cannot be read: at most %d and %d",
+                        a->n, n_rows, MAX_PANELS, MAX_ROWS);
     if (!(length > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
-    c = fr__chart_new();
-    if (c)
-        describe(c, all, n, n_rows, length);
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    describe(c, a->schedules, a->n, n_rows, length);
+    return FR_OK;
 }

@@ -3,10 +3,9 @@
  * second axis shows it. */
 #include "config.h"
 
-#include "results/pictures/search.h"
+#include "results/pictures/pictures.h"
 
 #include "base/error.h"
-#include "results/charts/chart.h"
 #include "results/parts/colours.h"
 #include "results/parts/palette.h"
 
@@ -173,16 +172,15 @@ static void describe(struct fr__chart *c, struct picture *p)
     }
 }
 
-enum fr_status fr__draw_search(FILE *picture, const struct fr_search_results *r, const char *ending,
-                               const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__chart_of_search(struct fr__chart *c, const void *what, struct fr_error *err)
 {
-    struct picture p = {.r = r, .m = fr_search_summary(r->search)};
-    struct fr__chart *c;
+    const struct fr_search_answer *a = what;
+    struct picture p = {.r = a->results, .m = fr_search_summary(a->results->search)};
 
+    if (a->n > 0)
+        return fr__chart_clusters(c, a, err);
     if (p.m->n_frontier == 0)
         return fr__fail(err, FR_EIO, FR_NOWHERE, "no layout fits, so there is nothing to draw");
-    c = fr__chart_new();
-    if (c)
-        describe(c, &p);
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    describe(c, &p);
+    return FR_OK;
 }

@@ -3,10 +3,9 @@
  * beats in time, memory and price. */
 #include "config.h"
 
-#include "results/pictures/search.h"
+#include "results/pictures/pictures.h"
 
 #include "base/error.h"
-#include "results/charts/chart.h"
 #include "results/parts/colours.h"
 #include "results/parts/palette.h"
 #include "results/parts/search_price.h"
@@ -66,22 +65,17 @@ static void describe(struct fr__chart *c, size_t n, const struct fr_search_resul
         fr__series_point(rings, points[i].time_s, points[i].price);
 }
 
-enum fr_status fr__draw_search_clusters(FILE *picture, size_t n, const struct fr_search_results r[],
-                                        const char *ending, const struct fr_context *ctx,
-                                        struct fr_error *err)
+enum fr_status fr__chart_clusters(struct fr__chart *c, const struct fr_search_answer *a,
+                                  struct fr_error *err)
 {
     struct fr__search_point *points;
     size_t n_points;
-    struct fr__chart *c;
 
-    FR_TRY(fr__search_frontier(&points, &n_points, n, r, err));
-    if (n_points == 0) {
-        free(points);
-        return fr__fail(err, FR_EIO, FR_NOWHERE, "no layout fits, so there is nothing to draw");
-    }
-    c = fr__chart_new();
-    if (c)
-        describe(c, n, r, points, n_points);
+    FR_TRY(fr__search_frontier(&points, &n_points, a->n, a->results, err));
+    if (n_points > 0)
+        describe(c, a->n, a->results, points, n_points);
     free(points);
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    if (n_points == 0)
+        return fr__fail(err, FR_EIO, FR_NOWHERE, "no layout fits, so there is nothing to draw");
+    return FR_OK;
 }

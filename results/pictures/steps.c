@@ -6,11 +6,10 @@
  */
 #include "config.h"
 
-#include "results/pictures/curves.h"
+#include "results/pictures/pictures.h"
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/charts/chart.h"
 #include "results/parts/colours.h"
 
 #include <math.h>
@@ -110,11 +109,10 @@ static void describe(struct fr__chart *c, const struct fr_comm_story *s)
     p->key = FR__KEY_BELOW;
 }
 
-enum fr_status fr__draw_steps(FILE *picture, const struct fr_comm_story *s, const char *ending,
-                              const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__chart_of_story(struct fr__chart *c, const void *what, struct fr_error *err)
 {
+    const struct fr_comm_story *s = what;
     const struct fr_collective_rounds *t = s->steps;
-    struct fr__chart *c;
 
     if (!t || t->n_messages == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no messages to draw%s%s", t ? "" : ": ",
@@ -124,8 +122,6 @@ enum fr_status fr__draw_steps(FILE *picture, const struct fr_comm_story *s, cons
                         "%u ranks in %u rounds are too many to draw, up to %d in %d can be: take "
                         "fewer GPUs (-g)",
                         t->n_ranks, t->n_rounds, MOST_RANKS, MOST_ROUNDS);
-    c = fr__chart_new();
-    if (c)
-        describe(c, s);
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    describe(c, s);
+    return FR_OK;
 }

@@ -9,7 +9,7 @@
 #include "results/charts/cost.h"
 #include "results/parts/colours.h"
 #include "results/parts/sweep_names.h"
-#include "results/pictures/sweep.h"
+#include "results/pictures/pictures.h"
 #include "study/sweep/state.h"
 
 #include <math.h>
@@ -239,13 +239,11 @@ static void describe(struct fr__chart *c, const struct fr_sweep *s,
         put_names(&p, i);
 }
 
-enum fr_status fr__draw_sweep(FILE *picture, const struct fr_sweep *s,
-                              const struct fr_sweep_summary *m, const char *ending,
-                              const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__chart_of_sweep(struct fr__chart *c, const void *what, struct fr_error *err)
 {
-    struct fr__chart *c = fr__chart_new();
+    const struct fr_sweep_answer *a = what;
 
-    if (c)
-        describe(c, s, m);
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    (void)err;
+    describe(c, a->sweep, a->summary);
+    return FR_OK;
 }

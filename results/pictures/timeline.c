@@ -13,7 +13,7 @@
 #include "results/parts/memory_curve.h"
 #include "results/parts/palette.h"
 #include "results/parts/times.h"
-#include "results/pictures/record.h"
+#include "results/pictures/pictures.h"
 
 #include <math.h>
 

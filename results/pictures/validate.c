@@ -5,10 +5,9 @@
  */
 #include "config.h"
 
-#include "results/pictures/validate.h"
+#include "results/pictures/pictures.h"
 
 #include "base/error.h"
-#include "results/charts/chart.h"
 #include "results/charts/scatter.h"
 #include "results/parts/number.h"
 #include "results/parts/palette.h"
@@ -77,15 +76,12 @@ static void describe(struct fr__chart *c, const struct fr_validation *v)
             put_source(p, v, v->groups[g].name, n++, factor);
 }
 
-enum fr_status fr__draw_validation(FILE *picture, const struct fr_validation *v, const char *ending,
-                                   const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr__chart_of_validation(struct fr__chart *c, const void *what, struct fr_error *err)
 {
-    struct fr__chart *c;
+    const struct fr_validation *v = ((const struct fr_validation_answer *)what)->validation;
 
     if (v->n_predicted == 0)
         return fr__fail(err, FR_ENOENT, FR_NOWHERE, "there is no predicted row to draw");
-    c = fr__chart_new();
-    if (c)
-        describe(c, v);
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    describe(c, v);
+    return FR_OK;
 }

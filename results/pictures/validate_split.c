@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "results/pictures/validate.h"
+#include "results/pictures/pictures.h"
 
 #include "base/error.h"
 #include "results/charts/chart.h"
@@ -116,25 +116,20 @@ static void put_panel(struct fr__chart *c, const struct fr_validation *v, const 
     }
 }
 
-enum fr_status fr__draw_validation_split(FILE *picture, const struct fr_validation *v,
-                                         const char *ending, const struct fr_context *ctx,
-                                         struct fr_error *err)
+enum fr_status fr__chart_of_split(struct fr__chart *c, const void *what, struct fr_error *err)
 {
+    const struct fr_validation *v = ((const struct fr_validation_answer *)what)->validation;
     struct place places[MOST];
     size_t n_all, n = choose(v, places, &n_all);
-    struct fr__chart *c;
 
     if (n == 0)
         return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no rows differ in their batch alone");
-    c = fr__chart_new();
-    if (c) {
-        c->title = "Step time over the batch: measured, and predicted (dashed)";
-        c->subtitle =
-            "where a line begins is what does not grow with the batch: work once a step, exchange";
-        if (n < n_all)
-            c->remark = fr__chart_text(c, "%zu of %zu, those furthest off", n, n_all);
-        for (size_t i = 0; i < n; i++)
-            put_panel(c, v, &places[i], i);
-    }
-    return fr__chart_finish(c, FR_OK, picture, ending, ctx, err);
+    c->title = "Step time over the batch: measured, and predicted (dashed)";
+    c->subtitle =
+        "where a line begins is what does not grow with the batch: work once a step, exchange";
+    if (n < n_all)
+        c->remark = fr__chart_text(c, "%zu of %zu, those furthest off", n, n_all);
+    for (size_t i = 0; i < n; i++)
+        put_panel(c, v, &places[i], i);
+    return FR_OK;
 }

@@ -21,6 +21,7 @@ enum {
 struct page {
     FILE *f;
     const struct fr__document *document;
+    fr__chart_fn *chart;           /* that a block may ask for, or NULL */
     const struct fr__block *title; /* its first line is the page's title; NULL: none is */
     size_t n_parts;
 };
@@ -246,16 +247,17 @@ static enum fr_status put_block(struct page *p, const struct fr__block *b,
         put_table(p, b);
         break;
     case FR__BLOCK_PICTURE:
-        return fr__html_picture(p->f, b, ctx, err);
+        return fr__html_picture(p->f, b, p->chart, ctx, err);
     }
     return FR_OK;
 }
 
 enum fr_status fr__html_render(FILE *f, const struct fr__document *d, const char *kind,
-                               const struct fr_context *ctx, struct fr_error *err)
+                               fr__chart_fn *chart, const struct fr_context *ctx,
+                               struct fr_error *err)
 {
     const struct fr__block *first = fr__document_first(d);
-    struct page p = {.f = f, .document = d};
+    struct page p = {.f = f, .document = d, .chart = chart};
 
     if (first && first->kind == FR__BLOCK_SENTENCES)
         p.title = first;

@@ -6,18 +6,21 @@
 #define FR_RESULTS_RENDER_RENDER_H
 
 #include "base/base.h"
+#include "results/charts/chart.h"
 #include "results/document/document.h"
 
 #include <stdio.h>
 
-/* For people at a terminal. width: of a line; wider tables are cut into parts; 0: any. */
-void fr__text_render(FILE *f, const struct fr__document *d, size_t width);
+/* For people at a terminal. Tables wider than the document's lines are cut into parts. */
+void fr__text_render(FILE *f, const struct fr__document *d);
 /* CommonMark with tables as GitHub has them. What the document says is never taken for markup. */
 void fr__markdown_render(FILE *f, const struct fr__document *d);
 /* A page with its pictures, for documents made as pages. kind: its title where the document begins
- * with something else than words. FR_ENOMEM; FR_ECANCELLED. */
+ * with something else than words. chart: draws what the document is of where it says so; or NULL.
+ * FR_ENOMEM; FR_ECANCELLED. */
 enum fr_status fr__html_render(FILE *f, const struct fr__document *d, const char *kind,
-                               const struct fr_context *ctx, struct fr_error *err);
+                               fr__chart_fn *chart, const struct fr_context *ctx,
+                               struct fr_error *err);
 
 /* A title line (unless all titles are empty) and the rows, two spaces between columns and before
  * the first, no blanks at the end of a line. Characters are counted, not bytes. */

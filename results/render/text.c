@@ -40,12 +40,12 @@ static void put_heading(FILE *f, const struct fr__block *b)
         fprintf(f, "%s:\n", b->lines[0]);
 }
 
-void fr__text_render(FILE *f, const struct fr__document *d, size_t width)
+void fr__text_render(FILE *f, const struct fr__document *d)
 {
     for (const struct fr__block *b = fr__document_first(d); b; b = b->next) {
         put_gaps(f, b->n_gaps);
         if (b->kind == FR__BLOCK_TABLE)
-            put_table(f, b, width);
+            put_table(f, b, fr__document_width(d));
         else if (b->kind == FR__BLOCK_HEADING || b->kind == FR__BLOCK_PART)
             put_heading(f, b);
         else

@@ -34,6 +34,7 @@ mp=$(seconds 4 mp 256)
 
 "$forerun" validate rows.csv --all -o rows_out.csv -o rows.html >out 2>err
 check "it_ends_well" test $? -eq 0
+check "its_page_has_the_picture" test "$(grep -c '<svg class="chart"' rows.html)" -eq 1
 # sizes 0, 20, 25, 50: median 22.5, mean 23.75, p90 at 2.7 of 0..3: 42.5; signed -50 -20 0 25: -10
 check "errors_are_those_put_in" says "^  all       all rows   *4  22.5 %  23.[78] %  42.5 %  50.0 %  -10.0 %$"
 check "a_source_is_the_letters_of_the_id" says "^  source    AA   *3  25.0 %"

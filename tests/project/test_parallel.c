@@ -62,7 +62,7 @@ static void *job_run(void *arg)
     FILE *f = open_memstream(&j->text, &j->len);
     if (f) {
         const struct fr_record *one = record;
-        fr_results_print_json(f, &(struct fr_results){.records = &one, .n = 1});
+        fr_show_json(f, fr_shown_run(&(struct fr_results){.records = &one, .n = 1}));
         fclose(f);
     }
     fr_record_free(record);

@@ -24,7 +24,7 @@ static char *text_of(const struct fr__document *d)
     size_t n;
     FILE *f = open_memstream(&text, &n);
 
-    fr__text_render(f, d, 0);
+    fr__text_render(f, d);
     fclose(f);
     return text;
 }
@@ -57,7 +57,7 @@ static void check(struct fr__document *d, const char *text, const char *markdown
 
 TEST(pieces_of_a_sentence_make_lines_and_empty_lines_part_blocks)
 {
-    struct fr__document *d = fr__document_new();
+    struct fr__document *d = fr__document_new(FR__FOR_LINES, 0);
 
     fr__say(d, "one ");
     fr__say_name(d, "two\x1b");
@@ -69,7 +69,7 @@ TEST(pieces_of_a_sentence_make_lines_and_empty_lines_part_blocks)
 
 TEST(a_line_with_a_colon_is_the_heading_of_the_table_below)
 {
-    struct fr__document *d = fr__document_new();
+    struct fr__document *d = fr__document_new(FR__FOR_LINES, 0);
 
     fr__say_heading(d, "dp");
     fr__say(d, "\nwhat is held:\n");
@@ -82,7 +82,7 @@ TEST(a_line_with_a_colon_is_the_heading_of_the_table_below)
 
 TEST(markup_of_a_name_is_only_text_in_markdown)
 {
-    struct fr__document *d = fr__document_new();
+    struct fr__document *d = fr__document_new(FR__FOR_LINES, 0);
 
     fr__say(d, "<b>&amp; `x` [a](b) _c_ \\ #1\n");
     fr__say(d, "- not a list\n12. nor this one, 1.5\n1.5 and -3\n-3 +4\n--- 7) x\n7) x\n");
@@ -95,7 +95,7 @@ TEST(markup_of_a_name_is_only_text_in_markdown)
 
 TEST(drawn_lines_keep_their_blanks_between_fences_that_they_cannot_close)
 {
-    struct fr__document *d = fr__document_new();
+    struct fr__document *d = fr__document_new(FR__FOR_LINES, 0);
 
     fr__say_drawn(d);
     fr__say(d, "  a   b\n  ```` *\n");
@@ -146,7 +146,7 @@ TEST(a_page_has_sortable_numbers_bars_and_links)
         "</tbody><tfoot>\n<tr><td class=\"t\">all</td><td class=\"n\">OOM</td><td class=\"n\" "
         "data-v=\"12\">12x</td><td></td></tr>\n</tfoot></table>",
         "</section>\n<section class=\"run\" id=\"part1\">\n<h2>dp</h2>\n<pre> &lt;x&gt;\ny</pre>"};
-    struct fr__document *d = fr__document_new_page();
+    struct fr__document *d = fr__document_new(FR__FOR_PAGE, 0);
     char *page;
 
     fr__say(d, "one <i>\n  two\nwarning: three\n\ntold:\n");
@@ -166,7 +166,7 @@ TEST(a_page_has_sortable_numbers_bars_and_links)
 
 TEST(a_page_that_begins_with_a_table_is_called_by_its_kind)
 {
-    struct fr__document *d = fr__document_new_page();
+    struct fr__document *d = fr__document_new(FR__FOR_PAGE, 0);
     char *page;
 
     fr__say_table(d, &table, 0);
@@ -178,7 +178,7 @@ TEST(a_page_that_begins_with_a_table_is_called_by_its_kind)
 
 TEST(pictures_are_on_pages_alone)
 {
-    struct fr__document *d = fr__document_new();
+    struct fr__document *d = fr__document_new(FR__FOR_LINES, 0);
 
     fr__say(d, "one\n");
     fr__say_picture(d, FR__PICTURE_TIMELINE, NULL, 1);

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "results/drawings/explain.h"
-#include "results/pictures/explain.h"
+#include "results/pictures/pictures.h"
 #include "results/document/explain.h"
 #include "study/answer/record.h"
 #include "tests/support/base_check.h"
@@ -128,14 +128,14 @@ static void tear_down(struct told *t)
 
 static const char *print(struct told *t, const char *op)
 {
-    const struct fr_explanation_view view = {.op = op};
+    const struct fr_explanation_answer a = {&t->e, {.op = op}};
     struct fr_error err = {.text = ""};
     FILE *f;
 
     free(t->text);
     f = open_memstream(&t->text, &t->n);
     ck_assert_ptr_nonnull(f);
-    ck_assert_msg(fr_explanation_print(f, &t->e, &view, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_show_text(f, fr_shown_explanation(&a), 0, &err) == FR_OK, "%s", err.text);
     fclose(f);
     return t->text;
 }
@@ -219,7 +219,9 @@ LOOP_TEST(json_and_pictures_need_no_more_than_there_is, 0, 2)
     free(t.text);
     f = open_memstream(&t.text, &t.n);
     ck_assert_ptr_nonnull(c);
-    ck_assert_int_eq(fr__explain_chart(c, &t.e, &err), FR_OK);
+    ck_assert_int_eq(
+        fr__chart_of_explanation(c, &(struct fr_explanation_answer){.explanation = &t.e}, &err),
+        FR_OK);
     fr__chart_script(c, false, f);
     fr__chart_free(c);
     fclose(f);

@@ -121,7 +121,7 @@ TEST(csv_has_every_figure_of_a_record_that_is_no_detail)
     const struct fr_results rs = {.records = records, .n = 1};
     char *text;
 
-    ck_assert_msg(fr_results_write(&rs, path, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_show_file(fr_shown_run(&rs), path, NULL, &err) == FR_OK, "%s", err.text);
     text = read_all(path);
     unlink(path);
     ck_assert_uint_gt(find_columns(fr__record_figures, text), 30);
@@ -198,7 +198,9 @@ TEST(a_row_has_what_the_record_says_and_all_of_it_is_in_csv)
                      FR_OK);
     ck_assert_int_eq(fr_sweep_summarise(s, &(struct fr_sweep_terms){.samples = 0}, &m, &err),
                      FR_OK);
-    ck_assert_msg(fr_sweep_write(path, s, m, NULL, NULL, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_show_file(fr_shown_sweep(&(struct fr_sweep_answer){.sweep = s, .summary = m}),
+                               path, NULL, &err) == FR_OK,
+                  "%s", err.text);
     text = read_all(path);
     unlink(path);
     for (const struct fr_figure *f = fr__row_figures; f->kind != FR_FIGURE_END; f++) {

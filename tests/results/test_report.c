@@ -29,7 +29,7 @@ static char *write_report(const struct fr_record *const records[], size_t n, boo
     long size;
     FILE *f;
 
-    ck_assert_msg(fr_results_write(&rs, PATH, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_show_file(fr_shown_run(&rs), PATH, NULL, &err) == FR_OK, "%s", err.text);
     f = fopen(PATH, "rb");
     ck_assert_ptr_nonnull(f);
     fseek(f, 0, SEEK_END);

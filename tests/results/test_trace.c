@@ -118,7 +118,7 @@ static char *write_trace(const struct fr_record *r)
     struct fr_error err = {.text = ""};
     char *text;
 
-    ck_assert_msg(fr_results_write(&rs, path, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_show_file(fr_shown_run(&rs), path, NULL, &err) == FR_OK, "%s", err.text);
     text = read_all(path);
     unlink(path);
     ck_assert(is_json(text));
@@ -435,7 +435,7 @@ TEST(a_picture_is_drawn_or_the_way_out_is_named)
     make_hand(&h, 64 * MIB);
     const struct fr_record *const records[] = {h.record};
     const struct fr_results rs = {.records = records, .n = 1};
-    enum fr_status st = fr_results_write(&rs, path, NULL, &err);
+    enum fr_status st = fr_show_file(fr_shown_run(&rs), path, NULL, &err);
 
     if (st != FR_OK) {
         ck_assert_str_eq(err.text, "gnuplot is not installed; write .csv or .trace.json instead");
@@ -466,7 +466,7 @@ TEST(a_hostile_name_cannot_leave_its_string)
         "x'\nsystem('touch test_results_trace.pwned')\n`touch test_results_trace.pwned`";
     const struct fr_record *const records[] = {&copy};
     const struct fr_results rs = {.records = records, .n = 1};
-    enum fr_status st = fr_results_write(&rs, path, NULL, &err);
+    enum fr_status st = fr_show_file(fr_shown_run(&rs), path, NULL, &err);
 
     ck_assert_int_ne(access("test_results_trace.pwned", F_OK), 0);
     if (st == FR_OK) {
@@ -496,7 +496,7 @@ TEST(an_unwritable_file_leaves_nothing_behind)
     make_hand(&h, 64 * MIB);
     const struct fr_record *const records[] = {h.record};
     const struct fr_results rs = {.records = records, .n = 1};
-    ck_assert_int_ne(fr_results_write(&rs, "no-such-folder/x.json", NULL, &err), FR_OK);
+    ck_assert_int_ne(fr_show_file(fr_shown_run(&rs), "no-such-folder/x.json", NULL, &err), FR_OK);
     ck_assert(strlen(err.text) > 0);
     free_hand(&h);
 }

@@ -37,7 +37,7 @@ static char *trace_with(const struct hand *h, const char *ranks, uint32_t micro_
     struct fr_error err = {.text = ""};
     char *text = NULL;
 
-    if (fr_results_write(&rs, path, NULL, &err) == FR_OK) {
+    if (fr_show_file(fr_shown_run(&rs), path, NULL, &err) == FR_OK) {
         text = read_all(path);
         ck_assert(is_json(text));
     }

@@ -298,10 +298,11 @@ START_TEST(says_when_nothing_helps)
     ck_assert_uint_eq(r->n_advice, 0);
     ck_assert_uint_gt(r->advice_tried, 0);
     f = open_memstream(&text, &size);
-    ck_assert_int_eq(
-        fr_results_print_table(
-            f, &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1}, NULL),
-        FR_OK);
+    ck_assert_int_eq(fr_show_text(f,
+                                  fr_shown_run(&(struct fr_results){
+                                      .records = (const struct fr_record *const[]){r}, .n = 1}),
+                                  0, NULL),
+                     FR_OK);
     fclose(f);
     snprintf(line, sizeof(line), "\nno change fits: %u were simulated\n", r->advice_tried);
     ck_assert_uint_eq(count_of(text, line), 1);
@@ -359,8 +360,8 @@ START_TEST(the_json_has_it_too)
     ask(&a, "single", 1, 60000);
     r = answer(&a);
     f = open_memstream(&text, &size);
-    fr_results_print_json(
-        f, &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1});
+    fr_show_json(f, fr_shown_run(&(struct fr_results){
+                        .records = (const struct fr_record *const[]){r}, .n = 1}));
     fclose(f);
     ck_assert(is_json(text));
     ck_assert(json_is_word(json_member(text, "advice_cut_short"), "false"));

@@ -196,8 +196,8 @@ TEST(a_question_comes_back_from_json_as_it_was_asked)
     q.run.seed = 7;
     q.degrade = "n0.gpu0>n0.gpu3=0.5";
     r = ask(&q);
-    fr_results_print_json(
-        f, &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1});
+    fr_show_json(f, fr_shown_run(&(struct fr_results){
+                        .records = (const struct fr_record *const[]){r}, .n = 1}));
     fclose(f);
     ck_assert_msg(fr_asked_load(&back, "test_difference.json", &err) == FR_OK, "%s", err.text);
     key = fr_question_key(&q);

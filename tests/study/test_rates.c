@@ -36,9 +36,9 @@ static char *print(const struct fr_record *r, const struct fr_sweep_terms *terms
     FILE *f = open_memstream(&text, &size);
 
     if (is_json)
-        fr_results_print_json(f, &rs);
+        fr_show_json(f, fr_shown_run(&rs));
     else
-        ck_assert_int_eq(fr_results_print_table(f, &rs, NULL), FR_OK);
+        ck_assert_int_eq(fr_show_text(f, fr_shown_run(&rs), 0, NULL), FR_OK);
     fclose(f);
     return text;
 }
@@ -182,7 +182,7 @@ TEST(the_report_has_tokens_in_words)
 
     ck_assert_int_ge(fd, 0);
     close(fd);
-    ck_assert_msg(fr_results_write(&rs, path, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_show_file(fr_shown_run(&rs), path, NULL, &err) == FR_OK, "%s", err.text);
     f = fopen(path, "r");
     ck_assert_ptr_nonnull(f);
     n = fread(page, 1, sizeof(page) - 1, f);

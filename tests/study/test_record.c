@@ -97,7 +97,12 @@ typedef void (*print_fn)(FILE *f, const struct fr_results *rs);
 
 static void print_table(FILE *f, const struct fr_results *rs)
 {
-    ck_assert_int_eq(fr_results_print_table(f, rs, NULL), FR_OK);
+    ck_assert_int_eq(fr_show_text(f, fr_shown_run(rs), 0, NULL), FR_OK);
+}
+
+static void print_json(FILE *f, const struct fr_results *rs)
+{
+    fr_show_json(f, fr_shown_run(rs));
 }
 
 static char *print(print_fn fn, const struct fr_record *const records[], size_t n,
@@ -150,7 +155,7 @@ TEST(json_has_every_promised_key)
                                        "plan_cpu_s"};
     struct fr_record r = make_record();
     const struct fr_record *const records[] = {&r};
-    char *text = print(fr_results_print_json, records, 1, false);
+    char *text = print(print_json, records, 1, false);
 
     ck_assert(is_json(text));
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -174,7 +179,7 @@ TEST(json_of_a_run_out_of_memory_has_no_time)
 {
     struct fr_record r = make_oom_record();
     const struct fr_record *const records[] = {&r};
-    char *text = print(fr_results_print_json, records, 1, false);
+    char *text = print(print_json, records, 1, false);
 
     ck_assert(is_json(text));
     ck_assert(json_is_word(json_member(text, "iteration_s"), "null"));
@@ -187,7 +192,7 @@ TEST(json_of_a_comparison_is_an_array_under_results)
 {
     struct fr_record a = make_record(), b = make_oom_record();
     const struct fr_record *const records[] = {&a, &b};
-    char *text = print(fr_results_print_json, records, 2, true);
+    char *text = print(print_json, records, 2, true);
     const char *first, *second;
 
     ck_assert(is_json(text));
@@ -260,14 +265,14 @@ TEST(a_locale_with_decimal_commas_changes_nothing)
     struct fr_record r = make_record();
     const struct fr_record *const records[] = {&r};
     char *table = print(print_table, records, 1, false);
-    char *json = print(fr_results_print_json, records, 1, false);
+    char *json = print(print_json, records, 1, false);
     size_t i = 0;
 
     while (i < 4 && !setlocale(LC_ALL, locales[i]))
         i++;
     if (i == 4)
         puts("skipped: no locale with decimal commas is installed");
-    for (print_fn fn = print_table; fn; fn = fn == print_table ? fr_results_print_json : NULL) {
+    for (print_fn fn = print_table; fn; fn = fn == print_table ? print_json : NULL) {
         char *again = print(fn, records, 1, false);
 
         ck_assert_str_eq(again, fn == print_table ? table : json);
@@ -282,13 +287,13 @@ TEST(formats_are_known_by_their_longest_ending)
 {
     struct fr_error err;
 
-    ck_assert_int_eq(fr_results_check_path("a.trace.json", false, &err), FR_OK);
-    ck_assert_int_eq(fr_results_check_path("a.json", true, &err), FR_OK);
-    ck_assert_int_eq(fr_results_check_path("a.trace.json", true, &err), FR_EUSAGE);
+    ck_assert_int_eq(fr_kind_check_path(FR_KIND_RUN, "a.trace.json", &err), FR_OK);
+    ck_assert_int_eq(fr_kind_check_path(FR_KIND_COMPARISON, "a.json", &err), FR_OK);
+    ck_assert_int_eq(fr_kind_check_path(FR_KIND_COMPARISON, "a.trace.json", &err), FR_EUSAGE);
     ck_assert_str_eq(err.text,
                      "'a.trace.json': a .trace.json file shows one run, not a comparison");
-    ck_assert_int_eq(fr_results_check_path("a.doc", false, &err), FR_EUSAGE);
-    ck_assert_int_eq(fr_results_check_path(".json", false, &err), FR_EUSAGE);
+    ck_assert_int_eq(fr_kind_check_path(FR_KIND_RUN, "a.doc", &err), FR_EUSAGE);
+    ck_assert_int_eq(fr_kind_check_path(FR_KIND_RUN, ".json", &err), FR_EUSAGE);
 }
 
 /* fr_setting_load promises an empty setting: the caller may release it without asking how far it

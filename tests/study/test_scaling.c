@@ -142,8 +142,9 @@ TEST(rows_have_tokens_and_flops_and_a_run_may_be_counted_in_tokens)
     ck_assert_double_eq_tol(r->mfu, r->model_flops_per_s_per_gpu / 312e12, 1e-12);
     ck_assert_double_eq_tol(fr_sweep_value(r, &m->terms).time_s, 1e9 / r->tokens_per_s, 1e-6);
     ck_assert(isnan(images->tokens_per_s) && isnan(fr_sweep_value(images, &m->terms).time_s));
-    ck_assert_int_eq(
-        fr_sweep_print_table(f, s, m, &(struct fr_sweep_table){.all_rows = true}, NULL), FR_OK);
+    const struct fr_sweep_answer a = {
+        .sweep = s, .summary = m, .wanted = &(struct fr_sweep_table){.all_rows = true}};
+    ck_assert_int_eq(fr_show_text(f, fr_shown_sweep(&a), 0, NULL), FR_OK);
     fclose(f);
     ck_assert_ptr_nonnull(strstr(text, "  tokens/s/GPU     MFU  scaling  peak memory  run time"));
     free(text);

@@ -342,9 +342,10 @@ static char *json_with_threads(unsigned n)
     ck_assert_uint_gt(m->n[FR_FITS], 0);
     ck_assert_uint_ge(m->n[FR_IMPOSSIBLE], 32); /* a third of 2 x 3 x 2 x 2 x 4 */
     FILE *f = open_memstream(&text, &length);
-    fr_sweep_print_json(f, s, m);
-    ck_assert_int_eq(
-        fr_sweep_print_table(f, s, m, &(struct fr_sweep_table){.all_rows = true}, NULL), FR_OK);
+    const struct fr_sweep_answer a = {
+        .sweep = s, .summary = m, .wanted = &(struct fr_sweep_table){.all_rows = true}};
+    fr_show_json(f, fr_shown_sweep(&a));
+    ck_assert_int_eq(fr_show_text(f, fr_shown_sweep(&a), 0, NULL), FR_OK);
     fclose(f);
     fr_sweep_summary_free(m);
     fr_sweep_free(s);

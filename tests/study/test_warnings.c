@@ -33,9 +33,9 @@ static char *print(const struct fr_record *r, bool is_json)
     FILE *f = open_memstream(&text, &size);
 
     if (is_json)
-        fr_results_print_json(f, &rs);
+        fr_show_json(f, fr_shown_run(&rs));
     else
-        ck_assert_int_eq(fr_results_print_table(f, &rs, NULL), FR_OK);
+        ck_assert_int_eq(fr_show_text(f, fr_shown_run(&rs), 0, NULL), FR_OK);
     fclose(f);
     return text;
 }
