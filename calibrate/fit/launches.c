@@ -11,7 +11,6 @@
 #include "calibrate/fit/read/row_hash.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
 
 #include "collectives/nccl/from_xml.h"
 
-#include "base/error.h"
-
 #include <string.h>
 
 struct reader {

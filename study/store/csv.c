@@ -19,7 +19,6 @@
 #include "study/store/digest.h"
 #include "study/store/store.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "study/store/row.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include "study/store/digest.h"
 #include "study/store/store.h"
 
-#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>

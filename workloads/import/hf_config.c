@@ -12,7 +12,6 @@
 #include "workloads/import/import.h"
 
 #include "base/arena.h"
-#include "base/dtype.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "base/yaml.h"
