@@ -265,40 +265,24 @@ static const char *name_of(const struct reading *r, struct fr__arena *arena, con
     return fr__arena_strdup(arena, slash && slash[1] ? slash + 1 : name);
 }
 
-static enum fr_status load_text(struct fr_graph **out, const char *text, size_t len,
-                                const char *path, const struct fr_workload_options *opt,
-                                struct fr__arena *arena, struct fr_error *err)
+static enum fr_status load(struct fr_graph **out, const struct fr__import *in, struct fr_error *err)
 {
     static const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
-    struct fr_workload_options o = opt ? *opt : own;
+    struct fr_workload_options o = in->opt ? *in->opt : own;
     struct reading r = {.map = NULL};
     char source[MAX_SAID + 128];
     const char *name;
 
-    FR_TRY(fr__yaml_load_text(arena, text, len, path, &r.map, err));
+    FR_TRY(fr__yaml_load_text(in->arena, in->text, in->len, in->name, &r.map, err));
     FR_TRY(read_config(&r, err));
     FR_TRY(settle_dtype(&r, &o, err));
     FR_TRY(settle_images(&r, &o, err));
-    name = name_of(&r, arena, path);
+    name = name_of(&r, in->arena, in->name);
     if (!name)
         return fr__fail_nomem(err);
     snprintf(source, sizeof(source), "a Hugging Face config.json of a %s%s%s", r.family->type,
              *r.unsaid ? "; not said there: " : "", r.unsaid);
     return fr__zoo_load_as(out, r.spec, name, source, &o, err);
-}
-
-enum fr_status fr__hf_config_load_text(struct fr_graph **out, const char *text, size_t len,
-                                       const char *name, const struct fr_workload_options *opt,
-                                       struct fr_error *err)
-{
-    struct fr__arena *arena = fr__arena_new();
-    enum fr_status st;
-
-    if (!arena)
-        return fr__fail_nomem(err);
-    st = load_text(out, text, len, name, opt, arena, err);
-    fr__arena_free(arena);
-    return st;
 }
 
 /* ---- the importer ---- */
@@ -315,5 +299,6 @@ const struct fr__importer fr__importer_hf_config = {
     .summary = "Hugging Face config.json",
     .recognises = recognises,
     .max_bytes = MAX_FILE_BYTES,
-    .load_model_text = fr__hf_config_load_text,
+    .is_model = true,
+    .load = load,
 };
