@@ -11,14 +11,27 @@
 enum { FIRST_SLOTS = 64 };
 static const size_t MOST_SLOTS = (size_t)1 << 31 << (sizeof(size_t) > 4); /* a tag is 32 bits */
 
-uint64_t fr__hash_bytes(const void *data, size_t n)
+uint64_t fr__fnv(uint64_t so_far, const void *data, size_t n)
 {
     const unsigned char *byte = data;
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
 
     for (size_t i = 0; i < n; i++)
-        h = (h ^ byte[i]) * UINT64_C(0x100000001b3);
-    return fr__hash_id(h);
+        so_far = (so_far ^ byte[i]) * UINT64_C(0x100000001b3);
+    return so_far;
+}
+
+uint64_t fr__fnv_word(uint64_t so_far, uint64_t word)
+{
+    unsigned char byte[8];
+
+    for (unsigned i = 0; i < sizeof(byte); i++)
+        byte[i] = (unsigned char)(word >> (8 * i));
+    return fr__fnv(so_far, byte, sizeof(byte));
+}
+
+uint64_t fr__hash_bytes(const void *data, size_t n)
+{
+    return fr__hash_id(fr__fnv(FR__FNV_START, data, n));
 }
 
 uint64_t fr__hash_string(const char *text)

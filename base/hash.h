@@ -18,8 +18,12 @@
 
 /* ---- hashes ---- */
 
-/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo; RFC 9923), then fr__hash_id(): the low bits of FNV alone
- * are weak. */
+/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo; RFC 9923): the hash of what came before, at first
+ * FR__FNV_START, and of n bytes. Of a word the lowest byte comes first, on every machine. */
+#define FR__FNV_START UINT64_C(0xcbf29ce484222325)
+uint64_t fr__fnv(uint64_t so_far, const void *data, size_t n);
+uint64_t fr__fnv_word(uint64_t so_far, uint64_t word);
+/* FNV-1a, then fr__hash_id(): the low bits of FNV alone are weak. */
 uint64_t fr__hash_bytes(const void *data, size_t n);
 uint64_t fr__hash_string(const char *text);
 

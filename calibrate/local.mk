@@ -16,10 +16,9 @@ libcalibrate_but_shipped_la_SOURCES = \
 	calibrate/cost/op.c calibrate/cost/per_image.h calibrate/cost/per_image.c \
 	calibrate/cost/plausible.h calibrate/cost/plausible.c calibrate/cost/relatives.h \
 	calibrate/cost/relatives.c calibrate/cost/rule.h calibrate/cost/rule.c \
-	calibrate/cost/samples.h calibrate/cost/samples.c calibrate/cost/transposes.h \
-	calibrate/cost/transposes.c \
-	calibrate/curves/attention.h calibrate/curves/attention.c calibrate/curves/batchnorm.h \
-	calibrate/curves/batchnorm.c calibrate/curves/class.h calibrate/curves/class.c \
+	calibrate/cost/samples.h calibrate/cost/samples.c \
+	calibrate/curves/attention.h calibrate/curves/attention.c \
+	calibrate/curves/class.h calibrate/curves/class.c \
 	calibrate/curves/conv.h calibrate/curves/conv.c calibrate/curves/curve.h \
 	calibrate/curves/curve.c calibrate/curves/machine.h calibrate/curves/matmul.h \
 	calibrate/curves/matmul.c calibrate/curves/memory.h calibrate/curves/memory.c \

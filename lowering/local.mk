@@ -43,7 +43,7 @@ liblowering_la_SOURCES = \
 	lowering/schedules/maker.c lowering/schedules/maker.h lowering/schedules/one_f_one_b.c \
 	lowering/schedules/passes.c lowering/schedules/passes.h lowering/schedules/read.c \
 	lowering/schedules/replay.c lowering/schedules/schedule.h lowering/schedules/table.c \
-	lowering/schedules/v_pattern.c lowering/schedules/zb_h2.c lowering/schedules/zb_h2.h \
+	lowering/schedules/v_pattern.c \
 	lowering/schedules/zb_v.c lowering/schedules/zb_v.h lowering/schedules/zb_v_auto.c \
 	lowering/schedules/zero_bubble.c
 EXTRA_DIST += examples/schedules/late-backward.csv

@@ -37,7 +37,12 @@ uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
     return param_bytes / elem_bytes * FP32_BYTES * (states + 1 + n_products(in));
 }
 
-double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
+/* Memory traffic of one update: gradient read, parameter read and written, each state read and
+ * written; with a master copy that is read and written and the parameter only written. Under `amp`
+ * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
+ * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). Gradients that are kept are set to zero, and the
+ * new ones added to them. */
+static double update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
     unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
     double elements = (double)param_bytes / elem_bytes, kept_bytes = 0;
@@ -155,7 +160,7 @@ static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
     double bytes, gradient;
 
     if (!k)
-        return fr__update_traffic_bytes(pl->in, o->param_bytes);
+        return update_traffic_bytes(pl->in, o->param_bytes);
     bytes = fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
     gradient = fr__recipe_reduced_bytes(k->recipe);
     if (is_second(k, o->forward)) /* it is added to the first one's: two are read, one is written */
@@ -163,7 +168,7 @@ static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
                gradient;
     if (is_cast(k, o->forward))
         bytes -= k->recipe->bytes[FR__PART_WEIGHT]; /* no weight in 16 bits is written */
-    if (pl->graph->dtype == FR_AMP)                 /* as fr__update_traffic_bytes */
+    if (pl->graph->dtype == FR_AMP)                 /* as update_traffic_bytes */
         bytes += 2 * gradient;
     if (pl->in->keeps_gradients && !fr__has_main_gradients(pl))
         bytes += 4 * gradient;

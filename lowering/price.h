@@ -76,13 +76,6 @@ uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes);
 /* How many tensors these bytes are, all of a size. */
 unsigned fr__optimizer_tensors(const struct fr_problem *in);
 
-/* Memory traffic of one update: gradient read, parameter read and written, each state read and
- * written; with a master copy that is read and written and the parameter only written. Under `amp`
- * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
- * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). Gradients that are kept are set to zero, and the
- * new ones added to them. */
-double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
-
 /* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured
  * with PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all
  * parameters in one call, as newer versions do on GPUs, as much as all gradients). Where Adam is

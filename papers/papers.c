@@ -42,13 +42,6 @@ static enum fr_status find(const char *name, const struct fr_repro_paper **out,
                     fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
-
 /* A file of the user's own. */
 static enum fr_status run_file(struct fr_reproduction **out, const char *path, const char *data,
                                const struct fr_context *ctx, struct fr_error *err)
@@ -69,7 +62,7 @@ enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, con
     const struct fr_repro_paper *p;
     char name[64];
 
-    if (ends_with(paper, ".yaml"))
+    if (fr__ends_in(paper, ".yaml"))
         return run_file(out, paper, data, ctx, err);
     FR_TRY(find(paper, &p, err));
     snprintf(name, sizeof(name), "papers/%.30s/experiments.yaml", p->name);
@@ -87,12 +80,12 @@ enum fr_status fr_reproduction_check_path(const char *paper, const char *path, s
     bool is_picture = false, is_data = false;
     const struct fr_repro_paper *p = NULL;
 
-    if (!ends_with(paper, ".yaml"))
+    if (!fr__ends_in(paper, ".yaml"))
         FR_TRY(find(paper, &p, err));
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)
-        is_picture = is_picture || ends_with(path, pictures[i]);
+        is_picture = is_picture || fr__ends_in(path, pictures[i]);
     for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++)
-        is_data = is_data || ends_with(path, data[i]);
+        is_data = is_data || fr__ends_in(path, data[i]);
     if (!is_picture && !is_data)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s': expected a name that ends in .csv, .json, .md, .png, .svg or .pdf",

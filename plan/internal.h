@@ -84,9 +84,6 @@ void fr__rewrite_leave(struct fr__rewrite *r);
 struct fr__plan_size {
     size_t tasks, deps, buffers, frees;
 };
-/* Bytes that a process takes at its peak to make and run a plan of this size; measured, within a
- * factor of two. */
-double fr__plan_needs_bytes(const struct fr__plan_size *n);
 /* The plan may be so large that a process which runs it takes that many bytes; 0: as large as it
  * will. Copies of it, and its unrolled form, keep the limit. */
 void fr__plan_limit(struct fr_plan *p, double bytes);

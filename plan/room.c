@@ -20,7 +20,9 @@ static const double A_TASK = 85, A_DEP = 14, A_BUFFER = 57, A_FREE = 14;
 /* What the program takes without a plan. */
 static const double FIXED = 3e7;
 
-double fr__plan_needs_bytes(const struct fr__plan_size *n)
+/* Bytes that a process takes at its peak to make and run a plan of this size; measured, within a
+ * factor of two. */
+static double plan_needs_bytes(const struct fr__plan_size *n)
 {
     return FIXED + A_TASK * (double)n->tasks + A_DEP * (double)n->deps +
            A_BUFFER * (double)n->buffers + A_FREE * (double)n->frees;
@@ -43,7 +45,7 @@ bool fr__plan_has_room(struct fr_plan *p, const struct fr__plan_size *more)
     all.deps += p->n_deps.n;
     all.buffers += p->n_buffers.n;
     all.frees += p->n_frees.n;
-    bytes = fr__plan_needs_bytes(&all);
+    bytes = plan_needs_bytes(&all);
     if (bytes > p->limit_bytes && bytes > p->needed_bytes)
         p->needed_bytes = bytes;
     return p->needed_bytes <= 0;

@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "sim/engine.h"
 #include "sim/network/model.h"

@@ -11,10 +11,8 @@
 #include "base/error.h"
 #include "lowering/replica/line_up.h"
 #include "strategies/list.h"
-#include "lowering/log.h"
 #include "lowering/check_problem.h"
 #include "lowering/replica/replica.h"
-#include "strategies/single.h"
 #include "lowering/pipeline/stages.h"
 
 enum { OPTION_PASSES, OPTION_RECIPE };

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "base/units.h"
 #include "strategies/plugin.h"
 #include "strategies/strategies.h"
 #include "lowering/values.h"

@@ -192,9 +192,6 @@ double fr_device_type_peak_flops_per_s(const struct fr_device_type *type, enum f
  * fr_topo_load; FR_EPARSE for a file of our own or of no known tool. */
 enum fr_status fr_topo_import(struct fr_topo **out, const char *path, const char *gpu_type,
                               const char **format, struct fr_error *err);
-/* The formats that can be read, for lists and help: name and one line; NULL past the end. */
-const char *fr_topo_format_name(size_t i);
-const char *fr_topo_format_summary(size_t i);
 
 /* Writes the topology as a file that fr_topo_load reads as the same one. Faults of the stream show
  * in ferror(f). FR_ERANGE: no such file may be so large, and nothing is written; FR_ENOMEM. Cost:

@@ -59,6 +59,21 @@ static enum fr_status fail_unrecognised(const char *path, struct fr_error *err)
                     known);
 }
 
+enum fr_status fr__import_text(struct fr_graph **out, const struct fr__importer *importer,
+                               const char *text, size_t len, const char *name,
+                               const struct fr_workload_options *opt, struct fr_error *err)
+{
+    const struct fr__import in = {
+        .text = text, .len = len, .name = name, .opt = opt, .arena = fr__arena_new()};
+    enum fr_status st;
+
+    if (!in.arena)
+        return fr__fail_nomem(err);
+    st = importer->load(out, &in, err);
+    fr__arena_free(in.arena);
+    return st;
+}
+
 static enum fr_status import(struct fr_graph **out, const struct fr__importer *importer,
                              const char *path, const struct fr_workload_options *opt,
                              struct fr_error *err)
@@ -68,10 +83,7 @@ static enum fr_status import(struct fr_graph **out, const struct fr__importer *i
     size_t len;
 
     FR_TRY(fr__read_file(path, importer->max_bytes, &text, &len, err));
-    if (importer->load_model_text)
-        st = importer->load_model_text(out, text, len, path, opt, err);
-    else
-        st = importer->load_text(out, text, len, path, err);
+    st = fr__import_text(out, importer, text, len, path, opt, err);
     free(text);
     return st;
 }
@@ -96,7 +108,7 @@ static enum fr_status load_file(struct fr_graph **out, const char *path,
     FR_TRY(st);
     if (!importer)
         return fail_unrecognised(path, err);
-    *is_model = importer->load_model_text;
+    *is_model = importer->is_model;
     return import(out, importer, path, opt, err);
 }
 

@@ -11,7 +11,7 @@ libworkloads_la_SOURCES = \
 	workloads/graph/rewriter.h workloads/graph/rewriter.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.h \
 	workloads/graph/totals.c \
-	workloads/import/dax.c workloads/import/hf_config.c workloads/import/import.h \
+	workloads/import/dax.c workloads/import/hf_config.c workloads/import/hf_families.h workloads/import/import.h \
 	workloads/import/pipedream.h workloads/import/pipedream.c workloads/import/pipedream_graph.c \
 	workloads/import/pipedream_layers.c workloads/import/pipedream_parse.c \
 	workloads/import/pipedream_profile.c workloads/import/stg.c workloads/import/task_files.h \
@@ -39,14 +39,26 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
 	workloads/random/random_tasks.h workloads/random/random_tasks.c \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
-	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
-	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/neox.c workloads/zoo/net.c \
+	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c \
+	workloads/zoo/llama.c workloads/zoo/neox.c workloads/zoo/net.c \
 	workloads/zoo/nn.h workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
 	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
 	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/nn_tf1.h \
-	workloads/zoo/nn_tf1.c workloads/zoo/resnet.h workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
+	workloads/zoo/nn_tf1.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
 	workloads/zoo/t5.c workloads/zoo/transformer.c workloads/zoo/vgg.c workloads/zoo/vit.c \
-	workloads/zoo/wresnet.c workloads/zoo/zoo.h workloads/zoo/zoo.c
+	workloads/zoo/zoo.h workloads/zoo/zoo.c
+workload_tables = workloads/import/hf_family_table.c workloads/zoo/model_table.c
+nodist_libworkloads_la_SOURCES = $(workload_tables)
+hf_facts = workloads/import/hf_family.schema.yaml workloads/import/hf_families.yaml
+model_facts = workloads/zoo/model.schema.yaml workloads/zoo/models.yaml
+workloads/zoo/model_table.c: $(model_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(model_facts)'; $(make_table)
+workloads/import/hf_family_table.c: $(hf_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(hf_facts)'; $(make_table)
+BUILT_SOURCES += $(workload_tables)
+CLEANFILES += $(workload_tables)
+EXTRA_DIST += $(hf_facts) $(model_facts)
+facts_DATA += workloads/import/hf_families.yaml workloads/zoo/models.yaml
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \

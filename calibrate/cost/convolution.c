@@ -5,12 +5,132 @@
 
 #include "base/dtype.h"
 #include "calibrate/cost/rule.h"
-#include "calibrate/cost/transposes.h"
 #include "calibrate/cost/per_image.h"
 #include "calibrate/cost/relatives.h"
 #include "calibrate/cost/borrowed.h"
+#include "calibrate/cost/model.h"
+#include "calibrate/cost/kernel.h"
 
 #include <math.h>
+#include <string.h>
+
+/* ---- transposes ---- */
+
+/* What a library transposes around a convolution whose images lie channel by channel (NCHW).
+ *
+ * Matrix units take images pixel by pixel (NHWC). Where they lie channel by channel, cuDNN
+ * transposes both operands and the result: each is read and written once more. A 1 x 1 filter with
+ * stride 1 is a matrix product of images as they lie where each channel begins at a multiple of 16
+ * bytes (56 x 56 pixels, not 7 x 7), and what matrix units cannot take (channels that are no
+ * multiples of 8, fp32) is not transposed either.
+ *
+ * The kernel works in blocks of 32 pixels by 32 channels. A filter has few pixels, so its blocks
+ * are nearly empty: they cost as much as 3.5 KB, whether they hold 1 pixel or 9.
+ *
+ * Layout of a graph   tf32                        16 bits
+ *     default         transposes                  as measured
+ *     nchw            transposes                  transposes
+ *     nhwc            none                        none
+ *
+ * What was measured may hold them already: baidu-research/DeepBench's rows of 16 bits do (NCHW),
+ * those of our own program (calibrate/measure/cuda/conv.cu) do not in 16 bits (NHWC), and do in
+ * tf32 (NCHW). So transposes are added, taken away, or neither.
+ *
+ * Source:  NVIDIA, cuDNN legacy API ("The cuDNN library may use padding, folding, and NCHW-to-NHWC
+ *          transformations to call the Tensor Core operations"), and "Convolutional layers user's
+ *          guide", tensor layouts in memory; DeepBench, code/nvidia/conv_bench.cu
+ *          (CUDNN_TENSOR_NCHW but for int8, CUDNN_TENSOR_OP_MATH); PyTorch's trace of ResNet-50 on
+ *          an A100 in tf32 (HolisticTraceAnalysis), where transposes are a quarter of the time of
+ *          convolutions, 1 x 1 filters with stride 1 have none but on images of 7 x 7, and filters
+ *          take 2.0 to 2.7 ns a block (grids of nchwToNhwc: 65536 blocks in 131 us, 32768 in 66,
+ *          8192 in 22), full blocks of images 5.4. So that trace is no proof of this rule.
+ * Ignores: kernels that transpose while they write; transposes between layers that two convolutions
+ *          could share; pooling, whose kernels of both layouts we take as equally fast.
+ */
+
+enum { OPERANDS_AND_RESULT = 3, ROW_BYTES = 16, BLOCK_CHANNELS = 32 };
+
+/* What a block of 32 channels of a filter costs to transpose, in bytes of a full block: 2.0 to 2.7
+ * ns, where one of 32 pixels and 8 KB takes 5.4. */
+static const double FILTER_BLOCK_BYTES = 3.5e3;
+
+/* Whether matrix units cannot take a convolution's channels by the eight, as those of a first
+ * layer. */
+static bool has_narrow_channels(const struct fr__kernel *kernel)
+{
+    return fmod(kernel->shape.conv.in_channels, 8) > 0;
+}
+
+/* Whether it is a product of images as they lie: a 1 x 1 filter, and channels that begin where
+ * matrix units can load. */
+static bool is_product(const struct fr_kernel_shape *s, double element_bytes)
+{
+    return s->conv.kernel_height * s->conv.kernel_width <= 1 && s->conv.stride <= 1 &&
+           !(fmod(s->conv.out_height * s->conv.out_width * element_bytes, ROW_BYTES) > 0);
+}
+
+/* Bytes that the transposes of a convolution move under NCHW; 0: there are none. dtype: of the
+ * products, never FR_AMP. */
+static double layout_bytes(const struct fr__kernel *kernel, enum fr_dtype dtype)
+{
+    return dtype == FR_FP32 || is_product(&kernel->shape, fr__dtype_bytes(dtype)) ||
+                   has_narrow_channels(kernel)
+               ? 0
+               : 2 * kernel->bytes;
+}
+
+/* Bytes that they could move in the time that nearly empty blocks of filters take beyond these. */
+static double layout_slow_bytes(const struct fr__kernel *kernel, enum fr_dtype dtype)
+{
+    const struct fr_kernel_shape *s = &kernel->shape;
+    double channels = s->conv.in_channels / fmax(s->conv.groups, 1);
+    double blocks = s->conv.out_channels * ceil(channels / BLOCK_CHANNELS);
+    double moved = 2 * s->conv.out_channels * channels * s->conv.kernel_height *
+                   s->conv.kernel_width * fr__dtype_bytes(dtype);
+
+    return layout_bytes(kernel, dtype) > 0 ? fmax(blocks * FILTER_BLOCK_BYTES - moved, 0) : 0;
+}
+
+/* Whether the times that a curve was fitted to hold transposes. */
+static bool rows_are_turned(enum fr_dtype dtype, const struct fr__known *k)
+{
+    if (!k->curve)
+        return false;
+    return dtype == FR_TF32 ? k->is_users : strstr(k->curve->source, "DeepBench") != NULL;
+}
+
+/* What to do with the time that k gave (its curve NULL: a matrix product's): 1 add transposes, -1
+ * take them away, 0 neither. */
+static int layout_change(enum fr_image_layout layout, enum fr_dtype dtype,
+                         const struct fr__known *k)
+{
+    int has = rows_are_turned(dtype, k);
+    int wanted = layout == FR_LAYOUT_DEFAULT ? dtype == FR_TF32 || has : layout == FR_LAYOUT_NCHW;
+
+    return wanted - has;
+}
+
+void fr_layout_effect_of(const struct fr_graph *g, struct fr_layout_effect *out)
+{
+    const struct fr_part all = {.batch = g->batch};
+    enum fr_dtype dtype = g->dtype == FR_AMP ? FR_FP16 : g->dtype;
+
+    *out = (struct fr_layout_effect){.bytes = 0};
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        struct fr__kernel kernel;
+        double bytes;
+
+        if (g->ops[o].kind != FR_OP_CONV2D)
+            continue;
+        fr__kernel_of(g, o, &all, &kernel);
+        if (!kernel.has_shape)
+            continue;
+        bytes = layout_bytes(&kernel, dtype);
+        out->n_convolutions++;
+        out->n_transposes += bytes > 0 ? OPERANDS_AND_RESULT : 0;
+        out->bytes += bytes;
+    }
+}
 
 /* How much of the work with the zeros between the pixels of a strided convolution's output its
  * gradient of the input does, as a power of their share: 0 none, 1 all. The middle of what was
@@ -73,10 +193,10 @@ static void turn_images(struct fr_cost *c, const struct fr__target *t,
                         const struct fr__kernel *kernel, const struct fr__known *k)
 {
     struct fr__known move = fr__streaming_curve(t, FR_CURVE_ELEMENTWISE, kernel->element_bytes);
-    struct fr_kernel_shape shape = {.op_class = FR_CURVE_ELEMENTWISE,
-                                    .memory = {.bytes = fr__layout_bytes(kernel, t->dtype) +
-                                                        fr__layout_slow_bytes(kernel, t->dtype)}};
-    int change = fr__layout_change(kernel->layout, t->dtype, k);
+    struct fr_kernel_shape shape = {
+        .op_class = FR_CURVE_ELEMENTWISE,
+        .memory = {.bytes = layout_bytes(kernel, t->dtype) + layout_slow_bytes(kernel, t->dtype)}};
+    int change = layout_change(kernel->layout, t->dtype, k);
     double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
     struct fr_cost product = *c;
     double s;
@@ -166,7 +286,7 @@ void fr__price_convolution(struct fr_cost *c, const struct fr__target *t,
     struct fr__known vector = fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
     struct fr__target vectors = {t->model, t->type, FR_FP32};
     bool is_on_vectors =
-        fr__layout_is_narrow(kernel) && vector.curve && (k.curve || t->dtype == FR_TF32);
+        has_narrow_channels(kernel) && vector.curve && (k.curve || t->dtype == FR_TF32);
 
     if (!(k.curve && k.is_users) && use_per_image(c, t, kernel))
         return;
@@ -177,9 +297,9 @@ void fr__price_convolution(struct fr_cost *c, const struct fr__target *t,
     else if (k.curve)
         fr__set_known(c, fr__kernel_s(&k, &kernel->shape), &k);
     else
-        use_implicit_product(c, fr__layout_is_narrow(kernel) && t->dtype == FR_TF32 ? &vectors : t,
+        use_implicit_product(c, has_narrow_channels(kernel) && t->dtype == FR_TF32 ? &vectors : t,
                              kernel, kernel->shape.conv.in_channels);
-    if (fr__layout_is_narrow(kernel) && k.curve && !k.is_users && fr__dtype_bytes(t->dtype) == 2 &&
+    if (has_narrow_channels(kernel) && k.curve && !k.is_users && fr__dtype_bytes(t->dtype) == 2 &&
         fr__pads_channels(device))
         use_padded(c, t, kernel);
     turn_images(c, t, kernel, &k);

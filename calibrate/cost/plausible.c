@@ -17,7 +17,6 @@
 #include "calibrate/curves/class.h"
 #include "calibrate/curves/curve.h"
 #include "calibrate/messages/system.h"
-#include "topo/plausible.h"
 
 #include <string.h>
 

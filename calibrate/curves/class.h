@@ -9,7 +9,6 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/curves/attention.h"
-#include "calibrate/curves/batchnorm.h"
 #include "calibrate/curves/conv.h"
 #include "calibrate/curves/matmul.h"
 #include "calibrate/curves/memory.h"

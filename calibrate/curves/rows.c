@@ -1,5 +1,5 @@
 /* calibrate/curves/rows.c - evaluates the model of rows.h and describes the classes that use it:
- * softmax, layernorm and their gradients. */
+ * softmax, layernorm, batchnorm and their gradients. */
 #include "config.h"
 
 #include "base/dtype.h"
@@ -48,8 +48,8 @@ static void prepare_softmax(union fr__model *model, const struct fr__machine *ma
     model->rows.wide = parameters[FR__ROWS_WIDE];
 }
 
-static void prepare_layernorm(union fr__model *model, const struct fr__machine *machine,
-                              enum fr_dtype dtype, const double parameters[])
+static void prepare_forward(union fr__model *model, const struct fr__machine *machine,
+                            enum fr_dtype dtype, const double parameters[])
 {
     fr__rows_init(&model->rows, machine, parameters, fr__dtype_bytes(dtype),
                   FR__ROWS_FORWARD_PASSES);
@@ -62,22 +62,39 @@ static void prepare_backward(union fr__model *model, const struct fr__machine *m
                   FR__ROWS_BACKWARD_PASSES);
 }
 
+/* Rows and columns; of batch normalisation, channels and the values of each. */
+static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
+{
+    bool is_batchnorm =
+        s->op_class == FR_CURVE_BATCHNORM || s->op_class == FR_CURVE_BATCHNORM_BACKWARD;
+
+    out[0] = is_batchnorm ? s->batchnorm.channels : s->rows.rows;
+    out[1] = is_batchnorm ? s->batchnorm.values : s->rows.columns;
+}
+
 static double time_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
-    return fr__rows_s(&model->rows, fmax(s->rows.rows, 1), fmax(s->rows.columns, 1));
+    double size[FR__CURVE_SIZES];
+
+    sizes(s, size);
+    return fr__rows_s(&model->rows, fmax(size[0], 1), fmax(size[1], 1));
 }
 
 static double work_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
-    return fr__rows_work_s(&model->rows, fmax(s->rows.rows, 1), fmax(s->rows.columns, 1));
+    double size[FR__CURVE_SIZES];
+
+    sizes(s, size);
+    return fr__rows_work_s(&model->rows, fmax(size[0], 1), fmax(size[1], 1));
 }
 
 static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_AXES])
 {
-    for (unsigned a = 2; a < FR__RESIDUAL_AXES; a++)
-        x[a] = 0;
-    x[0] = log2(fmax(s->rows.rows, 1));
-    x[1] = log2(fmax(s->rows.columns, 1));
+    double size[FR__CURVE_SIZES];
+
+    sizes(s, size);
+    for (unsigned a = 0; a < FR__RESIDUAL_AXES; a++)
+        x[a] = a < 2 ? log2(fmax(size[a], 1)) : 0;
 }
 
 /* Features beside the sizes: how full the last wave is, with one block and with four blocks to a
@@ -100,12 +117,6 @@ static void features(const struct fr__machine *machine, enum fr_dtype dtype,
     x[5] = waves / 4 / ceil(waves / 4);
     x[6] = columns / power;
     x[7] = fmod(columns, 4) == 0;
-}
-
-static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
-{
-    out[0] = s->rows.rows;
-    out[1] = s->rows.columns;
 }
 
 /* starts of a fit: a V100 in fp32 with a framework's calls, with few and with many blocks; an A100
@@ -138,27 +149,44 @@ const struct fr__curve_class fr__curve_softmax = {
     .sizes = sizes,
 };
 
-const struct fr__curve_class fr__curve_layernorm = {
-    .name = "layernorm",
-    .size_names = {"rows", "columns"},
-    .axis_names = "rows, columns, -, -",
-    .parameters = {PARAMETERS},
-    .n_starts = 3,
-    .prepare = prepare_layernorm,
-    .time_s = time_s,
-    .work_s = work_s,
-    .coordinates = coordinates,
-    .sizes = sizes,
-};
-
 /* A gradient has two kernels, the second for the gradients of gain and offset. They count as
  * one. */
-#define BACKWARD_CLASS(NAME)                                                                       \
+#define ROWS_CLASS(NAME, PREPARE)                                                                  \
     {                                                                                              \
         .name = NAME, .size_names = {"rows", "columns"}, .axis_names = "rows, columns, -, -",      \
-        .parameters = {PARAMETERS}, .n_starts = 3, .prepare = prepare_backward, .time_s = time_s,  \
+        .parameters = {PARAMETERS}, .n_starts = 3, .prepare = PREPARE, .time_s = time_s,           \
         .work_s = work_s, .coordinates = coordinates, .sizes = sizes,                              \
     }
 
-const struct fr__curve_class fr__curve_softmax_backward = BACKWARD_CLASS("softmax-backward");
-const struct fr__curve_class fr__curve_layernorm_backward = BACKWARD_CLASS("layernorm-backward");
+const struct fr__curve_class fr__curve_layernorm = ROWS_CLASS("layernorm", prepare_forward);
+const struct fr__curve_class fr__curve_softmax_backward =
+    ROWS_CLASS("softmax-backward", prepare_backward);
+const struct fr__curve_class fr__curve_layernorm_backward =
+    ROWS_CLASS("layernorm-backward", prepare_backward);
+
+/* starts of a fit: a V100 in fp32, first kernels alone, then a framework's calls; rounded */
+#define BATCHNORM_CLASS(NAME, PREPARE, REREAD)                                                     \
+    {                                                                                              \
+        .name = NAME, .size_names = {"channels", "values"},                                        \
+        .axis_names = "channels, values, -, -",                                                    \
+        .parameters =                                                                              \
+            {                                                                                      \
+                [FR__STREAM_CALL_S] = {"call_s", 1e-7, 1e-3, {1e-6, 4e-5, 1e-6}},                  \
+                [FR__STREAM_START_S] = {"start_s", 1e-7, 1e-3, {3e-6, 2e-5, 3e-6}},                \
+                [FR__STREAM_FRAC] = {"memory_frac", .01, 1, {.8, .8, .8}},                         \
+                [FR__STREAM_CACHE_BYTES] = {"cache_bytes", 1e5, 2e8, {6e6, 6e6, 3e7}},             \
+                [FR__STREAM_CACHE_GAIN] = {"cache_gain", 1, 20, {1.5, 1.5, 1.5}},                  \
+                [FR__ROWS_REREAD] = {"reread", 1e-3, 4, {REREAD, REREAD, REREAD}},                 \
+                [FR__ROWS_REREAD_COLUMNS] = {"reread_values", 64, 1e7, {2e4, 2e4, 2e5}},           \
+                [FR__ROWS_BLOCKS_PER_SM] = {"blocks_per_sm", .5, 128, {2, 2, 8}},                  \
+                [FR__ROWS_BLOCK_S] = {"block_s", 1e-9, 1e-4, {1e-6, 1e-6, 1e-6}},                  \
+                [FR__ROWS_COLUMN_S] = {"value_s", 1e-13, 1e-6, {2e-10, 2e-10, 2e-11}},             \
+            },                                                                                     \
+        .n_starts = 3, .prepare = PREPARE, .time_s = time_s, .work_s = work_s,                     \
+        .coordinates = coordinates, .sizes = sizes,                                                \
+    }
+
+const struct fr__curve_class fr__curve_batchnorm =
+    BATCHNORM_CLASS("batchnorm", prepare_forward, .5);
+const struct fr__curve_class fr__curve_batchnorm_backward =
+    BATCHNORM_CLASS("batchnorm-backward", prepare_backward, .67);

@@ -1,5 +1,6 @@
 /* calibrate/curves/rows.h - time of a kernel that reduces and rewrites each row of a matrix:
- * softmax and layer normalisation (also by the root mean square, which the measured fp16 rows are).
+ * softmax, layer normalisation (also by the root mean square, which the measured fp16 rows are) and
+ * batch normalisation in training.
  *
  *     t      = max(call, start + work)
  *     work   = (memory^3 + blocks^3)^(1/3)
@@ -15,12 +16,20 @@
  * must be moved at least: 2 forward and 3 backward, because a gradient reads what the forward pass
  * kept and the output's gradient, and writes its own.
  *
+ * In batch normalisation a row is a channel, and its columns are all values of that channel in the
+ * batch. A block takes a channel, sums its values, and goes over them again; few channels leave
+ * multiprocessors idle. `reread` is about 1/2 forward and 2/3 backward.
+ *
  * Source:  kernel names and launch grids of sitar-lab/NeuSight's data (a block of 32 threads times
  *          a few warps for each row; softmax_warp_forward up to 1024 columns, cunn_SoftMaxForward
  *          beyond); PyTorch, aten/src/ATen/native/cuda/SoftMax.cu (dim_size <= 1024); waves as in
- *          matmul.h. The powers 3 and 4 are our choice.
+ *          matmul.h. The powers 3 and 4 are our choice. Batch normalisation: names of NVIDIA cuDNN's
+ *          kernels in PyTorch traces (pytorch/kineto's ResNet-50 on a V100):
+ *          bn_fw_tr_1C11_singleread for few values, bn_fw_tr_1C11_kernel_NCHW for many, whose grid
+ *          is the number of channels.
  * Ignores: alignment of rows (vector loads of four need multiples of four), dropout and masks in
- *          the kernel.
+ *          the kernel; of batch normalisation channels last, statistics summed over several GPUs,
+ *          fusion with a ReLU.
  */
 #ifndef FR_CALIBRATE_CURVES_ROWS_H
 #define FR_CALIBRATE_CURVES_ROWS_H

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "calibrate/fit/fitting.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,13 +76,6 @@ struct edges {
     unsigned n;
     double at[BINS - 1];
 };
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Chooses the edges of a feature: halfway between neighbouring values if these are few, otherwise
  * such that about equally many points lie between two edges. sorted: [n]. An edge has five digits,
@@ -158,7 +152,7 @@ static void fill_bins(struct problem *pr, const struct fr__trees_points *p)
     for (size_t f = 0; f < p->n_features; f++) {
         for (size_t k = 0; k < p->n; k++)
             pr->sorted[k] = p->x[k * p->n_features + f];
-        qsort(pr->sorted, p->n, sizeof(*pr->sorted), by_value);
+        gsl_sort(pr->sorted, 1, p->n);
         find_edges(p->n, pr->sorted, &pr->edges[f]);
         for (size_t k = 0; k < p->n; k++)
             pr->bins[f * p->n + k] = bin_of(&pr->edges[f], p->x[k * p->n_features + f]);
@@ -232,7 +226,7 @@ static int leaf_value(struct problem *pr, unsigned leaf)
             pr->sorted[n++] = pr->left[k];
     if (n == 0)
         return 0;
-    qsort(pr->sorted, n, sizeof(*pr->sorted), by_value);
+    gsl_sort(pr->sorted, 1, n);
     median = (pr->sorted[(n - 1) / 2] + pr->sorted[n / 2]) / 2;
     value = 1000 * RATE * median * (double)n / ((double)n + LEAF_SHRINK);
     return (int)lround(fmax(-MOST_VALUE, fmin(value, MOST_VALUE)));

@@ -67,7 +67,8 @@ static enum fr_status take_slowdowns(struct fr__slowdowns **out, const struct fr
     return FR_OK;
 }
 
-enum fr_status fr__shipped_take(struct fr_calibration **out, size_t i, struct fr_error *err)
+/* The calibration of shipped device file i; grids and trees stay in the tables. FR_ENOMEM. */
+static enum fr_status shipped_take(struct fr_calibration **out, size_t i, struct fr_error *err)
 {
     const struct fr__shipped_device *from = &fr__shipped_devices[i];
     struct fr_calibration *c = fr__calibration_new(from->device);
@@ -113,7 +114,7 @@ enum fr_status fr_calibration_load(struct fr_calibration **out, const char *name
 
     for (size_t i = 0; fr_calibration_shipped(i); i++)
         if (strcmp(fr_calibration_shipped(i), name_or_path) == 0)
-            return fr__shipped_take(out, i, err);
+            return shipped_take(out, i, err);
     if (!fr__exists(name_or_path))
         return fail_unknown_device(name_or_path, err);
     FR_TRY(fr__read_file(name_or_path, MOST_BYTES, &text, &len, err));

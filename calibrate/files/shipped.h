@@ -36,6 +36,4 @@ struct fr__shipped_system {
 extern const struct fr__shipped_system fr__shipped_systems[];
 extern const size_t fr__n_shipped_systems;
 
-/* The calibration of shipped device file i; grids and trees stay in the tables. FR_ENOMEM. */
-enum fr_status fr__shipped_take(struct fr_calibration **out, size_t i, struct fr_error *err);
 #endif

@@ -126,7 +126,7 @@ static bool choose(const struct fr__data *d, size_t n_gpus, struct kind *kind)
 
 static uint64_t hash_rows(const struct fr__data *d, const struct kind *kind)
 {
-    uint64_t h = FR__HASH_START;
+    uint64_t h = FR__FNV_START;
 
     for (size_t k = 0; k < d->n_beside; k++) {
         const struct fr__beside_row *r = &d->beside[k];

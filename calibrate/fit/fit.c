@@ -18,6 +18,7 @@
 #include "calibrate/fit/read/row_hash.h"
 #include "base/round.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,7 +262,7 @@ static bool is_of_kind(const struct fr__measured *row, const struct kind *kind)
 
 static uint64_t hash_rows(const struct fr__data *d, const struct kind *kind)
 {
-    uint64_t h = FR__HASH_START;
+    uint64_t h = FR__FNV_START;
 
     for (size_t k = 0; k < d->n_rows; k++)
         if (is_of_kind(&d->rows[k], kind))
@@ -364,13 +365,6 @@ static bool choose_rows(const struct fr__data *d, size_t n_gpus, struct kind *ki
     return false;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Bounds the launch: a hundredth of the rows take less. Without a bound, a fit to times that vary a
  * lot would count everything unexplained as launch. */
 static enum fr_status bound_launch(struct fit *f, struct fr_error *err)
@@ -380,7 +374,7 @@ static enum fr_status bound_launch(struct fit *f, struct fr_error *err)
     if (!sorted)
         return fr__fail_nomem(err);
     memcpy(sorted, f->log_s, f->n * sizeof(*sorted));
-    qsort(sorted, f->n, sizeof(*sorted), by_size);
+    gsl_sort(sorted, 1, f->n);
     f->most_launch_s = f->op_class->has_noisy_launch ? exp(sorted[f->n / 100]) : INFINITY;
     free(sorted);
     return FR_OK;

@@ -10,8 +10,8 @@
 #include "calibrate/fit/fitting.h"
 #include "calibrate/fit/read/row_hash.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,13 +33,6 @@ static bool is_of(const struct fr__launch_row *r, uint32_t gpu, uint32_t source)
     return r->gpu == gpu && r->source == source;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Fits one kind of launch. sorted: room for all rows. */
 static void fit_one(struct fr__launches *l, enum fr_launch what, const struct fr__data *d,
                     uint32_t gpu, uint32_t source, double sorted[])
@@ -51,7 +44,7 @@ static void fit_one(struct fr__launches *l, enum fr_launch what, const struct fr
             sorted[n++] = d->launches[k].time_s;
     if (n == 0)
         return;
-    qsort(sorted, n, sizeof(*sorted), by_size);
+    gsl_sort(sorted, 1, n);
     l->info.time_s[what] = fr__round_digits((sorted[(n - 1) / 2] + sorted[n / 2]) / 2);
     l->info.error_s[what] = fr__round_digits((sorted[(n - 1) * 9 / 10] - sorted[n / 10]) / 2);
 }
@@ -89,7 +82,7 @@ enum fr_status fr__launches_fit(struct fr__launches **out, const struct fr__data
     } else if (choose(d, n_gpus, &gpu, &source)) {
         snprintf(l->gpus, FR__CURVE_TEXT, "%s", gpus[gpu]);
         snprintf(l->source, FR__CURVE_TEXT, "%s", d->sources[source]);
-        l->info.data_hash = FR__HASH_START;
+        l->info.data_hash = FR__FNV_START;
         for (size_t k = 0; k < d->n_launches; k++)
             if (is_of(&d->launches[k], gpu, source))
                 l->info.data_hash = fr__hash_row(l->info.data_hash, (uint64_t)d->launches[k].what,

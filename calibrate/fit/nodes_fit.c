@@ -181,11 +181,11 @@ static struct way_fit way_fit_of(struct nodes_fit *f, enum fr_system_way way)
 
 static uint64_t hash_own(const struct nodes_fit *f, enum fr_system_way way)
 {
-    uint64_t h = FR__HASH_START;
+    uint64_t h = FR__FNV_START;
 
     for (size_t k = 0; k < f->n; k++)
         if (f->way_of[k] == way)
-            h = fr__hash_word(h, k);
+            h = fr__fnv_word(h, k);
     return h;
 }
 

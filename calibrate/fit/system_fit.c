@@ -43,7 +43,7 @@ static uint32_t choose_source(const struct fr__collective_data *d)
 
 static uint64_t hash_rows(const struct fr__collective_data *d, uint32_t source)
 {
-    uint64_t h = FR__HASH_START;
+    uint64_t h = FR__FNV_START;
 
     for (size_t k = 0; k < d->n_rows; k++)
         if (d->rows[k].source == source)
@@ -285,7 +285,7 @@ static enum fr_status fit_nodes(struct fit *f, struct fr_error *err)
 static enum fr_status fit_link(struct fit *f, uint32_t which, struct fr_error *err)
 {
     struct fr_system_info *info = &f->s->info;
-    struct fr_system_link link = {.data_hash = FR__HASH_START};
+    struct fr_system_link link = {.data_hash = FR__FNV_START};
     uint32_t source = choose_link_source(f->d, which);
 
     for (size_t k = 0; k < f->d->n_messages; k++) {

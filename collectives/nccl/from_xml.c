@@ -4,8 +4,6 @@
 
 #include "collectives/nccl/from_xml.h"
 
-#include "base/error.h"
-
 #include <string.h>
 
 struct reader {
@@ -28,8 +26,10 @@ float fr__ns_nvlink(unsigned version, unsigned sm)
     return sm >= 70 ? 20 : 18;
 }
 
-float fr__ns_between_cpus(const struct fr__ns *s, enum fr__nccl_cpu_kind vendor, bool is_x86,
-                          int64_t model)
+/* GB/s between two CPUs as NCCL counts them, by the first's kind (topo.cc, ncclTopoGetInterCpuBw).
+ * */
+static float ns_between_cpus(const struct fr__ns *s, enum fr__nccl_cpu_kind vendor, bool is_x86,
+                             int64_t model)
 {
     if (!is_x86)
         return 6; /* ARM */
@@ -220,7 +220,7 @@ static void join_cpus(struct reader *r)
             if (a != b)
                 r->is_full |= !fr__ns_link(
                     r->s, r->s->of[FR__NS_CPU][a], r->s->of[FR__NS_CPU][b], FR__NS_BETWEEN_CPUS,
-                    fr__ns_between_cpus(r->s, k->vendor, k->is_x86, r->models[a]));
+                    ns_between_cpus(r->s, k->vendor, k->is_x86, r->models[a]));
         }
 }
 

@@ -9,10 +9,6 @@
  * FR_ERANGE: more than such a machine may have; FR_ENOMEM. */
 enum fr_status fr__ns_from_xml(struct fr__ns *s, const struct fr__nccl_system *x,
                                struct fr_error *err);
-/* GB/s between two CPUs as NCCL counts them, by the first's kind (topo.cc, ncclTopoGetInterCpuBw).
- * */
-float fr__ns_between_cpus(const struct fr__ns *s, enum fr__nccl_cpu_kind vendor, bool is_x86,
-                          int64_t model);
 /* GB/s of one NVLink of a GPU (topo.h, ncclTopoNVLinkBw). */
 float fr__ns_nvlink(unsigned version, unsigned sm);
 

@@ -334,8 +334,11 @@ static unsigned fewer(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, unsigned least,
-                             unsigned most, struct fr__ns_channels *out, struct fr_error *err)
+/* Searches rings, trees or heads of NVLS (graph->pattern). least, most: channels. On return *graph
+ * is what was found; n_channels 0 of NVLS: not possible. out: NULL, or the channels, the caller's
+ * to free. FR_ENOMEM. */
+static enum fr_status ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, unsigned least,
+                                unsigned most, struct fr__ns_channels *out, struct fr_error *err)
 {
     struct levels l = {.trial = {.s = s, .least = least, .most = most}};
     enum fr__nccl_pattern pattern = graph->pattern;
@@ -412,12 +415,12 @@ enum fr_status fr__ns_comm(struct fr__ns *s, unsigned n_nodes, struct fr__nccl_c
         out->is_x86 = fr__ns_at(s, FR__NS_CPU, 0)->is_x86;
     }
     out->ring.pattern = FR__NCCL_RING;
-    FR_TRY(fr__ns_search(s, &out->ring, 1, most, NULL, err));
+    FR_TRY(ns_search(s, &out->ring, 1, most, NULL, err));
     out->nvls.pattern = FR__NCCL_NVLS;
     if (s->count[FR__NS_GPU] > 1)
-        FR_TRY(fr__ns_search(s, &out->nvls, 1, 2 * most, NULL, err));
+        FR_TRY(ns_search(s, &out->nvls, 1, 2 * most, NULL, err));
     out->tree.pattern = FR__NCCL_BALANCED_TREE;
-    FR_TRY(fr__ns_search(s, &out->tree, out->ring.n_channels, out->ring.n_channels, tree, err));
+    FR_TRY(ns_search(s, &out->tree, out->ring.n_channels, out->ring.n_channels, tree, err));
     out->n_channels = channels_of(out);
     return FR_OK;
 }

@@ -34,7 +34,8 @@ static uint32_t mirror_bits(uint32_t value, uint32_t power)
     return out;
 }
 
-uint32_t fr__ns_local_net(const struct fr__ns *s, uint32_t gpu, uint32_t channel)
+/* The net that a GPU uses for a channel. */
+static uint32_t ns_local_net(const struct fr__ns *s, uint32_t gpu, uint32_t channel)
 {
     uint32_t nets[FR__NS_MOST_NODES], gpus[FR__NS_MOST_NODES], net;
     uint32_t n_nets = fr__ns_local(s, FR__NS_GPU, gpu, FR__NS_NET, nets), n_gpus;
@@ -57,7 +58,7 @@ uint32_t fr__ns_local_gpu(const struct fr__ns *s, uint32_t net)
 
     for (uint32_t channel = 0; channel < 64; channel++)
         for (uint32_t i = 0; i < n; i++)
-            if (fr__ns_local_net(s, gpus[i], channel) == net)
+            if (ns_local_net(s, gpus[i], channel) == net)
                 return gpus[i];
     return FR_NONE;
 }
@@ -80,11 +81,11 @@ uint32_t fr__ns_select_nets(const struct fr__ns *s, unsigned type_inter, uint32_
     uint32_t end = gpu == FR_NONE ? s->count[FR__NS_GPU] : gpu + 1;
 
     for (uint32_t g = first; g < end; g++) {
-        uint32_t start = fr__ns_local_net(s, g, 0), net = start;
+        uint32_t start = ns_local_net(s, g, 0), net = start;
 
         for (uint32_t channel = 1; start != FR_NONE; channel++) {
             n = add_net(nets, n, net);
-            net = fr__ns_local_net(s, g, channel);
+            net = ns_local_net(s, g, channel);
             if (net == start || channel == FR__NS_MOST_NODES)
                 break;
         }

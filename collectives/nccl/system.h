@@ -113,8 +113,6 @@ static inline struct fr__ns_path *fr__ns_path(const struct fr__ns *s, enum fr__n
  * Returns how many. */
 uint32_t fr__ns_local(const struct fr__ns *s, enum fr__ns_type type, uint32_t i,
                       enum fr__ns_type result, uint32_t locals[]);
-/* The net that a GPU uses for a channel. */
-uint32_t fr__ns_local_net(const struct fr__ns *s, uint32_t gpu, uint32_t channel);
 /* The GPU that uses a net; FR_NONE: none. */
 uint32_t fr__ns_local_gpu(const struct fr__ns *s, uint32_t net);
 /* Nets in the order in which a search tries them, up to a kind of path; gpu: FR_NONE for all. */
@@ -127,13 +125,8 @@ struct fr__ns_channels {
     uint32_t *gpus; /* [n_channels][n_gpus] in order; of NVLS the head first */
     uint32_t *nets; /* [n_channels][2] in and out, or FR_NONE */
 };
-/* Searches rings, trees or heads of NVLS (graph->pattern). least, most: channels. On return *graph
- * is what was found; n_channels 0 of NVLS: not possible. out: NULL, or the channels, the caller's
- * to free. FR_ENOMEM. */
-enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, unsigned least,
-                             unsigned most, struct fr__ns_channels *out, struct fr_error *err);
 /* All three, and the channels of the communicator of n_nodes such machines. tree: as out of
- * fr__ns_search. */
+ * search in levels.c. */
 enum fr_status fr__ns_comm(struct fr__ns *s, unsigned n_nodes, struct fr__nccl_comm *out,
                            struct fr__ns_channels *tree, struct fr_error *err);
 /* Where machines of another kind take part, of which other is the communicator: all ranks take the

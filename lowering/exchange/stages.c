@@ -6,7 +6,6 @@
 #include "lowering/exchange/parts.h"
 
 #include "base/error.h"
-#include "lowering/log.h"
 
 #include <stdio.h>
 

@@ -10,7 +10,6 @@
 #include "sim/sim.h"
 #include "workloads/graph/elements.h"
 
-#include <math.h>
 #include <string.h>
 
 /* What passes run beside messages is not known when stages are cut: a cut must gain more than this.

@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "lowering/schedules/maker.h"
-#include "lowering/schedules/passes.h"
 
 #include <stdlib.h>
 #include <string.h>

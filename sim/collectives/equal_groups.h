@@ -34,14 +34,6 @@ enum fr_status fr__equal_groups_new(struct fr__equal_groups **out, struct fr__ro
                                     const struct fr__group_list *groups, struct fr_error *err);
 void fr__equal_groups_free(struct fr__equal_groups *c);
 
-/* The time of the slowest group; *bytes_s: the part of it that grows with the bytes. bytes as in
- * struct fr_collective. kind: all-reduce, all-gather, reduce-scatter, all-to-all, ring step. Cost:
- * O(1), but the first time a route for each rank, and for all-to-all n of them. FR_ENOENT: no
- * route; FR_ENOMEM. */
-enum fr_status fr__equal_groups_time(struct fr__equal_groups *c, enum fr_collective_kind kind,
-                                     double bytes, double *time_s, double *bytes_s,
-                                     struct fr_error *err);
-
 /* How much slower the bytes of a collective move with all groups at work than with one alone; at
  * least 1. Where all groups are alike it is the slowest one that counts, whatever the member; where
  * they are not, as on a cluster with a bad link, it is the group that this device is in. */

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "lowering/check_problem.h"
-#include "strategies/single.h"
 
 #include <string.h>
 

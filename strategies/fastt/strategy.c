@@ -10,7 +10,6 @@
 #include "strategies/fastt/tell.h"
 #include "lowering/log.h"
 #include "lowering/check_problem.h"
-#include "strategies/single.h"
 #include "lowering/values.h"
 
 #include <assert.h>

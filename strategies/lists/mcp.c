@@ -19,6 +19,7 @@
 #include "strategies/lists/ready.h"
 #include "lowering/log.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <stdlib.h>
 
 /* An operation, its latest start, and those of its readers in rising order. */
@@ -31,11 +32,6 @@ struct entry {
 static int compare_numbers(double a, double b)
 {
     return a < b ? -1 : a > b;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    return compare_numbers(*(const double *)a, *(const double *)b);
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -63,7 +59,7 @@ static struct entry *make_list(struct fr__timetable *t, const double latest_s[],
 
         for (uint32_t k = 0; k < n_readers; k++)
             readers_s[first + k] = latest_s[dag->edges[first + k].dst];
-        qsort(readers_s + first, n_readers, sizeof(*readers_s), compare_doubles);
+        gsl_sort(readers_s + first, 1, n_readers);
         if (!t->waits[i])
             list[(*n)++] = (struct entry){latest_s[i], readers_s + first, n_readers, i};
     }

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-double fr__mean_cost(const struct fr__timetable *t, uint32_t op)
+/* The mean cost of an operation over the devices. */
+static double mean_cost(const struct fr__timetable *t, uint32_t op)
 {
     double sum_s = 0;
 
@@ -52,7 +53,7 @@ void fr__rank_up(struct fr__timetable *t, bool counts_moves, double rank_s[])
     for (uint32_t i = (uint32_t)dag->n_ops; i-- > 0;) {
         double most_s = 0;
 
-        t->record.longest_s[i] = fr__mean_cost(t, i);
+        t->record.longest_s[i] = mean_cost(t, i);
         t->record.via[i] = FR_NONE;
         for (uint32_t e = dag->out_first[i]; e < dag->out_first[i + 1]; e++) {
             double c_s = move_s(&mean, &dag->edges[e]);
@@ -78,7 +79,7 @@ void fr__rank_down(const struct fr__timetable *t, double rank_s[])
 
         for (uint32_t k = dag->in_first[i]; k < dag->in_first[i + 1]; k++) {
             const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
-            double through_s = rank_s[e->src] + fr__mean_cost(t, e->src) + move_s(&mean, e);
+            double through_s = rank_s[e->src] + mean_cost(t, e->src) + move_s(&mean, e);
 
             if (!t->waits[e->src] && through_s > most_s)
                 most_s = through_s;

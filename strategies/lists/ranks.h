@@ -4,9 +4,6 @@
 
 #include "strategies/lists/timetable.h"
 
-/* The mean cost of an operation over the devices. */
-double fr__mean_cost(const struct fr__timetable *t, uint32_t op);
-
 /* Upward ranks: rank_s[i] = w_i + max over the readers j of c_ij + rank_s[j], w the mean cost over
  * the devices, c the mean time of the edge over all pairs of different devices; c is 0 where
  * counts_moves is false (then it is the static level). Also says through which edge each comes (in

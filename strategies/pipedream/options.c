@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/units.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "study/advice/adviser.h"
-#include "study/session/session.h"
 
 static const uint64_t MOST_EVENTS = 10000000;
 

@@ -8,16 +8,10 @@
 #include "base/error.h"
 #include "study/answer/record.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* The plan that a seed runs: the question's, or with transfers in that seed's order. *own: what the
  * caller frees. */
@@ -79,7 +73,7 @@ static void summarise(struct fr_record_seeds *s, double times_s[])
     for (uint32_t i = 0; i < s->n; i++)
         squares += (times_s[i] - s->mean_s) * (times_s[i] - s->mean_s);
     s->standard_error_s = sqrt(squares / (s->n - 1.0) / s->n);
-    qsort(times_s, s->n, sizeof(*times_s), by_value);
+    gsl_sort(times_s, 1, s->n);
     s->min_s = times_s[0];
     s->p50_s = gsl_stats_quantile_from_sorted_data(times_s, 1, s->n, 0.50);
     s->p95_s = gsl_stats_quantile_from_sorted_data(times_s, 1, s->n, 0.95);

@@ -22,6 +22,7 @@
 #include "base/rng.h"
 #include "study/answer/record.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,13 +84,6 @@ static enum fr_status draw(const struct replay *r, uint64_t number, double *iter
     return run_again(r, iteration_s, err);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static enum fr_status find_interval(const struct replay *r, struct fr_record *out,
                                     struct fr_error *err)
 {
@@ -97,7 +91,7 @@ static enum fr_status find_interval(const struct replay *r, struct fr_record *ou
 
     for (unsigned d = 0; d < DRAWS; d++)
         FR_TRY(draw(r, d, &times_s[d], err));
-    qsort(times_s, DRAWS, sizeof(*times_s), by_value);
+    gsl_sort(times_s, 1, DRAWS);
     out->iteration_low_s = times_s[DRAWS / 20];
     out->iteration_high_s = times_s[DRAWS - 1 - DRAWS / 20];
     out->has_interval = true;

@@ -28,8 +28,6 @@ struct fr_comm_type {
     unsigned bytes;
     bool is_summed_in_switch;
 };
-/* NULL past the end. */
-const struct fr_comm_type *fr_comm_type_at(size_t i);
 /* FR_EUSAGE with the nearest known name. "all" is not taken: one table has one format. */
 enum fr_status fr_comm_type_named(const char *name, const struct fr_comm_type **out,
                                   struct fr_error *err);

@@ -21,11 +21,6 @@ static const struct fr_comm_type TYPES[N_TYPES] = {
 };
 static const char *const OPS[N_OPS] = {"sum", "prod", "max", "min", "avg"};
 
-const struct fr_comm_type *fr_comm_type_at(size_t i)
-{
-    return i < N_TYPES ? &TYPES[i] : NULL;
-}
-
 const char *fr_comm_op_at(size_t i)
 {
     return i < N_OPS ? OPS[i] : NULL;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "study/interval/terms.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,13 +84,6 @@ static enum fr_status doubt_step(const struct fr__update *u, const struct fr__me
     return FR_OK;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Whether the fit took a step. */
 static bool is_kept(const struct fr__update *u, const struct fr__measured_step *m)
 {
@@ -126,7 +120,7 @@ static enum fr_status doubt_fit(const struct fr__update *u, const struct fr__mea
     }
     if (n == 0)
         return FR_OK;
-    qsort(misses, n, sizeof(misses[0]), by_size);
+    gsl_sort(misses, 1, n);
     median = (misses[(n - 1) / 2] + misses[n / 2]) / 2;
     term =
         term_of(u, m->n_gpus, have_several && m->n_gpus > 1 ? FR__BY_SEVERAL_GPUS : FR__BY_ONE_GPU);

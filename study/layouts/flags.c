@@ -13,11 +13,6 @@
 
 static const char *const names[FR_N_FRAMEWORKS] = {"megatron", "deepspeed", "torchtitan"};
 
-const char *fr_framework_name(enum fr_framework f)
-{
-    return f < FR_N_FRAMEWORKS ? names[f] : "";
-}
-
 enum fr_framework fr_framework_parse(const char *name)
 {
     int f = 0;

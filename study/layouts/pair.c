@@ -16,7 +16,6 @@
 
 #include "base/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

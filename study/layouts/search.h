@@ -46,7 +46,6 @@ const char *fr_layout_text(const struct fr_search_layout *l, char buf[FR_LAYOUT_
 
 /* The frameworks whose flags a layout can be written in. */
 enum fr_framework { FR_MEGATRON, FR_DEEPSPEED, FR_TORCHTITAN, FR_N_FRAMEWORKS };
-const char *fr_framework_name(enum fr_framework f);
 /* FR_N_FRAMEWORKS: unknown. */
 enum fr_framework fr_framework_parse(const char *name);
 /* What the flags of frameworks need besides the layout. */

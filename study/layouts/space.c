@@ -139,7 +139,9 @@ static size_t range_of(const struct fr_search *s, enum fr__axis a, uint32_t n, u
     return v->n;
 }
 
-bool fr__space_divides(size_t n_units, uint32_t n_stages)
+/* Stages that a rank runs one after the other divide layers evenly, with or without the model's
+ * ends counted as layers. */
+static bool space_divides(size_t n_units, uint32_t n_stages)
 {
     return n_units >= n_stages && (n_units % n_stages == 0 || (n_units + 2) % n_stages == 0);
 }
@@ -251,7 +253,7 @@ static enum fr_status list_virtuals(struct listing *x)
     bool is_usual = x->s->axes[FR__AXIS_VIRTUAL].n == 0;
 
     for (uint32_t v = 2; is_usual && x->l.pp > 1 && v <= most && n < FR__MOST_AXIS_VALUES; v++)
-        if ((uint64_t)v * x->l.pp <= most && fr__space_divides(most, v * x->l.pp))
+        if ((uint64_t)v * x->l.pp <= most && space_divides(most, v * x->l.pp))
             values[n++] = v;
     for (size_t i = 0; i < n; i++) {
         x->l.n_virtual = is_usual && i == 0 ? 1 : values[i];
@@ -259,7 +261,7 @@ static enum fr_status list_virtuals(struct listing *x)
             continue;
         x->fate = fate;
         if (fate == FR_LAYOUT_PENDING && x->l.pp > 1 &&
-            !fr__space_divides(most, x->l.n_virtual * x->l.pp))
+            !space_divides(most, x->l.n_virtual * x->l.pp))
             x->fate = FR_LAYOUT_LAYERS;
         FR_TRY(list_micros(x));
     }

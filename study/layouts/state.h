@@ -86,9 +86,6 @@ enum fr_status fr__space_list(struct fr_search *s, struct fr_error *err);
 enum fr_status fr__job_make(struct fr_search *s, const struct fr_question *q, struct fr_error *err);
 /* FR_EUSAGE: it has no rows, and which value is why, where one is by itself. */
 enum fr_status fr__space_fail_empty(const struct fr_search *s, struct fr_error *err);
-/* Stages that a rank runs one after the other divide layers evenly, with or without the model's
- * ends counted as layers. */
-bool fr__space_divides(size_t n_units, uint32_t n_stages);
 
 /* ---- memory ---- */
 

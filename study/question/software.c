@@ -5,11 +5,9 @@
 #include "study/question/software.h"
 
 #include "base/error.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "study/recipes/names.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

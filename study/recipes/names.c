@@ -4,7 +4,6 @@
 #include "study/recipes/names.h"
 
 #include "base/error.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "study/session/kept.h"
 #include "study/question/loading.h"
-#include "study/recipes/recipes.h"
 
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)

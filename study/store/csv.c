@@ -19,7 +19,6 @@
 #include "study/store/digest.h"
 #include "study/store/store.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -58,7 +57,7 @@ static enum fr_status fail_io(const struct journal *j, const char *verb, struct 
 
 static size_t slot_of(const struct journal *j, const char *key)
 {
-    size_t slot = (size_t)fr__digest_text(FR__DIGEST_START, key) & (j->n_table - 1);
+    size_t slot = (size_t)fr__digest_text(FR__FNV_START, key) & (j->n_table - 1);
 
     while (j->table[slot] && strcmp(j->rows[j->table[slot] - 1]->key, key) != 0)
         slot = (slot + 1) & (j->n_table - 1);
@@ -145,7 +144,7 @@ static bool line_adds_up(const char *line, size_t n)
 
     if (n <= CHECKSUM || line[CHECKSUM] != ',')
         return false;
-    fr__digest_hex(fr__digest(FR__DIGEST_START, line + CHECKSUM + 1, n - CHECKSUM - 1), hex);
+    fr__digest_hex(fr__fnv(FR__FNV_START, line + CHECKSUM + 1, n - CHECKSUM - 1), hex);
     return memcmp(hex, line, CHECKSUM) == 0;
 }
 
@@ -256,7 +255,7 @@ static enum fr_status append_line(const struct journal *j, const char *cells, st
 
     if (!line)
         return fr__fail_nomem(err);
-    fr__digest_hex(fr__digest(FR__DIGEST_START, cells, n), line);
+    fr__digest_hex(fr__fnv(FR__FNV_START, cells, n), line);
     line[CHECKSUM] = ',';
     memcpy(line + CHECKSUM + 1, cells, n);
     line[length - 1] = '\n';

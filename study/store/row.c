@@ -11,7 +11,6 @@
 #include "study/store/row.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,7 +164,7 @@ bool fr__row_keep(struct fr_sweep_row *row, struct fr__arena *arena)
 
 uint64_t fr__row_digest(const struct fr_sweep_row *row, const struct fr__row_columns *c)
 {
-    uint64_t digest = FR__DIGEST_START;
+    uint64_t digest = FR__FNV_START;
 
     for (size_t i = 0; i < c->n; i++) {
         const struct fr_figure *f = c->figures[i];
@@ -173,14 +172,14 @@ uint64_t fr__row_digest(const struct fr_sweep_row *row, const struct fr__row_col
 
         fr__figure_value(f, row, &v);
         if (f->of)
-            digest = fr__digest_count(digest, (uint64_t)row->outcome);
+            digest = fr__fnv_word(digest, (uint64_t)row->outcome);
         else if (f->kind == FR_FIGURE_TEXT)
             digest = fr__digest_text(
                 digest, v.kind != FR_FIGURE_END && strcmp(f->key, "record") != 0 ? v.text : "");
         else if (f->kind == FR_FIGURE_COUNT)
-            digest = fr__digest_count(digest, v.count);
+            digest = fr__fnv_word(digest, v.count);
         else
-            digest = v.kind == FR_FIGURE_END ? fr__digest_count(digest, 1)
+            digest = v.kind == FR_FIGURE_END ? fr__fnv_word(digest, 1)
                                              : fr__digest_number(digest, v.number);
     }
     return digest;

@@ -14,7 +14,6 @@
 #include "study/store/digest.h"
 #include "study/store/store.h"
 
-#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +223,7 @@ static enum fr_status read_row(const struct database *d, sqlite3_stmt *s, bool w
     }
     if (!has_digest(s, n + CHECKSUM, fr__row_digest(row, &d->columns)) ||
         (with_record &&
-         !has_digest(s, n + RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
+         !has_digest(s, n + RECORD_CHECKSUM, fr__digest_text(FR__FNV_START, row->record))))
         return fail_row(d, s, err);
     return FR_OK;
 }
@@ -253,7 +252,7 @@ static enum fr_status sqlite_each(void *store, bool with_records, fr__take_row t
 
 static uint64_t input_digest(const char *name, const char *digest)
 {
-    return fr__digest_text(fr__digest_text(FR__DIGEST_START, name), digest);
+    return fr__digest_text(fr__digest_text(FR__FNV_START, name), digest);
 }
 
 static enum fr_status sqlite_inputs(void *store,
@@ -462,7 +461,7 @@ static enum fr_status sqlite_put(void *store, const struct fr_sweep_row *row, st
             st = fail(d, err);
     if (st == FR_OK &&
         (!bind_digest(d->put, n + CHECKSUM, fr__row_digest(row, &d->columns)) ||
-         !bind_digest(d->put, n + RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
+         !bind_digest(d->put, n + RECORD_CHECKSUM, fr__digest_text(FR__FNV_START, row->record))))
         st = fail(d, err);
     if (st == FR_OK && sqlite3_step(d->put) != SQLITE_DONE)
         st = fail(d, err);

@@ -33,12 +33,12 @@ static enum fr_status digest_file(uint64_t *d, const char *path, struct fr_error
 
     FR_TRY(fr__file_open(path, &f, &len, err));
     while ((n = fread(block, 1, sizeof(block), f)) > 0)
-        *d = fr__digest(*d, block, n);
+        *d = fr__fnv(*d, block, n);
     is_broken = ferror(f) != 0;
     fclose(f);
     if (is_broken)
         return fr__fail(err, FR_EIO, (struct fr_loc){path, 0, 0}, "cannot be read");
-    *d = fr__digest_count(*d, len);
+    *d = fr__fnv_word(*d, len);
     return FR_OK;
 }
 
@@ -117,15 +117,15 @@ static enum fr_status digest_folder(struct fr__arena *arena, uint64_t *d, const 
 static uint64_t digest_type(uint64_t d, const struct fr_device_type *type)
 {
     d = fr__digest_text(d, type->name);
-    d = fr__digest_count(d, type->is_gpu);
-    d = fr__digest_count(d, type->mem_bytes);
+    d = fr__fnv_word(d, type->is_gpu);
+    d = fr__fnv_word(d, type->mem_bytes);
     d = fr__digest_number(d, type->mem_Bps);
     for (unsigned k = 0; k < FR_N_DTYPES; k++)
         d = fr__digest_number(d, type->flops_per_s[k]);
     d = fr__digest_number(d, type->vector_flops_per_s);
-    d = fr__digest_count(d, type->n_sms);
+    d = fr__fnv_word(d, type->n_sms);
     d = fr__digest_number(d, type->launch_s);
-    d = fr__digest_count(d, type->context_bytes);
+    d = fr__fnv_word(d, type->context_bytes);
     return fr__digest_number(d, type->board_W);
 }
 
@@ -135,25 +135,25 @@ static uint64_t digest_machines(uint64_t d, const struct fr_topo *t)
         d = digest_type(d, &t->types[i]);
     for (size_t i = 0; i < t->n_vertices; i++) {
         d = fr__digest_text(d, t->vertices[i].name);
-        d = fr__digest_count(d, (uint64_t)t->vertices[i].kind);
-        d = fr__digest_count(d, t->vertices[i].machine);
-        d = fr__digest_count(d, t->vertices[i].device);
+        d = fr__fnv_word(d, (uint64_t)t->vertices[i].kind);
+        d = fr__fnv_word(d, t->vertices[i].machine);
+        d = fr__fnv_word(d, t->vertices[i].device);
     }
     for (size_t i = 0; i < t->n_devices; i++) {
         d = fr__digest_text(d, t->devices[i].name);
-        d = fr__digest_count(d, t->devices[i].type);
-        d = fr__digest_count(d, t->devices[i].machine);
+        d = fr__fnv_word(d, t->devices[i].type);
+        d = fr__fnv_word(d, t->devices[i].machine);
     }
     for (uint32_t i = 0; i < t->n_links; i++) {
         char name[FR_LINK_NAME];
 
         d = fr__digest_text(d, fr_topo_link_name(t, i, name));
-        d = fr__digest_count(d, (uint64_t)t->links[i].kind);
-        d = fr__digest_count(d, t->links[i].src);
-        d = fr__digest_count(d, t->links[i].dst);
+        d = fr__fnv_word(d, (uint64_t)t->links[i].kind);
+        d = fr__fnv_word(d, t->links[i].src);
+        d = fr__fnv_word(d, t->links[i].dst);
         d = fr__digest_number(d, t->links[i].bw_Bps);
         d = fr__digest_number(d, t->links[i].latency_s);
-        d = fr__digest_count(d, t->links[i].message);
+        d = fr__fnv_word(d, t->links[i].message);
     }
     return d;
 }
@@ -179,12 +179,12 @@ static enum fr_status digest_systems(uint64_t *d, const struct fr_topo *t, struc
             FR_TRY(digest_if_there(d, name, err));
     }
     for (size_t i = 0; i < t->n_machines && t->n_systems > 0; i++)
-        *d = fr__digest_count(*d, t->system_of[i]);
+        *d = fr__fnv_word(*d, t->system_of[i]);
     for (size_t i = 0; i < t->n_messages; i++) {
-        *d = fr__digest_count(*d, t->messages[i].system);
+        *d = fr__fnv_word(*d, t->messages[i].system);
         *d = fr__digest_text(*d, t->messages[i].link);
     }
-    *d = fr__digest_count(*d, t->network_system);
+    *d = fr__fnv_word(*d, t->network_system);
     return FR_OK;
 }
 
@@ -194,37 +194,37 @@ static uint64_t digest_ops(uint64_t d, const struct fr_graph *g)
         const struct fr_op *o = &g->ops[i];
 
         d = fr__digest_text(d, o->name);
-        d = fr__digest_count(d, (uint64_t)o->kind);
-        d = fr__digest_count(d, (uint64_t)o->phase);
+        d = fr__fnv_word(d, (uint64_t)o->kind);
+        d = fr__fnv_word(d, (uint64_t)o->phase);
         d = fr__digest_number(d, o->flops);
         d = fr__digest_number(d, o->bytes);
-        d = fr__digest_count(d, o->param_bytes);
-        d = fr__digest_count(d, o->workspace_bytes);
-        d = fr__digest_count(d, o->layer);
+        d = fr__fnv_word(d, o->param_bytes);
+        d = fr__fnv_word(d, o->workspace_bytes);
+        d = fr__fnv_word(d, o->layer);
         for (const struct fr__size *s = fr__shape_sizes(o->shape.of); s->name; s++)
-            d = fr__digest_count(d, fr__size_get(&o->shape, s));
+            d = fr__fnv_word(d, fr__size_get(&o->shape, s));
     }
     for (size_t i = 0; i < g->n_tensors; i++)
-        d = fr__digest_count(d, g->tensors[i].bytes);
+        d = fr__fnv_word(d, g->tensors[i].bytes);
     return d;
 }
 
 static uint64_t digest_graph(const struct fr_graph *g)
 {
-    uint64_t d = fr__digest_text(FR__DIGEST_START, g->name);
+    uint64_t d = fr__digest_text(FR__FNV_START, g->name);
 
-    d = fr__digest_count(d, g->batch);
-    d = fr__digest_count(d, (uint64_t)g->dtype);
+    d = fr__fnv_word(d, g->batch);
+    d = fr__fnv_word(d, (uint64_t)g->dtype);
     d = digest_ops(d, g);
     for (size_t i = 0; i < g->n_edges; i++) {
-        d = fr__digest_count(d, g->edges[i].src);
-        d = fr__digest_count(d, g->edges[i].dst);
-        d = fr__digest_count(d, g->edges[i].bytes);
+        d = fr__fnv_word(d, g->edges[i].src);
+        d = fr__fnv_word(d, g->edges[i].dst);
+        d = fr__fnv_word(d, g->edges[i].bytes);
     }
     for (size_t i = 0; i < g->n_samples; i++) {
-        d = fr__digest_count(d, g->samples[i].op);
+        d = fr__fnv_word(d, g->samples[i].op);
         d = fr__digest_text(d, g->samples[i].device);
-        d = fr__digest_count(d, g->samples[i].batch);
+        d = fr__fnv_word(d, g->samples[i].batch);
         d = fr__digest_number(d, g->samples[i].time_s);
     }
     return d;
@@ -307,7 +307,7 @@ static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_
     if (st == FR_OK)
         st = fr__sweep_add_nics(s, t, spec, err);
     s->has_training = s->has_training || !t->is_plain;
-    d = digest_machines(FR__DIGEST_START, t);
+    d = digest_machines(FR__FNV_START, t);
     if (st == FR_OK)
         st = digest_systems(&d, t, err);
     if (st == FR_OK)
@@ -320,7 +320,7 @@ static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_
 static enum fr_status load_graph(struct fr_sweep *s, const char *spec, struct fr_error *err)
 {
     const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
-    uint64_t d = FR__DIGEST_START;
+    uint64_t d = FR__FNV_START;
     enum fr_status st = FR_OK;
     struct fr_graph *g;
 
@@ -341,7 +341,7 @@ static enum fr_status load_graph(struct fr_sweep *s, const char *spec, struct fr
 /* Words for costs, and shipped files, are part of digest_own_data(). */
 static enum fr_status load_costs(struct fr_sweep *s, const char *costs, struct fr_error *err)
 {
-    uint64_t d = FR__DIGEST_START;
+    uint64_t d = FR__FNV_START;
 
     if (strcmp(costs, "calibrated") == 0 || strcmp(costs, "datasheet") == 0 ||
         is_shipped(fr_calibration_shipped, costs))
@@ -361,7 +361,7 @@ static enum fr_status load_strategy(struct fr_sweep *s, const char *spec, struct
 
     FR_TRY(fr_strategy_parse(spec, &strategy, &values, err));
     if (fr__plugin_path(spec, path_text, sizeof(path_text))) {
-        uint64_t d = FR__DIGEST_START;
+        uint64_t d = FR__FNV_START;
 
         FR_TRY(digest_file(&d, path_text, err));
         FR_TRY(add_input(s, path_text, d, err));
@@ -369,7 +369,7 @@ static enum fr_status load_strategy(struct fr_sweep *s, const char *spec, struct
     for (size_t i = 0; strategy->options[i].name; i++) {
         enum fr_option_type type = strategy->options[i].type;
         const char *path;
-        uint64_t d = FR__DIGEST_START;
+        uint64_t d = FR__FNV_START;
 
         if (type != FR_OPTION_TEXT && type != FR_OPTION_FILE)
             continue;
@@ -390,7 +390,7 @@ static enum fr_status load_strategy(struct fr_sweep *s, const char *spec, struct
 /* The measured costs of this build: a store's version does not tell one build from the next. */
 static uint64_t digest_own_data(void)
 {
-    return fr__digest_text(FR__DIGEST_START, fr__data_version);
+    return fr__digest_text(FR__FNV_START, fr__data_version);
 }
 
 enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err)

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "study/validate/split.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,13 +23,6 @@ const char *fr_validation_by_name(enum fr_validation_by by)
 
 /* ---- errors of some rows ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* errors: signed; sorted by absolute value afterwards. */
 static struct fr_validation_errors errors_of(double errors[], size_t n)
 {
@@ -36,13 +30,13 @@ static struct fr_validation_errors errors_of(double errors[], size_t n)
 
     if (n == 0)
         return e;
-    qsort(errors, n, sizeof(*errors), by_value);
+    gsl_sort(errors, 1, n);
     e.bias = gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5);
     for (size_t i = 0; i < n; i++) {
         errors[i] = fabs(errors[i]);
         e.mean += errors[i] / (double)n;
     }
-    qsort(errors, n, sizeof(*errors), by_value);
+    gsl_sort(errors, 1, n);
     e.median = gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5);
     e.p90 = gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.9);
     e.worst = errors[n - 1];

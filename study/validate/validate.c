@@ -11,7 +11,6 @@
 #include "study/validate/summary.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

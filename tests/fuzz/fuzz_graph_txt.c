@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(text, data, size);
     text[size] = '\0';
-    if (fr__pipedream_load_text(&g, text, size, "fuzz", &err) == FR_OK) {
+    if (fr__import_text(&g, &fr__importer_pipedream, text, size, "fuzz", NULL, &err) == FR_OK) {
         for (size_t e = 0; e < g->n_edges; e++)
             if (g->edges[e].src >= g->edges[e].dst)
                 abort();

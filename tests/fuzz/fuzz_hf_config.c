@@ -44,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(text + n, data, size);
     text[n + size] = '\0';
-    if (fr__hf_config_load_text(&g, text, n + size, "fuzz/config.json", &opt, &err) == FR_OK) {
+    if (fr__import_text(&g, &fr__importer_hf_config, text, n + size, "fuzz/config.json", &opt,
+                        &err) == FR_OK) {
         fr_graph_check(g, NULL, NULL);
         fr_graph_free(g);
     } else if (!err.text[0]) {

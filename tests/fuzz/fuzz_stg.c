@@ -6,5 +6,5 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return try_task_graph(fr__stg_load_text, data, size);
+    return try_task_graph(&fr__importer_stg, data, size);
 }

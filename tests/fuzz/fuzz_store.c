@@ -32,7 +32,7 @@ static void write_lines(FILE *f, const uint8_t *text, size_t n)
         const uint8_t *end = memchr(text + at, '\n', n - at);
 
         len = end ? (size_t)(end - text) - at : n - at;
-        fprintf(f, "%s,", fr__digest_hex(fr__digest(FR__DIGEST_START, text + at, len), hex));
+        fprintf(f, "%s,", fr__digest_hex(fr__fnv(FR__FNV_START, text + at, len), hex));
         fwrite(text + at, 1, len, f);
         putc('\n', f);
     }

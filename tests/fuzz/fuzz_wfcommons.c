@@ -6,5 +6,5 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return try_task_graph(fr__wfcommons_load_text, data, size);
+    return try_task_graph(&fr__importer_wfcommons, data, size);
 }

@@ -10,10 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-typedef enum fr_status (*load_task_graph)(struct fr_graph **out, const char *text, size_t len,
-                                          const char *name, struct fr_error *err);
-
-static inline int try_task_graph(load_task_graph load, const uint8_t *data, size_t size)
+static inline int try_task_graph(const struct fr__importer *importer, const uint8_t *data,
+                                 size_t size)
 {
     char *text = malloc(size + 1);
     struct fr_graph *g;
@@ -24,7 +22,7 @@ static inline int try_task_graph(load_task_graph load, const uint8_t *data, size
     if (size)
         memcpy(text, data, size);
     text[size] = '\0';
-    if (load(&g, text, size, "fuzz", &err) == FR_OK) {
+    if (fr__import_text(&g, importer, text, size, "fuzz", NULL, &err) == FR_OK) {
         for (size_t e = 0; e < g->n_edges; e++)
             if (g->edges[e].src >= g->edges[e].dst)
                 abort();

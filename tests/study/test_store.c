@@ -424,7 +424,7 @@ static void write_old_journal(const struct fr__row_columns *c)
     ck_assert_ptr_nonnull(line);
     fr__row_write_cells(line, c, &row);
     ck_assert(fr__text_close(line, &cells));
-    fprintf(f, "\n%s,%s\n", fr__digest_hex(fr__digest(FR__DIGEST_START, cells, n), hex), cells);
+    fprintf(f, "\n%s,%s\n", fr__digest_hex(fr__fnv(FR__FNV_START, cells, n), hex), cells);
     free(cells);
     ck_assert_int_eq(fclose(f), 0);
 }

@@ -12,7 +12,8 @@ static enum fr_status load(const char *text, const struct fr_workload_options *o
                            struct fr_graph **g, struct fr_error *err)
 {
     *g = NULL;
-    return fr__hf_config_load_text(g, text, strlen(text), "in/tiny/config.json", opt, err);
+    return fr__import_text(g, &fr__importer_hf_config, text, strlen(text), "in/tiny/config.json",
+                           opt, err);
 }
 
 static struct fr_graph *load_ok(const char *text, const struct fr_workload_options *opt)

@@ -16,8 +16,9 @@ static struct fr_graph *load_text(const char *text)
     struct fr_error err = {0};
     char line[800];
 
-    ck_assert_msg(fr__pipedream_load_text(&g, text, strlen(text), "graph.txt", &err) == FR_OK, "%s",
-                  fr_error_string(&err, line, sizeof(line)));
+    ck_assert_msg(fr__import_text(&g, &fr__importer_pipedream, text, strlen(text), "graph.txt",
+                                  NULL, &err) == FR_OK,
+                  "%s", fr_error_string(&err, line, sizeof(line)));
     return g;
 }
 
@@ -222,9 +223,9 @@ LOOP_TEST(what_is_malformed_is_refused_with_its_place, 0, sizeof(wrong) / sizeof
     struct fr_error err = {0};
     char line[800];
 
-    ck_assert_int_ne(
-        fr__pipedream_load_text(&g, wrong[_i].text, strlen(wrong[_i].text), "graph.txt", &err),
-        FR_OK);
+    ck_assert_int_ne(fr__import_text(&g, &fr__importer_pipedream, wrong[_i].text,
+                                     strlen(wrong[_i].text), "graph.txt", NULL, &err),
+                     FR_OK);
     ck_assert_ptr_null(g);
     ck_assert_str_eq(fr_error_string(&err, line, sizeof(line)), wrong[_i].error);
 }
@@ -242,7 +243,9 @@ LOOP_TEST(sizes_that_are_no_counts_of_bytes_are_refused, 0,
              "a -- R -- forward_compute_time=1, backward_compute_time=1, activation_size=%s, "
              "parameter_size=1\n",
              not_numbers[_i]);
-    ck_assert_int_ne(fr__pipedream_load_text(&g, text, strlen(text), "graph.txt", &err), FR_OK);
+    ck_assert_int_ne(
+        fr__import_text(&g, &fr__importer_pipedream, text, strlen(text), "graph.txt", NULL, &err),
+        FR_OK);
     ck_assert_uint_eq(err.line, 1);
     ck_assert_uint_eq(err.col, 76);
     ck_assert_ptr_nonnull(strstr(err.text, "'activation_size'"));
@@ -255,7 +258,8 @@ TEST(a_nul_byte_is_refused)
     struct fr_graph *g = NULL;
     struct fr_error err = {0};
 
-    ck_assert_int_eq(fr__pipedream_load_text(&g, text, sizeof(text) - 1, "graph.txt", &err),
+    ck_assert_int_eq(fr__import_text(&g, &fr__importer_pipedream, text, sizeof(text) - 1,
+                                     "graph.txt", NULL, &err),
                      FR_EPARSE);
     ck_assert_uint_eq(err.line, 2);
 }
@@ -287,7 +291,9 @@ TEST(readers_of_long_lists_are_bounded)
             fprintf(f, "\tl%d -- r%d\n", i, r);
     fclose(f);
     /* 90 * 4000 * 60 = 21.6e6 readings, more than 2^24 = 16.8e6 */
-    ck_assert_int_eq(fr__pipedream_load_text(&g, text, len, "graph.txt", &err), FR_ERANGE);
+    ck_assert_int_eq(
+        fr__import_text(&g, &fr__importer_pipedream, text, len, "graph.txt", NULL, &err),
+        FR_ERANGE);
     free(text);
 }
 

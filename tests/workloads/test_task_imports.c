@@ -13,16 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum fr_status (*load_fn)(struct fr_graph **out, const char *text, size_t len,
-                                  const char *name, struct fr_error *err);
-
-static struct fr_graph *load(load_fn fn, const char *text)
+static struct fr_graph *load(const struct fr__importer *importer, const char *text)
 {
     struct fr_graph *g = NULL;
     struct fr_error err;
 
-    ck_assert_msg(fn(&g, text, strlen(text), "x/graph.any", &err) == FR_OK, "%u: %s", err.line,
-                  err.text);
+    ck_assert_msg(fr__import_text(&g, importer, text, strlen(text), "x/graph.any", NULL, &err) ==
+                      FR_OK,
+                  "%u: %s", err.line, err.text);
     ck_assert(g->is_tasks);
     return g;
 }
@@ -55,7 +53,7 @@ static double time_of(const struct fr_graph *g, const char *name)
 
 TEST(a_standard_task_graph_has_its_times_and_no_messages)
 {
-    struct fr_graph *g = load(fr__stg_load_text, "2\n0 0 0\n1 4 1 0\n2 7 2 0 1\n3 0 1 2\n# x\n");
+    struct fr_graph *g = load(&fr__importer_stg, "2\n0 0 0\n1 4 1 0\n2 7 2 0 1\n3 0 1 2\n# x\n");
 
     ck_assert_uint_eq(g->n_ops, 4);
     ck_assert_uint_eq(g->n_edges, 4);
@@ -88,18 +86,18 @@ static const char dax[] =
 TEST(workflows_move_the_files_that_one_writes_and_the_other_reads)
 {
     static const struct {
-        load_fn fn;
+        const struct fr__importer *importer;
         const char *text;
-    } cases[] = {{fr__wfcommons_load_text, workflow_15},
-                 {fr__wfcommons_load_text, workflow_13},
-                 {fr__dax_load_text, dax}};
+    } cases[] = {{&fr__importer_wfcommons, workflow_15},
+                 {&fr__importer_wfcommons, workflow_13},
+                 {&fr__importer_dax, dax}};
 
     for (size_t i = 0; i < 3; i++) {
         struct fr_graph *g;
 
-        if (cases[i].fn == fr__dax_load_text && !fr__xml_is_built())
+        if (cases[i].importer == &fr__importer_dax && !fr__xml_is_built())
             continue;
-        g = load(cases[i].fn, cases[i].text);
+        g = load(cases[i].importer, cases[i].text);
         ck_assert_uint_eq(g->n_ops, 2);
         ck_assert_double_eq(bytes(g, "a", "b"), 100);
         ck_assert_double_eq(time_of(g, "a"), 1.5);
@@ -111,40 +109,41 @@ TEST(workflows_move_the_files_that_one_writes_and_the_other_reads)
 TEST(wrong_files_are_refused_with_their_line)
 {
     static const struct {
-        load_fn fn;
+        const struct fr__importer *importer;
         const char *text, *says;
         unsigned line;
     } cases[] = {
-        {fr__stg_load_text, "3\n0 0 0\n", "3 tasks and two dummies announced, 1 are there", 1},
-        {fr__stg_load_text, "1\n0 0 0\n2 4 1 0\n", "task 2, expected 1", 3},
-        {fr__stg_load_text, "1\n0 0 0\n1 4 1 1\n", "follows 1, which is not before it", 3},
-        {fr__stg_load_text, "1\n0 0 0\n1 4 2 0\n", "a task that it follows expected", 3},
-        {fr__stg_load_text, "1\n0 0 0\n1 4 1 0 0\n", "more than the 1 tasks", 3},
-        {fr__stg_load_text, "1\n0 0 0\n1 x 1 0\n", "its time", 3},
-        {fr__wfcommons_load_text, "{}", "no \"workflow\"", 1},
-        {fr__wfcommons_load_text, "{\"workflow\":\n{}}", "has no \"tasks\"", 2},
-        {fr__wfcommons_load_text, "{\"workflow\": {\"tasks\":\n[{\"name\": \"a\"}]}}",
+        {&fr__importer_stg, "3\n0 0 0\n", "3 tasks and two dummies announced, 1 are there", 1},
+        {&fr__importer_stg, "1\n0 0 0\n2 4 1 0\n", "task 2, expected 1", 3},
+        {&fr__importer_stg, "1\n0 0 0\n1 4 1 1\n", "follows 1, which is not before it", 3},
+        {&fr__importer_stg, "1\n0 0 0\n1 4 2 0\n", "a task that it follows expected", 3},
+        {&fr__importer_stg, "1\n0 0 0\n1 4 1 0 0\n", "more than the 1 tasks", 3},
+        {&fr__importer_stg, "1\n0 0 0\n1 x 1 0\n", "its time", 3},
+        {&fr__importer_wfcommons, "{}", "no \"workflow\"", 1},
+        {&fr__importer_wfcommons, "{\"workflow\":\n{}}", "has no \"tasks\"", 2},
+        {&fr__importer_wfcommons, "{\"workflow\": {\"tasks\":\n[{\"name\": \"a\"}]}}",
          "'a' has no runtimeInSeconds", 2},
-        {fr__wfcommons_load_text,
+        {&fr__importer_wfcommons,
          "{\"workflow\": {\"tasks\": [{\"name\": \"a\", \"runtime\": 1,\n\"parents\": [\"z\"]}]}}",
          "parent 'z' is no task", 2},
-        {fr__wfcommons_load_text,
+        {&fr__importer_wfcommons,
          "{\"workflow\": {\"tasks\": [{\"name\": \"a\", \"runtime\": 1},\n{\"name\": \"a\", "
          "\"runtime\": 1}]}}",
          "'a' appears twice", 2},
-        {fr__dax_load_text, "<adag>\n<job id='a'/></adag>", "'a' has no 'runtime'", 2},
-        {fr__dax_load_text, "<adag>\n<child ref='a'/></adag>", "which is no job", 2},
-        {fr__dax_load_text, "<dag/>", "expected <adag>", 1},
-        {fr__dax_load_text, "<adag/>", "has no tasks", 0},
+        {&fr__importer_dax, "<adag>\n<job id='a'/></adag>", "'a' has no 'runtime'", 2},
+        {&fr__importer_dax, "<adag>\n<child ref='a'/></adag>", "which is no job", 2},
+        {&fr__importer_dax, "<dag/>", "expected <adag>", 1},
+        {&fr__importer_dax, "<adag/>", "has no tasks", 0},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fr_graph *g = NULL;
         struct fr_error err = {.code = FR_OK};
 
-        if (cases[i].fn == fr__dax_load_text && !fr__xml_is_built())
+        if (cases[i].importer == &fr__importer_dax && !fr__xml_is_built())
             continue;
-        ck_assert(cases[i].fn(&g, cases[i].text, strlen(cases[i].text), "f", &err) != FR_OK);
+        ck_assert(fr__import_text(&g, cases[i].importer, cases[i].text, strlen(cases[i].text), "f",
+                                  NULL, &err) != FR_OK);
         ck_assert_msg(strstr(err.text, cases[i].says) != NULL, "%zu: %s", i, err.text);
         ck_assert_msg(err.line == cases[i].line, "%zu: line %u", i, err.line);
     }
@@ -167,7 +166,7 @@ static char *draw(const char *spec)
 static struct fr_graph *drawn(const char *spec)
 {
     char *text = draw(spec);
-    struct fr_graph *g = load(fr__tasks_load_text, text);
+    struct fr_graph *g = load(&fr__importer_tasks, text);
 
     free(text);
     return g;

@@ -13,8 +13,9 @@ static struct fr_graph *load_text(const char *text)
     struct fr_error err = {0};
     char line[800];
 
-    ck_assert_msg(fr__tasks_load_text(&g, text, strlen(text), "in/jobs.csv", &err) == FR_OK, "%s",
-                  fr_error_string(&err, line, sizeof(line)));
+    ck_assert_msg(fr__import_text(&g, &fr__importer_tasks, text, strlen(text), "in/jobs.csv", NULL,
+                                  &err) == FR_OK,
+                  "%s", fr_error_string(&err, line, sizeof(line)));
     return g;
 }
 
@@ -104,9 +105,9 @@ TEST(what_is_wrong_is_named_with_its_place)
         struct fr_error err = {0};
         char line[800];
 
-        ck_assert_int_ne(
-            fr__tasks_load_text(&g, cases[i].text, strlen(cases[i].text), "in/jobs.csv", &err),
-            FR_OK);
+        ck_assert_int_ne(fr__import_text(&g, &fr__importer_tasks, cases[i].text,
+                                         strlen(cases[i].text), "in/jobs.csv", NULL, &err),
+                         FR_OK);
         ck_assert_str_eq(fr_error_string(&err, line, sizeof(line)), cases[i].message);
     }
 }

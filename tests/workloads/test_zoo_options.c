@@ -125,6 +125,23 @@ TEST(refuses_options_that_make_no_sense)
     }
 }
 
+TEST(what_a_model_leaves_open_are_keys_of_its_family)
+{
+    for (const struct fr__model *m = fr__models; m < fr__models + fr__n_models; m++) {
+        const char *open = m->options && strcmp(m->options, "all") != 0 ? m->options : "";
+
+        while (*open) {
+            const struct fr__model_key *key = m->family->keys;
+            size_t n = strcspn(open, " ");
+
+            while (key->name && (strlen(key->name) != n || strncmp(key->name, open, n) != 0))
+                key++;
+            ck_assert_msg(key->name != NULL, "%s: %s", m->name, open);
+            open += n + strspn(open + n, " ");
+        }
+    }
+}
+
 int main(void)
 {
     TCase *c = tcase_create("all");

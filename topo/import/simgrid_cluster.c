@@ -9,7 +9,6 @@
  */
 #include "config.h"
 
-#include "base/units.h"
 #include "topo/import/simgrid.h"
 
 #include <stdio.h>

@@ -9,16 +9,6 @@
 
 enum { MAX_FILE_BYTES = 16 << 20 };
 
-const char *fr_topo_format_name(size_t i)
-{
-    return fr__importer_at(i) ? fr__importer_at(i)->name : NULL;
-}
-
-const char *fr_topo_format_summary(size_t i)
-{
-    return fr__importer_at(i) ? fr__importer_at(i)->summary : NULL;
-}
-
 /* The names of all formats, for a message. */
 static enum fr_status fail_unknown(const char *path, struct fr_error *err)
 {

@@ -24,7 +24,6 @@
 #include "topo/internal.h"
 #include "topo/routes/router.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

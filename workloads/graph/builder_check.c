@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "workloads/graph/shape.h"
 
-#include <math.h>
-
 static bool is_amount(double x, double max)
 {
     return x >= 0 && x <= max; /* false for NaN */

@@ -110,24 +110,19 @@ static enum fr_status read_all(struct fr__task_list *l, struct fr__task_files *f
     return FR_OK;
 }
 
-enum fr_status fr__dax_load_text(struct fr_graph **out, const char *text, size_t len,
-                                 const char *name, struct fr_error *err)
+static enum fr_status load(struct fr_graph **out, const struct fr__import *in, struct fr_error *err)
 {
-    struct fr__task_list l = {.arena = fr__arena_new()};
-    struct fr__task_files files = {.arena = l.arena};
+    struct fr__task_list l = {.arena = in->arena};
+    struct fr__task_files files = {.arena = in->arena};
     const struct fr__xml *top = NULL;
-    enum fr_status st = l.arena ? FR_OK : fr__fail_nomem(err);
+    enum fr_status st = fr__xml_load_text(in->arena, in->text, in->len, in->name, &top, err);
 
-    if (st == FR_OK)
-        st = fr__xml_load_text(l.arena, text, len, name, &top, err);
     if (st == FR_OK)
         st = read_all(&l, &files, top, err);
     if (st == FR_OK)
-        st = fr__task_list_finish(&l, name, "a Pegasus workflow (DAX)", out, err);
+        st = fr__task_list_finish(&l, in->name, "a Pegasus workflow (DAX)", out, err);
     fr__task_files_fini(&files);
     fr__task_list_fini(&l);
-    if (l.arena)
-        fr__arena_free(l.arena);
     return st;
 }
 
@@ -142,5 +137,5 @@ const struct fr__importer fr__importer_dax = {
     .summary = "Pegasus workflow (DAX)",
     .recognises = recognises,
     .max_bytes = MAX_FILE_BYTES,
-    .load_text = fr__dax_load_text,
+    .load = load,
 };

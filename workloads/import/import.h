@@ -2,7 +2,17 @@
 #ifndef FR_WORKLOADS_IMPORT_IMPORT_H
 #define FR_WORKLOADS_IMPORT_IMPORT_H
 
+#include "base/arena.h"
 #include "workloads/workloads.h"
+
+/* A file that is read. */
+struct fr__import {
+    const char *text; /* len bytes and a NUL after them */
+    size_t len;
+    const char *name;                      /* stands for the path */
+    const struct fr_workload_options *opt; /* that shape a model; may be NULL */
+    struct fr__arena *arena;               /* until the graph is made */
+};
 
 /* A foreign format: one file that fills this in, and one word in the list below. */
 struct fr__importer {
@@ -10,13 +20,9 @@ struct fr__importer {
     /* Whether the first len bytes of a file (NUL-terminated) look like this format. */
     bool (*recognises)(const char *head, size_t len);
     size_t max_bytes; /* of a file */
-    /* One of the two: a recorded workload, which is as it is, or a model, which options shape
-     * (they may be NULL). Both take len bytes and a NUL after them; name stands for the path. */
-    enum fr_status (*load_text)(struct fr_graph **out, const char *text, size_t len,
-                                const char *name, struct fr_error *err);
-    enum fr_status (*load_model_text)(struct fr_graph **out, const char *text, size_t len,
-                                      const char *name, const struct fr_workload_options *opt,
-                                      struct fr_error *err);
+    bool is_model;    /* options shape it; else a recorded workload, which is as it is */
+    enum fr_status (*load)(struct fr_graph **out, const struct fr__import *in,
+                           struct fr_error *err);
 };
 
 #define FR__IMPORTERS(X) X(pipedream) X(tasks) X(stg) X(dax) X(wfcommons) X(hf_config)
@@ -25,22 +31,9 @@ struct fr__importer {
 FR__IMPORTERS(FR__IMPORTER_DECLARE)
 #undef FR__IMPORTER_DECLARE
 
-/* A task graph in memory (tasks.c): len bytes and a NUL after them; name stands for the path. */
-enum fr_status fr__tasks_load_text(struct fr_graph **out, const char *text, size_t len,
-                                   const char *name, struct fr_error *err);
-/* A standard task graph, a Pegasus workflow, one of WfCommons, likewise (stg.c, dax.c,
- * wfcommons.c). */
-enum fr_status fr__stg_load_text(struct fr_graph **out, const char *text, size_t len,
-                                 const char *name, struct fr_error *err);
-enum fr_status fr__dax_load_text(struct fr_graph **out, const char *text, size_t len,
-                                 const char *name, struct fr_error *err);
-enum fr_status fr__wfcommons_load_text(struct fr_graph **out, const char *text, size_t len,
-                                       const char *name, struct fr_error *err);
-/* A config.json in memory (hf_config.c), likewise; opt may be NULL. */
-enum fr_status fr__hf_config_load_text(struct fr_graph **out, const char *text, size_t len,
-                                       const char *name, const struct fr_workload_options *opt,
-                                       struct fr_error *err);
-/* A PipeDream profile in memory: len bytes and a NUL after them; name stands for the path. */
-enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
-                                       const char *name, struct fr_error *err);
+/* A file of the importer's format in memory: len bytes and a NUL after them; name stands for the
+ * path; opt may be NULL. */
+enum fr_status fr__import_text(struct fr_graph **out, const struct fr__importer *importer,
+                               const char *text, size_t len, const char *name,
+                               const struct fr_workload_options *opt, struct fr_error *err);
 #endif

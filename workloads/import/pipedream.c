@@ -16,20 +16,12 @@ static bool recognises(const char *head, size_t len)
     return strstr(head, " -- forward_compute_time=") != NULL;
 }
 
-enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
-                                       const char *name, struct fr_error *err)
+static enum fr_status load(struct fr_graph **out, const struct fr__import *in, struct fr_error *err)
 {
-    struct fr__arena *arena = fr__arena_new();
     struct fr__profile profile = {0};
-    enum fr_status st;
 
-    if (!arena)
-        return fr__fail_nomem(err);
-    st = fr__profile_parse(arena, text, len, name, &profile, err);
-    if (st == FR_OK)
-        st = fr__profile_to_graph(&profile, out, err);
-    fr__arena_free(arena);
-    return st;
+    FR_TRY(fr__profile_parse(in->arena, in->text, in->len, in->name, &profile, err));
+    return fr__profile_to_graph(&profile, out, err);
 }
 
 const struct fr__importer fr__importer_pipedream = {
@@ -37,5 +29,5 @@ const struct fr__importer fr__importer_pipedream = {
     .summary = "PipeDream profile (graph.txt)",
     .recognises = recognises,
     .max_bytes = MAX_FILE_BYTES,
-    .load_text = fr__pipedream_load_text,
+    .load = load,
 };

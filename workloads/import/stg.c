@@ -117,21 +117,17 @@ static enum fr_status read_all(struct reading *r, struct fr_error *err)
                     r->list.n_tasks);
 }
 
-enum fr_status fr__stg_load_text(struct fr_graph **out, const char *text, size_t len,
-                                 const char *name, struct fr_error *err)
+static enum fr_status load(struct fr_graph **out, const struct fr__import *in, struct fr_error *err)
 {
-    struct reading r = {.at = text, .loc = {name, 1, 1}};
+    struct reading r = {.at = in->text, .loc = {in->name, 1, 1}, .list = {.arena = in->arena}};
     enum fr_status st;
 
-    if (strlen(text) != len)
-        return fr__fail(err, FR_EPARSE, (struct fr_loc){name, 0, 0}, "holds a NUL byte");
-    r.list.arena = fr__arena_new();
-    st = r.list.arena ? read_all(&r, err) : fr__fail_nomem(err);
+    if (strlen(in->text) != in->len)
+        return fr__fail(err, FR_EPARSE, (struct fr_loc){in->name, 0, 0}, "holds a NUL byte");
+    st = read_all(&r, err);
     if (st == FR_OK)
-        st = fr__task_list_finish(&r.list, name, "a standard task graph (STG)", out, err);
+        st = fr__task_list_finish(&r.list, in->name, "a standard task graph (STG)", out, err);
     fr__task_list_fini(&r.list);
-    if (r.list.arena)
-        fr__arena_free(r.list.arena);
     return st;
 }
 
@@ -165,5 +161,5 @@ const struct fr__importer fr__importer_stg = {
     .summary = "standard task graph (.stg)",
     .recognises = recognises,
     .max_bytes = MAX_FILE_BYTES,
-    .load_text = fr__stg_load_text,
+    .load = load,
 };

@@ -292,7 +292,7 @@ static enum fr_status add_edge(struct reading *r, uint32_t task, const struct ne
     return FR_OK;
 }
 
-static enum fr_status read_graph(struct reading *r, const char *text, size_t len, const char *name,
+static enum fr_status read_graph(struct reading *r, const struct fr__import *in,
                                  struct fr_graph **out, struct fr_error *err)
 {
     struct fr_graph info = {.source = "a task graph in CSV",
@@ -301,36 +301,33 @@ static enum fr_status read_graph(struct reading *r, const char *text, size_t len
                             .param_elem_bytes = 4,
                             .is_tasks = true};
 
-    if (!r->arena || !r->b)
+    if (!r->b)
         return fr__fail_nomem(err);
-    FR_TRY(fr__csv_header_text(text, len, name, take_header, r, err));
-    FR_TRY(fr__csv_read_text(text, len, name, r->columns, take_row, r, err));
+    FR_TRY(fr__csv_header_text(in->text, in->len, in->name, take_header, r, err));
+    FR_TRY(fr__csv_read_text(in->text, in->len, in->name, r->columns, take_row, r, err));
     if (r->n_rows == 0)
-        return fr__fail(err, FR_EPARSE, (struct fr_loc){name, 0, 0}, "has no tasks");
+        return fr__fail(err, FR_EPARSE, (struct fr_loc){in->name, 0, 0}, "has no tasks");
     FR_TRY(each_need(r, count_bytes, err));
     FR_TRY(add_tasks(r, err));
     FR_TRY(each_need(r, add_edge, err));
-    info.name = fr__task_list_name(r->arena, name);
+    info.name = fr__task_list_name(r->arena, in->name);
     if (!info.name)
         return fr__fail_nomem(err);
     return fr_graph_builder_finish(r->b, &info, out, err);
 }
 
-enum fr_status fr__tasks_load_text(struct fr_graph **out, const char *text, size_t len,
-                                   const char *name, struct fr_error *err)
+static enum fr_status load(struct fr_graph **out, const struct fr__import *in, struct fr_error *err)
 {
     struct reading *r = calloc(1, sizeof(*r));
     enum fr_status st;
 
     if (!r)
         return fr__fail_nomem(err);
-    r->arena = fr__arena_new();
+    r->arena = in->arena;
     r->b = fr_graph_builder_new();
-    st = read_graph(r, text, len, name, out, err);
+    st = read_graph(r, in, out, err);
     fr__strings_fini(&r->names);
     fr_graph_builder_free(r->b);
-    if (r->arena)
-        fr__arena_free(r->arena);
     free(r->rows);
     free(r);
     return st;
@@ -361,5 +358,5 @@ const struct fr__importer fr__importer_tasks = {
     .summary = "task graph (CSV with task,time,after)",
     .recognises = recognises,
     .max_bytes = MAX_FILE_BYTES,
-    .load_text = fr__tasks_load_text,
+    .load = load,
 };

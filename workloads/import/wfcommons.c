@@ -249,20 +249,16 @@ static enum fr_status read_all(struct reading *r, const struct fr__yaml *top, st
     return read_parents(r, err);
 }
 
-enum fr_status fr__wfcommons_load_text(struct fr_graph **out, const char *text, size_t len,
-                                       const char *name, struct fr_error *err)
+static enum fr_status load(struct fr_graph **out, const struct fr__import *in, struct fr_error *err)
 {
-    struct fr__arena *arena = fr__arena_new();
-    struct reading r = {.list = {.arena = arena}, .files = {.arena = arena}};
+    struct reading r = {.list = {.arena = in->arena}, .files = {.arena = in->arena}};
     const struct fr__yaml *top = NULL;
-    enum fr_status st = arena ? FR_OK : fr__fail_nomem(err);
+    enum fr_status st = fr__yaml_load_text(in->arena, in->text, in->len, in->name, &top, err);
 
-    if (st == FR_OK)
-        st = fr__yaml_load_text(arena, text, len, name, &top, err);
     if (st == FR_OK)
         st = read_all(&r, top, err);
     if (st == FR_OK)
-        st = fr__task_list_finish(&r.list, name, "a workflow of WfCommons", out, err);
+        st = fr__task_list_finish(&r.list, in->name, "a workflow of WfCommons", out, err);
     fr__task_files_fini(&r.files);
     fr__task_list_fini(&r.list);
     fr__strings_fini(&r.sizes);
@@ -271,8 +267,6 @@ enum fr_status fr__wfcommons_load_text(struct fr_graph **out, const char *text, 
     free(r.named);
     free(r.size);
     free(r.run);
-    if (arena)
-        fr__arena_free(arena);
     return st;
 }
 
@@ -288,5 +282,5 @@ const struct fr__importer fr__importer_wfcommons = {
     .summary = "WfCommons workflow (JSON)",
     .recognises = recognises,
     .max_bytes = MAX_FILE_BYTES,
-    .load_text = fr__wfcommons_load_text,
+    .load = load,
 };

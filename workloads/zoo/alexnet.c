@@ -23,12 +23,11 @@ static struct fr__value pool(struct fr__net *net, unsigned number, struct fr__va
     return fr__nn_maxpool(net, "", x, fr__square(3, 2, 0));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+static void build(struct fr__net *net, const uint32_t values[])
 {
     const struct fr__window three = fr__square(3, 1, 1);
     struct fr__value x = fr__nn_images(net, 3);
 
-    (void)m;
     (void)values;
     x = pool(net, 1, conv(net, 1, x, 64, fr__square(11, 4, 2)));
     x = pool(net, 2, conv(net, 2, x, 192, fr__square(5, 1, 2)));
@@ -47,12 +46,9 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     fr__nn_cross_entropy(net, x);
 }
 
-const struct fr__model fr__models_alexnet[] = {
-    {.name = "alexnet",
-     .summary = "AlexNet (one tower), 61.1 M parameters, 224x224 images, batch 64",
-     .source = "Krizhevsky, arXiv:1404.5997, 2014; torchvision",
-     .batch = 64,
-     .image_size = 224,
-     .build = build},
-    {0},
+const struct fr__family fr__family_alexnet = {
+    .group = "Convolutional",
+    .batch = 64,
+    .image_size = 224,
+    .build = build,
 };

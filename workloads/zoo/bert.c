@@ -28,12 +28,6 @@ enum bert_key { ATTENTION, HEAD, LAYERS, HIDDEN, HEADS, SEQ, VOCAB, FFN, POSITIO
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
     [HEAD] = {.name = "head", .fallback = PRETRAIN, .choices = heads},
-    {0},
-};
-
-static const struct fr__model_key free_keys[] = {
-    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
-    [HEAD] = {.name = "head", .fallback = PRETRAIN, .choices = heads},
     [LAYERS] = {"layers", 12, 1, 1024, NULL},
     [HIDDEN] = {"hidden", 768, 1, 1 << 17, NULL},
     [HEADS] = {"heads", 12, 1, 1 << 12, NULL},
@@ -43,12 +37,6 @@ static const struct fr__model_key free_keys[] = {
     [POSITIONS] = {"positions", N_POSITIONS, 1, FR__ANY_LENGTH, NULL},
     [SEGMENTS] = {"segments", N_SEGMENTS, 1, 1 << 16, NULL},
     {0},
-};
-
-struct bert_shape {
-    uint32_t layers, hidden, heads, vocab;
-    uint32_t ffn; /* 0: 4 hidden */
-    uint32_t positions, segments;
 };
 
 static struct fr__value add_and_norm(struct fr__net *net, struct fr__value x, struct fr__value y)
@@ -78,18 +66,17 @@ static struct fr__value mlp(struct fr__net *net, uint32_t ffn, struct fr__value 
 }
 
 /* Words, segments and positions; *table is where the words' rows come from. */
-static struct fr__value embed(struct fr__net *net, const struct bert_shape *s,
-                              struct fr__value *table)
+static struct fr__value embed(struct fr__net *net, const uint32_t s[], struct fr__value *table)
 {
     struct fr__value words = fr__nn_tokens(net);
     struct fr__value segments = fr__nn_indices(net, "segments", net->seq_len), x;
 
     fr__nn_layer(net, "embed");
-    *table = fr__nn_embedding(net, "words", words, s->vocab, s->hidden);
-    x = fr__nn_embedding(net, "segments", segments, s->segments, s->hidden);
+    *table = fr__nn_embedding(net, "words", words, s[VOCAB], s[HIDDEN]);
+    x = fr__nn_embedding(net, "segments", segments, s[SEGMENTS], s[HIDDEN]);
     x = fr__nn_add(net, "add_segments", *table, x, false);
     x = fr__nn_add(net, "add_positions", x,
-                   fr__nn_learned_positions(net, "positions", s->positions, s->hidden), false);
+                   fr__nn_learned_positions(net, "positions", s[POSITIONS], s[HIDDEN]), false);
     return fr__nn_dropout(net, "dropout", fr__nn_layernorm(net, "ln", x));
 }
 
@@ -123,86 +110,35 @@ static struct fr__value next_sentence_loss(struct fr__net *net, struct fr__value
     return fr__nn_loss_of(net, "nsp_loss", fr__nn_dense(net, "fc", x, 2));
 }
 
-static void build_model(struct fr__net *net, const struct bert_shape *s, const uint32_t values[])
+static void build(struct fr__net *net, const uint32_t s[])
 {
-    const struct fr__dot_attention a = {.heads = s->heads,
-                                        .kv_heads = s->heads,
-                                        .form = (enum fr__attention_form)values[ATTENTION],
+    const struct fr__dot_attention a = {.heads = s[HEADS],
+                                        .kv_heads = s[HEADS],
+                                        .form = (enum fr__attention_form)s[ATTENTION],
                                         .has_dropout = true};
     struct fr__value table, x = embed(net, s, &table), loss;
 
-    for (uint32_t i = 0; i < s->layers; i++) {
+    for (uint32_t i = 0; i < s[LAYERS]; i++) {
         fr__nn_layer(net, "layer%u.attn", i);
         x = attention(net, &a, x);
         fr__nn_layer(net, "layer%u.mlp", i);
-        x = mlp(net, s->ffn, x);
+        x = mlp(net, s[FFN], x);
     }
-    if (values[HEAD] == POOLER) {
+    if (s[HEAD] == POOLER) {
         fr__nn_sum_loss(net, "loss", pool(net, x));
         return;
     }
-    loss = masked_words_loss(net, s->vocab, x, table);
-    if (values[HEAD] == PRETRAIN)
+    loss = masked_words_loss(net, s[VOCAB], x, table);
+    if (s[HEAD] == PRETRAIN)
         fr__nn_add_losses(net, "loss", loss, next_sentence_loss(net, x));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    build_model(net, m->shape, values);
-}
-
-static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
-                            struct fr_error *err)
-{
-    *seq_len = values[SEQ];
-    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
-}
-
-static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    const struct bert_shape shape = {values[LAYERS],  values[HIDDEN], values[HEADS],
-                                     values[VOCAB],   values[FFN],    values[POSITIONS],
-                                     values[SEGMENTS]};
-
-    if (net->seq_len > shape.positions)
-        fr__nn_fault(net, "model '%s' has %u learned positions, a sequence of %u does not fit",
-                     m->name, shape.positions, net->seq_len);
-    else
-        build_model(net, &shape, values);
-}
-
-static const struct bert_shape base = {12, 768, 12, 30522, 0, N_POSITIONS, N_SEGMENTS};
-static const struct bert_shape large = {24, 1024, 16, 30522, 0, N_POSITIONS, N_SEGMENTS};
-
-static const char source[] = "Devlin et al., NAACL 2019";
-
-const struct fr__model fr__models_bert[] = {
-    {.name = "bert-base",
-     .summary = "BERT, 110 M parameters, sequence 128, batch 32; head=pretrain|mlm|pooler",
-     .source = source,
-     .batch = 32,
-     .seq_len = 128,
-     .n_positions = N_POSITIONS,
-     .keys = keys,
-     .build = build,
-     .shape = &base},
-    {.name = "bert-large",
-     .summary = "BERT, 336 M parameters, sequence 128, batch 32; head=pretrain|mlm|pooler",
-     .source = source,
-     .batch = 32,
-     .seq_len = 128,
-     .n_positions = N_POSITIONS,
-     .keys = keys,
-     .build = build,
-     .shape = &large},
-    {.name = "bert",
-     .summary = "of any size: bert:layers=,hidden=,heads=,seq=,vocab=,head= (batch 32)",
-     .source = "the shape of BERT (Devlin et al., NAACL 2019)",
-     .batch = 32,
-     .seq_len = 128,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = free_keys,
-     .check = check,
-     .build = build_free},
-    {0},
+const struct fr__family fr__family_bert = {
+    .group = "Transformers",
+    .batch = 32,
+    .keys = keys,
+    .length = "seq",
+    .positions = "positions",
+    .has_whole_heads = true,
+    .build = build,
 };

@@ -11,17 +11,26 @@
 #include "workloads/zoo/nn_image.h"
 #include "workloads/zoo/zoo.h"
 
+enum { LAYERS };
 enum { N_BLOCKS = 4, MAX_LAYERS = 48, BOTTLENECK = 4 };
 
-struct densenet_shape {
-    unsigned n_layers[N_BLOCKS];
-    uint32_t growth, stem; /* channels */
+static const struct fr__model_key keys[] = {
+    [LAYERS] = {"layers", 121, 121, 201, NULL},
+    {0},
 };
 
-static const struct densenet_shape densenet121 = {{6, 12, 24, 16}, 32, 64};
-static const struct densenet_shape densenet161 = {{6, 12, 36, 24}, 48, 96};
-static const struct densenet_shape densenet169 = {{6, 12, 32, 32}, 32, 64};
-static const struct densenet_shape densenet201 = {{6, 12, 48, 32}, 32, 64};
+struct densenet {
+    uint32_t layers;
+    unsigned n_layers[N_BLOCKS]; /* of each block */
+    uint32_t growth, stem;       /* channels */
+};
+
+static const struct densenet known[] = {
+    {121, {6, 12, 24, 16}, 32, 64},
+    {161, {6, 12, 36, 24}, 48, 96},
+    {169, {6, 12, 32, 32}, 32, 64},
+    {201, {6, 12, 48, 32}, 32, 64},
+};
 
 /* Normalise, rectify, convolve: the ops of one layer. */
 static struct fr__value norm_relu_conv(struct fr__net *net, struct fr__value x, uint32_t channels,
@@ -63,12 +72,13 @@ static struct fr__value transition(struct fr__net *net, unsigned number, struct 
     return fr__nn_avgpool(net, "", x, fr__square(2, 2, 0));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+static void build(struct fr__net *net, const uint32_t values[])
 {
-    const struct densenet_shape *shape = m->shape;
+    const struct densenet *shape = known;
     struct fr__value x = fr__nn_images(net, 3);
 
-    (void)values;
+    while (shape->layers != values[LAYERS])
+        shape++;
     fr__nn_layer(net, "conv0");
     x = fr__nn_batchnorm(net, "norm", fr__nn_conv(net, "", x, shape->stem, fr__square(7, 2, 3)));
     x = fr__nn_relu(net, "relu", x);
@@ -88,20 +98,10 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     fr__nn_cross_entropy(net, x);
 }
 
-static const char densenet_source[] = "Huang et al., CVPR 2017; torchvision";
-
-#define DENSENET(depth, parameters)                                                                \
-    {                                                                                              \
-        .name = "densenet" #depth,                                                                 \
-        .summary = "DenseNet-" #depth ", " parameters " parameters, 224x224 images, batch 64",     \
-        .source = densenet_source, .batch = 64, .image_size = 224, .build = build,                 \
-        .shape = &densenet##depth                                                                  \
-    }
-
-const struct fr__model fr__models_densenet[] = {
-    DENSENET(121, "8.0 M"),
-    DENSENET(161, "28.7 M"),
-    DENSENET(169, "14.1 M"),
-    DENSENET(201, "20.0 M"),
-    {0},
+const struct fr__family fr__family_densenet = {
+    .group = "Convolutional",
+    .batch = 64,
+    .image_size = 224,
+    .keys = keys,
+    .build = build,
 };

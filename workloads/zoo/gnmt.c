@@ -169,7 +169,7 @@ static void build_model(struct gnmt *g, uint32_t n_encoder, uint32_t n_decoder)
     fr__nn_cross_entropy(g->net, fr__nn_bias(g->net, "bias", y));
 }
 
-static void build_of(struct fr__net *net, const uint32_t values[])
+static void build(struct fr__net *net, const uint32_t values[])
 {
     struct gnmt g = {.net = net, .hidden = values[HIDDEN], .vocab = values[VOCAB]};
     uint32_t longest;
@@ -187,82 +187,11 @@ static void build_of(struct fr__net *net, const uint32_t values[])
     free(g.y);
 }
 
-static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
-                            struct fr_error *err)
-{
-    (void)m;
-    (void)err;
-    *seq_len = values[SOURCE];
-    return FR_OK;
-}
-
-static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    (void)m;
-    build_of(net, values);
-}
-
-/* A model of a fixed number of layers in encoder and decoder each; all else as the keys'
- * defaults. */
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    const uint32_t *n_layers = m->shape;
-    uint32_t own[sizeof(keys) / sizeof(keys[0]) - 1];
-
-    (void)values;
-    for (size_t k = 0; keys[k].name; k++)
-        own[k] = keys[k].fallback;
-    own[ENCODER] = own[DECODER] = *n_layers;
-    build_of(net, own);
-}
-
-static const uint32_t one = 1, two = 2, four = 4, eight = 8;
-
-static const char source[] = "Wu et al., 2016, as in PipeDream (Narayanan et al., SOSP 2019)";
-
-const struct fr__model fr__models_gnmt[] = {
-    {.name = "gnmt-2",
-     .summary =
-         "translation, 1 + 1 LSTM layers and attention, 130.8 M parameters, 40 steps, batch 64",
-     .source = source,
-     .batch = 64,
-     .seq_len = 40,
-     .n_positions = FR__MAX_STEPS,
-     .build = build,
-     .shape = &one},
-    {.name = "gnmt-4",
-     .summary = "GNMT, 2 + 2 LSTM layers, 151.8 M parameters, 40 steps, batch 64",
-     .source = source,
-     .batch = 64,
-     .seq_len = 40,
-     .n_positions = FR__MAX_STEPS,
-     .build = build,
-     .shape = &two},
-    {.name = "gnmt-8",
-     .summary = "GNMT, 4 + 4 LSTM layers, 193.8 M parameters, 40 steps, batch 64",
-     .source = source,
-     .batch = 64,
-     .seq_len = 40,
-     .n_positions = FR__MAX_STEPS,
-     .build = build,
-     .shape = &four},
-    {.name = "gnmt-16",
-     .summary = "GNMT, 8 + 8 LSTM layers, 277.7 M parameters, 40 steps, batch 64",
-     .source = source,
-     .batch = 64,
-     .seq_len = 40,
-     .n_positions = FR__MAX_STEPS,
-     .build = build,
-     .shape = &eight},
-    {.name = "gnmt",
-     .summary =
-         "GNMT of any size: gnmt:encoder=,decoder=,hidden=,vocab=,source=,target= (batch 64)",
-     .source = source,
-     .batch = 64,
-     .seq_len = 40,
-     .n_positions = FR__MAX_STEPS,
-     .keys = keys,
-     .check = check,
-     .build = build_free},
-    {0},
+const struct fr__family fr__family_gnmt = {
+    .group = "Recurrent",
+    .batch = 64,
+    .keys = keys,
+    .length = "source",
+    .longest = FR__MAX_STEPS,
+    .build = build,
 };

@@ -22,53 +22,29 @@ static const struct fr__model_key keys[] = {
     {0},
 };
 
+enum window { ONE, THREE, FIVE, ROW3, COLUMN3, ROW7, COLUMN7, HALVE, INNER3, INNER5 };
+
+/* height, width, stride, rows and columns of padding */
+static const struct fr__window windows[] = {
+    [ONE] = {1, 1, 1, 0, 0},     [THREE] = {3, 3, 1, 1, 1},   [FIVE] = {5, 5, 1, 2, 2},
+    [ROW3] = {1, 3, 1, 0, 1},    [COLUMN3] = {3, 1, 1, 1, 0}, [ROW7] = {1, 7, 1, 0, 3},
+    [COLUMN7] = {7, 1, 1, 3, 0}, [HALVE] = {3, 3, 2, 0, 0},   [INNER3] = {3, 3, 1, 0, 0},
+    [INNER5] = {5, 5, 1, 0, 0},
+};
+
 /* A convolution of a branch. */
 struct step {
     const char *name;
     uint32_t channels;
-    struct fr__window w;
+    enum window window;
 };
-
-/* height, width, stride, rows and columns of padding */
-#define ONE                                                                                        \
-    {                                                                                              \
-        1, 1, 1, 0, 0                                                                              \
-    }
-#define THREE                                                                                      \
-    {                                                                                              \
-        3, 3, 1, 1, 1                                                                              \
-    }
-#define FIVE                                                                                       \
-    {                                                                                              \
-        5, 5, 1, 2, 2                                                                              \
-    }
-#define ROW3                                                                                       \
-    {                                                                                              \
-        1, 3, 1, 0, 1                                                                              \
-    }
-#define COLUMN3                                                                                    \
-    {                                                                                              \
-        3, 1, 1, 1, 0                                                                              \
-    }
-#define ROW7                                                                                       \
-    {                                                                                              \
-        1, 7, 1, 0, 3                                                                              \
-    }
-#define COLUMN7                                                                                    \
-    {                                                                                              \
-        7, 1, 1, 3, 0                                                                              \
-    }
-#define HALVE                                                                                      \
-    {                                                                                              \
-        3, 3, 2, 0, 0                                                                              \
-    }
 
 /* A convolution without bias, normalised and rectified, is one layer. block "": of no block. */
 static struct fr__value conv(struct fr__net *net, const char *block, const struct step *s,
                              struct fr__value x)
 {
     fr__nn_layer(net, "%s%s%s", block, block[0] ? "." : "", s->name);
-    x = fr__nn_batchnorm(net, "bn", fr__nn_conv(net, "", x, s->channels, s->w));
+    x = fr__nn_batchnorm(net, "bn", fr__nn_conv(net, "", x, s->channels, windows[s->window]));
     return fr__nn_relu(net, "relu", x);
 }
 
@@ -199,11 +175,9 @@ static struct fr__value mixed_e(struct fr__net *net, const char *block, struct f
 
 static struct fr__value stem(struct fr__net *net)
 {
-    static const struct step before[] = {{"Conv2d_1a_3x3", 32, HALVE},
-                                         {"Conv2d_2a_3x3", 32, {3, 3, 1, 0, 0}},
-                                         {"Conv2d_2b_3x3", 64, THREE}};
-    static const struct step after[] = {{"Conv2d_3b_1x1", 80, ONE},
-                                        {"Conv2d_4a_3x3", 192, {3, 3, 1, 0, 0}}};
+    static const struct step before[] = {
+        {"Conv2d_1a_3x3", 32, HALVE}, {"Conv2d_2a_3x3", 32, INNER3}, {"Conv2d_2b_3x3", 64, THREE}};
+    static const struct step after[] = {{"Conv2d_3b_1x1", 80, ONE}, {"Conv2d_4a_3x3", 192, INNER3}};
     struct fr__value x = fr__nn_images(net, 3);
 
     x = branch(net, "", before, N_OF(before), x);
@@ -223,7 +197,7 @@ static struct fr__value classify(struct fr__net *net, const char *layer, struct 
 /* Logits out of the middle of the network, so that its first half hears of the loss. */
 static struct fr__value auxiliary(struct fr__net *net, struct fr__value x)
 {
-    static const struct step steps[] = {{"conv0", 128, ONE}, {"conv1", 768, {5, 5, 1, 0, 0}}};
+    static const struct step steps[] = {{"conv0", 128, ONE}, {"conv1", 768, INNER5}};
 
     fr__nn_layer(net, "AuxLogits.pool");
     x = fr__nn_avgpool(net, "", x, fr__square(5, 3, 0));
@@ -232,12 +206,11 @@ static struct fr__value auxiliary(struct fr__net *net, struct fr__value x)
     return classify(net, "AuxLogits.fc", fr__nn_avgpool_to(net, "", x, 1));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+static void build(struct fr__net *net, const uint32_t values[])
 {
     static const char *const losses[] = {"loss", "AuxLogits.loss"};
     struct fr__value x, logits[2];
 
-    (void)m;
     x = stem(net);
     x = mixed_a(net, "Mixed_5b", x, 32);
     x = mixed_a(net, "Mixed_5c", x, 64);
@@ -260,13 +233,10 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     fr__nn_losses_of(net, losses, logits, values[AUX] ? 2 : 1);
 }
 
-const struct fr__model fr__models_inception[] = {
-    {.name = "inception-v3",
-     .summary = "Inception-v3, 27.2 M parameters (aux=0: 23.8 M), 299x299 images, batch 64",
-     .source = "Szegedy et al., CVPR 2016; torchvision",
-     .batch = 64,
-     .image_size = 299,
-     .keys = keys,
-     .build = build},
-    {0},
+const struct fr__family fr__family_inception = {
+    .group = "Convolutional",
+    .batch = 64,
+    .image_size = 299,
+    .keys = keys,
+    .build = build,
 };

@@ -9,12 +9,11 @@
 #include "workloads/zoo/nn_image.h"
 #include "workloads/zoo/zoo.h"
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+static void build(struct fr__net *net, const uint32_t values[])
 {
     const struct fr__window pool = fr__square(2, 2, 0);
     struct fr__value x = fr__nn_images(net, 1);
 
-    (void)m;
     (void)values;
     fr__nn_layer(net, "conv1");
     x = fr__nn_conv(net, "", x, 6, fr__square(5, 1, 2));
@@ -37,13 +36,10 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     fr__nn_cross_entropy(net, x);
 }
 
-const struct fr__model fr__models_lenet[] = {
-    {.name = "lenet",
-     .summary = "LeNet-5, 0.06 M parameters, 28x28 images, batch 64",
-     .source = "LeCun et al., Proceedings of the IEEE 86(11), 1998",
-     .batch = 64,
-     .image_size = 28,
-     .is_image_fixed = true,
-     .build = build},
-    {0},
+const struct fr__family fr__family_lenet = {
+    .group = "Convolutional",
+    .batch = 64,
+    .image_size = 28,
+    .is_image_fixed = true,
+    .build = build,
 };

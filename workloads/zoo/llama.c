@@ -1,9 +1,13 @@
-/* workloads/zoo/llama.c - Llama 2 and 3, and decoders of their kind of any size.
+/* workloads/zoo/llama.c - Llama 2 and 3, Mixtral, and decoders of their kind of any size.
  *
  * H. Touvron et al., Llama 2: Open Foundation and Fine-Tuned Chat Models, 2023, table 1 and section
  * 2.2; A. Dubey et al., The Llama 3 Herd of Models, 2024, table 3; widths that the papers leave out
  * are those of the published weights. RMS normalisation first, rotary positions, grouped queries,
  * SwiGLU, no biases, no dropout, an output layer of its own.
+ *
+ * A. Q. Jiang et al., Mixtral of Experts, 2024, table 1: a Llama decoder whose feed-forward layer
+ * is eight experts, two for each token. The paper's context is 32768; 4096 tokens unless told
+ * otherwise. No auxiliary loss that balances the load: how even it is, the key skew says.
  *
  * Attention is a flash kernel unless asked otherwise: at 4096 tokens and more nobody trains these
  * models unfused (the scores of one layer of one sample of llama2-7b are 2 GiB in fp32). Rotary
@@ -11,8 +15,15 @@
  */
 #include "config.h"
 
-#include "workloads/zoo/llama.h"
+#include "workloads/zoo/nn_attention.h"
+#include "workloads/zoo/nn_moe.h"
 #include "workloads/zoo/zoo.h"
+
+#include <stdio.h>
+
+enum {
+    MIN_EXPERTS = 4 /* of fewer, the most skewed would get a token twice: 6/11 of all copies of 3 */
+};
 
 enum llama_key {
     ATTENTION,
@@ -23,18 +34,17 @@ enum llama_key {
     KV_HEADS,
     SEQ,
     VOCAB,
-    HEAD_WIDTH,
-    TIED,
-    QKV_BIAS,
-    QK_NORM
+    HEAD_WIDTH, /* 0: hidden / heads */
+    TIED,       /* the output layer's weights are the embedding's */
+    QKV_BIAS,   /* of queries, keys and values (Qwen2) */
+    QK_NORM,    /* queries and keys are normalised, each head by itself (Qwen3) */
+    EXPERTS,    /* in a feed-forward layer; 0: it is one SwiGLU */
+    CHOSEN,     /* of them, for each token */
+    SHARED,     /* width of an expert that every token visits besides; 0: none */
+    SKEW
 };
 
 static const struct fr__model_key keys[] = {
-    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
-    {0},
-};
-
-static const struct fr__model_key free_keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
     [LAYERS] = {"layers", 32, 1, 1024, NULL},
     [HIDDEN] = {"hidden", 4096, 1, 1 << 17, NULL},
@@ -47,158 +57,155 @@ static const struct fr__model_key free_keys[] = {
     [TIED] = {"tied", 0, 0, 1, NULL},
     [QKV_BIAS] = {"qkv_bias", 0, 0, 1, NULL},
     [QK_NORM] = {"qk_norm", 0, 0, 1, NULL},
+    [EXPERTS] = {"experts", 0, MIN_EXPERTS, FR__MAX_EXPERTS, NULL},
+    [CHOSEN] = {"chosen", 2, 1, FR__MAX_EXPERTS, NULL},
+    [SHARED] = {"shared", 0, 0, 1 << 19, NULL},
+    [SKEW] = {"skew", 0, 0, 100, NULL},
     {0},
 };
 
-/* ---- the decoder ---- */
-
-enum fr_status fr__llama_check(const char *model, const struct fr__llama_shape *s,
-                               struct fr_error *err)
-{
-    if (!s->head_width)
-        FR_TRY(fr__check_heads(model, s->hidden, s->heads, err));
-    if (s->heads % s->kv_heads != 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "model '%s': %u heads are not a multiple of %u heads of keys and values",
-                        model, s->heads, s->kv_heads);
-    return FR_OK;
-}
+/* ---- attention ---- */
 
 /* Queries, keys or values of so many heads. */
-static struct fr__value project(struct fr__net *net, const char *name,
-                                const struct fr__llama_shape *s, struct fr__value x, uint32_t heads)
+static struct fr__value project(struct fr__net *net, const char *name, const uint32_t s[],
+                                struct fr__value x, uint32_t heads)
 {
-    uint32_t width = s->head_width ? s->head_width : s->hidden / s->heads;
+    uint32_t width = s[HEAD_WIDTH] ? s[HEAD_WIDTH] : s[HIDDEN] / s[HEADS];
 
-    return s->has_qkv_bias ? fr__nn_dense(net, name, x, heads * width)
-                           : fr__nn_linear(net, name, x, heads * width);
+    return s[QKV_BIAS] ? fr__nn_dense(net, name, x, heads * width)
+                       : fr__nn_linear(net, name, x, heads * width);
 }
 
-static struct fr__value attention(struct fr__net *net, const struct fr__llama_shape *s,
+static struct fr__value attention(struct fr__net *net, const uint32_t s[],
                                   const struct fr__dot_attention *a, struct fr__value x)
 {
     struct fr__value y = fr__nn_rmsnorm(net, "norm", x);
-    struct fr__value q = project(net, "q", s, y, s->heads);
-    struct fr__value k = project(net, "k", s, y, s->kv_heads);
-    struct fr__value v = project(net, "v", s, y, s->kv_heads);
+    struct fr__value q = project(net, "q", s, y, s[HEADS]);
+    struct fr__value k = project(net, "k", s, y, s[KV_HEADS]);
+    struct fr__value v = project(net, "v", s, y, s[KV_HEADS]);
 
-    if (s->has_qk_norm) {
-        q = fr__nn_rmsnorm_heads(net, "q.norm", q, q.t.dims[2] / s->heads);
-        k = fr__nn_rmsnorm_heads(net, "k.norm", k, k.t.dims[2] / s->kv_heads);
+    if (s[QK_NORM]) {
+        q = fr__nn_rmsnorm_heads(net, "q.norm", q, q.t.dims[2] / s[HEADS]);
+        k = fr__nn_rmsnorm_heads(net, "k.norm", k, k.t.dims[2] / s[KV_HEADS]);
     }
     q = fr__nn_rotary(net, "q.rotary", q);
     k = fr__nn_rotary(net, "k.rotary", k);
-    y = fr__nn_linear(net, "out", fr__nn_attend(net, a, q, k, v), s->hidden);
+    y = fr__nn_linear(net, "out", fr__nn_attend(net, a, q, k, v), s[HIDDEN]);
     return fr__nn_add(net, "add", x, y, false);
 }
 
-void fr__llama_build(struct fr__net *net, const struct fr__llama_shape *s,
-                     enum fr__attention_form form,
-                     struct fr__value (*feed_forward)(struct fr__net *net, uint32_t layer,
-                                                      const struct fr__llama_shape *s,
-                                                      struct fr__value x, const void *user),
-                     const void *user)
-{
-    const struct fr__dot_attention a = {
-        .heads = s->heads, .kv_heads = s->kv_heads, .form = form, .is_causal = true};
-    struct fr__value table, x = fr__nn_tokens(net), y;
+/* ---- the feed-forward layer ---- */
 
+static struct fr__value swiglu(struct fr__net *net, const uint32_t s[], struct fr__value x)
+{
+    struct fr__value gate = fr__nn_silu(net, "silu", fr__nn_linear(net, "gate", x, s[FFN]));
+    struct fr__value y = fr__nn_mul(net, "mul", gate, fr__nn_linear(net, "up", x, s[FFN]));
+
+    return fr__nn_linear(net, "down", y, s[HIDDEN]);
+}
+
+/* The expert that all tokens visit, behind a gate of its own (A. Yang et al., Qwen2 Technical
+ * Report, 2024, section 2.2.2, as in Hugging Face Transformers). */
+static struct fr__value shared_expert(struct fr__net *net, uint32_t width, struct fr__value x)
+{
+    struct fr__value gate =
+        fr__nn_silu(net, "shared.silu", fr__nn_linear(net, "shared.w1", x, width));
+    struct fr__value y =
+        fr__nn_mul(net, "shared.mul", gate, fr__nn_linear(net, "shared.w3", x, width));
+
+    gate = fr__nn_sigmoid(net, "shared.sigmoid", fr__nn_linear(net, "shared.gate", x, 1));
+    return fr__nn_mul(net, "shared.weight", fr__nn_linear(net, "shared.w2", y, x.t.dims[2]), gate);
+}
+
+static struct fr__value experts(struct fr__net *net, const uint32_t s[], uint32_t layer,
+                                struct fr__value x)
+{
+    const struct fr__moe moe = {
+        .n_experts = s[EXPERTS], .n_chosen = s[CHOSEN], .ffn = s[FFN], .skew_percent = s[SKEW]};
+    struct fr__value y;
+    char name[32];
+
+    snprintf(name, sizeof(name), "layer%u.mlp", layer);
+    y = fr__nn_moe(net, name, &moe, x);
+    return s[SHARED] ? fr__nn_add(net, "shared.add", y, shared_expert(net, s[SHARED], x), false)
+                     : y;
+}
+
+/* ---- what goes together ---- */
+
+/* The busiest expert can get each token once only. */
+static enum fr_status check_experts(const struct fr__model *m, const uint32_t s[],
+                                    struct fr_error *err)
+{
+    double harmonic = 0, skew = s[SKEW] / 100.0;
+
+    if (s[CHOSEN] > s[EXPERTS])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s': a token cannot visit %u of %u experts", m->name, s[CHOSEN],
+                        s[EXPERTS]);
+    for (uint32_t e = 1; e <= s[EXPERTS]; e++)
+        harmonic += 1.0 / e;
+    if (((1 - skew) / s[EXPERTS] + skew / harmonic) * s[CHOSEN] <= 1)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "model '%s': with skew=%u the busiest of %u experts would get more than all "
+                    "tokens, of which each visits %u",
+                    m->name, s[SKEW], s[EXPERTS], s[CHOSEN]);
+}
+
+static enum fr_status check(const struct fr__model *m, const uint32_t s[], struct fr_error *err)
+{
+    if (s[EXPERTS])
+        FR_TRY(check_experts(m, s, err));
+    if (!s[HEAD_WIDTH])
+        FR_TRY(fr__check_heads(m->name, s[HIDDEN], s[HEADS], err));
+    if (s[HEADS] % s[KV_HEADS] != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s': %u heads are not a multiple of %u heads of keys and values",
+                        m->name, s[HEADS], s[KV_HEADS]);
+    return FR_OK;
+}
+
+/* ---- the whole ---- */
+
+static void build(struct fr__net *net, const uint32_t s[])
+{
+    const struct fr__dot_attention a = {.heads = s[HEADS],
+                                        .kv_heads = s[KV_HEADS],
+                                        .form = (enum fr__attention_form)s[ATTENTION],
+                                        .is_causal = true};
+    struct fr__value table, x, y;
+
+    if (s[EXPERTS] && (uint64_t)net->seq_len * s[CHOSEN] < s[EXPERTS]) {
+        fr__nn_fault(net, "sequences of %u tokens are too short for %u experts, a token each",
+                     net->seq_len, s[EXPERTS]);
+        return;
+    }
+    x = fr__nn_tokens(net);
     fr__nn_layer(net, "embed");
-    x = table = fr__nn_embedding(net, "", x, s->vocab, s->hidden);
-    for (uint32_t i = 0; i < s->layers; i++) {
+    x = table = fr__nn_embedding(net, "", x, s[VOCAB], s[HIDDEN]);
+    for (uint32_t i = 0; i < s[LAYERS]; i++) {
         fr__nn_layer(net, "layer%u.attn", i);
         x = attention(net, s, &a, x);
         fr__nn_layer(net, "layer%u.mlp", i);
-        y = feed_forward(net, i, s, fr__nn_rmsnorm(net, "norm", x), user);
+        y = fr__nn_rmsnorm(net, "norm", x);
+        y = s[EXPERTS] ? experts(net, s, i, y) : swiglu(net, s, y);
         x = fr__nn_add(net, "add", x, y, false);
     }
     fr__nn_layer(net, "final");
     x = fr__nn_rmsnorm(net, "norm", x);
     fr__nn_layer(net, "head");
     fr__nn_wide(net, true);
-    fr__nn_cross_entropy(net, s->is_tied ? fr__nn_tied_linear(net, "", x, table, s->vocab)
-                                         : fr__nn_linear(net, "", x, s->vocab));
+    fr__nn_cross_entropy(net, s[TIED] ? fr__nn_tied_linear(net, "", x, table, s[VOCAB])
+                                      : fr__nn_linear(net, "", x, s[VOCAB]));
 }
 
-/* ---- Llama ---- */
-
-static struct fr__value swiglu(struct fr__net *net, uint32_t layer, const struct fr__llama_shape *s,
-                               struct fr__value x, const void *user)
-{
-    struct fr__value gate = fr__nn_silu(net, "silu", fr__nn_linear(net, "gate", x, s->ffn));
-    struct fr__value y = fr__nn_mul(net, "mul", gate, fr__nn_linear(net, "up", x, s->ffn));
-
-    (void)layer;
-    (void)user;
-    return fr__nn_linear(net, "down", y, s->hidden);
-}
-
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    fr__llama_build(net, m->shape, (enum fr__attention_form)values[ATTENTION], swiglu, NULL);
-}
-
-static struct fr__llama_shape asked_for(const uint32_t values[])
-{
-    return (struct fr__llama_shape){.layers = values[LAYERS],
-                                    .hidden = values[HIDDEN],
-                                    .ffn = values[FFN],
-                                    .heads = values[HEADS],
-                                    .kv_heads = values[KV_HEADS],
-                                    .vocab = values[VOCAB],
-                                    .head_width = values[HEAD_WIDTH],
-                                    .is_tied = values[TIED] != 0,
-                                    .has_qkv_bias = values[QKV_BIAS] != 0,
-                                    .has_qk_norm = values[QK_NORM] != 0};
-}
-
-static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
-                            struct fr_error *err)
-{
-    const struct fr__llama_shape shape = asked_for(values);
-
-    *seq_len = values[SEQ];
-    return fr__llama_check(m->name, &shape, err);
-}
-
-static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    const struct fr__llama_shape shape = asked_for(values);
-
-    (void)m;
-    fr__llama_build(net, &shape, (enum fr__attention_form)values[ATTENTION], swiglu, NULL);
-}
-
-#define PUBLISHED(token, text, context, paper, ...)                                                \
-    {                                                                                              \
-        .name = token, .summary = text " parameters, sequence " #context ", batch 8",              \
-        .source = paper, .batch = 8, .dtype = FR_BF16, .seq_len = context,                         \
-        .n_positions = FR__ANY_LENGTH, .keys = keys, .build = build,                               \
-        .shape = &(const struct fr__llama_shape){__VA_ARGS__, 0, false, false, false},             \
-    }
-#define LLAMA2(token, size, ...)                                                                   \
-    PUBLISHED("llama2-" token, "Llama 2, " size, 4096, "Touvron et al., 2023", __VA_ARGS__, 32000)
-#define LLAMA3(token, size, ...)                                                                   \
-    PUBLISHED("llama3-" token, "Llama 3, " size, 8192, "Dubey et al., 2024, table 3", __VA_ARGS__, \
-              128256)
-
-/* layers, width, width of the feed-forward layers, heads, heads of keys and values */
-const struct fr__model fr__models_llama[] = {
-    LLAMA2("7b", "6.7 G", 32, 4096, 11008, 32, 32),
-    LLAMA2("13b", "13.0 G", 40, 5120, 13824, 40, 40),
-    LLAMA2("70b", "69.0 G", 80, 8192, 28672, 64, 8),
-    LLAMA3("8b", "8.0 G", 32, 4096, 14336, 32, 8),
-    LLAMA3("70b", "70.6 G", 80, 8192, 28672, 64, 8),
-    LLAMA3("405b", "405.9 G", 126, 16384, 53248, 128, 8),
-    {.name = "llama",
-     .summary = "of any size: llama:layers=,hidden=,ffn=,heads=,kv_heads=,seq=,vocab= (batch 8)",
-     .source = "the shape of Llama 2 (Touvron et al., 2023)",
-     .batch = 8,
-     .dtype = FR_BF16,
-     .seq_len = 4096,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = free_keys,
-     .check = check,
-     .build = build_free},
-    {0},
+const struct fr__family fr__family_llama = {
+    .group = "Transformers",
+    .batch = 8,
+    .keys = keys,
+    .length = "seq",
+    .longest = FR__ANY_LENGTH,
+    .check = check,
+    .build = build,
 };

@@ -14,17 +14,7 @@
 
 enum neox_key { ATTENTION, LAYERS, HIDDEN, FFN, HEADS, SEQ, VOCAB, PARALLEL };
 
-struct neox_shape {
-    uint32_t layers, hidden, ffn, heads, vocab;
-    bool is_parallel; /* x + attention(x) + feed-forward(x); else one after the other */
-};
-
 static const struct fr__model_key keys[] = {
-    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
-    {0},
-};
-
-static const struct fr__model_key free_keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
     [LAYERS] = {"layers", 44, 1, 1024, NULL},
     [HIDDEN] = {"hidden", 6144, 1, 1 << 17, NULL},
@@ -36,106 +26,65 @@ static const struct fr__model_key free_keys[] = {
     {0},
 };
 
-static struct fr__value attention(struct fr__net *net, const struct neox_shape *s,
+static struct fr__value attention(struct fr__net *net, const uint32_t s[],
                                   const struct fr__dot_attention *a, struct fr__value x)
 {
     struct fr__value y = fr__nn_layernorm(net, "ln", x);
-    struct fr__value q = fr__nn_rotary(net, "q.rotary", fr__nn_dense(net, "q", y, s->hidden));
-    struct fr__value k = fr__nn_rotary(net, "k.rotary", fr__nn_dense(net, "k", y, s->hidden));
-    struct fr__value v = fr__nn_dense(net, "v", y, s->hidden);
+    struct fr__value q = fr__nn_rotary(net, "q.rotary", fr__nn_dense(net, "q", y, s[HIDDEN]));
+    struct fr__value k = fr__nn_rotary(net, "k.rotary", fr__nn_dense(net, "k", y, s[HIDDEN]));
+    struct fr__value v = fr__nn_dense(net, "v", y, s[HIDDEN]);
 
-    return fr__nn_dense(net, "out", fr__nn_attend(net, a, q, k, v), s->hidden);
+    return fr__nn_dense(net, "out", fr__nn_attend(net, a, q, k, v), s[HIDDEN]);
 }
 
-static struct fr__value feed_forward(struct fr__net *net, const struct neox_shape *s,
-                                     struct fr__value x)
+static struct fr__value feed_forward(struct fr__net *net, const uint32_t s[], struct fr__value x)
 {
-    struct fr__value y = fr__nn_dense(net, "fc1", fr__nn_layernorm(net, "ln", x), s->ffn);
+    struct fr__value y = fr__nn_dense(net, "fc1", fr__nn_layernorm(net, "ln", x), s[FFN]);
 
-    return fr__nn_dense(net, "fc2", fr__nn_gelu(net, "gelu", y), s->hidden);
+    return fr__nn_dense(net, "fc2", fr__nn_gelu(net, "gelu", y), s[HIDDEN]);
 }
 
-static struct fr__value block(struct fr__net *net, uint32_t layer, const struct neox_shape *s,
+static struct fr__value block(struct fr__net *net, uint32_t layer, const uint32_t s[],
                               const struct fr__dot_attention *a, struct fr__value x)
 {
     struct fr__value y, z;
 
     fr__nn_layer(net, "layer%u.attn", layer);
     y = attention(net, s, a, x);
-    if (!s->is_parallel)
+    if (!s[PARALLEL])
         x = y = fr__nn_add(net, "add", x, y, false);
     fr__nn_layer(net, "layer%u.mlp", layer);
     z = feed_forward(net, s, x);
-    if (s->is_parallel)
+    if (s[PARALLEL])
         z = fr__nn_add(net, "add_attn", y, z, false);
     return fr__nn_add(net, "add", x, z, false);
 }
 
-static void build_decoder(struct fr__net *net, const struct neox_shape *s,
-                          enum fr__attention_form form)
+static void build(struct fr__net *net, const uint32_t s[])
 {
-    const struct fr__dot_attention a = {
-        .heads = s->heads, .kv_heads = s->heads, .form = form, .is_causal = true};
+    const struct fr__dot_attention a = {.heads = s[HEADS],
+                                        .kv_heads = s[HEADS],
+                                        .form = (enum fr__attention_form)s[ATTENTION],
+                                        .is_causal = true};
     struct fr__value x = fr__nn_tokens(net);
 
     fr__nn_layer(net, "embed");
-    x = fr__nn_embedding(net, "", x, s->vocab, s->hidden);
-    for (uint32_t i = 0; i < s->layers; i++)
+    x = fr__nn_embedding(net, "", x, s[VOCAB], s[HIDDEN]);
+    for (uint32_t i = 0; i < s[LAYERS]; i++)
         x = block(net, i, s, &a, x);
     fr__nn_layer(net, "final");
     x = fr__nn_layernorm(net, "ln", x);
     fr__nn_layer(net, "head");
     fr__nn_wide(net, true);
-    fr__nn_cross_entropy(net, fr__nn_linear(net, "", x, s->vocab));
+    fr__nn_cross_entropy(net, fr__nn_linear(net, "", x, s[VOCAB]));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    build_decoder(net, m->shape, (enum fr__attention_form)values[ATTENTION]);
-}
-
-static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
-                            struct fr_error *err)
-{
-    *seq_len = values[SEQ];
-    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
-}
-
-static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    const struct neox_shape shape = {.layers = values[LAYERS],
-                                     .hidden = values[HIDDEN],
-                                     .ffn = values[FFN],
-                                     .heads = values[HEADS],
-                                     .vocab = values[VOCAB],
-                                     .is_parallel = values[PARALLEL] != 0};
-
-    (void)m;
-    build_decoder(net, &shape, (enum fr__attention_form)values[ATTENTION]);
-}
-
-static const struct neox_shape neox_20b = {44, 6144, 24576, 64, 50432, true};
-
-const struct fr__model fr__models_neox[] = {
-    {.name = "gpt-neox-20b",
-     .summary = "GPT-NeoX, 20.6 G parameters, sequence 2048, batch 8",
-     .source = "Black et al., 2022",
-     .batch = 8,
-     .dtype = FR_BF16,
-     .seq_len = 2048,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = keys,
-     .build = build,
-     .shape = &neox_20b},
-    {.name = "gpt-neox",
-     .summary = "of any size: gpt-neox:layers=,hidden=,ffn=,heads=,seq=,vocab=,parallel= (batch 8)",
-     .source = "the shape of GPT-NeoX (Black et al., 2022)",
-     .batch = 8,
-     .dtype = FR_BF16,
-     .seq_len = 2048,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = free_keys,
-     .check = check,
-     .build = build_free},
-    {0},
+const struct fr__family fr__family_neox = {
+    .group = "Transformers",
+    .batch = 8,
+    .keys = keys,
+    .length = "seq",
+    .longest = FR__ANY_LENGTH,
+    .has_whole_heads = true,
+    .build = build,
 };

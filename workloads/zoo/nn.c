@@ -41,73 +41,39 @@ static uint8_t elementwise_split(const struct fr_tensor *t)
     return t->n_dims == 3 ? SPLIT_0 | SPLIT_2 : SPLIT_0 | SPLIT_1;
 }
 
-/* An op of few inputs and outputs, as most are. */
-struct op_spec {
-    const char *name;
-    enum fr_op_kind kind;
-    double flops;
-    double bytes; /* 0: all inputs and outputs once */
-    uint64_t n_weights;
-    uint32_t n_params;
-    size_t n_in, n_out;
-    const struct fr__value *in[2];
-    struct fr_tensor out[3];
-    bool is_input, is_in_place;
-    struct fr_shape shape;
-};
-
-/* Adds the op and the edges from what it reads; returns its first output. */
-static struct fr__value add_op(struct fr__net *net, struct op_spec *spec)
+struct fr__value fr__nn_map(struct fr__net *net, const char *name, enum fr_op_kind kind,
+                            struct fr__value x, double flops_per_element)
 {
-    const struct fr__op_spec op = {.name = spec->name,
-                                   .kind = spec->kind,
-                                   .flops = spec->flops,
-                                   .bytes = spec->bytes,
-                                   .n_weights = spec->n_weights,
-                                   .n_params = spec->n_params,
-                                   .is_input = spec->is_input,
-                                   .is_in_place = spec->is_in_place,
-                                   .shape = spec->shape};
-    struct fr__value in[2];
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = kind,
+                                     .flops =
+                                         flops_per_element * (double)fr__nn_elements(net, &x.t),
+                                     .is_in_place = kind == FR_OP_RELU};
+    struct fr_tensor out = fr__nn_like(net, &x.t, net->elem_bytes, elementwise_split(&x.t));
 
-    for (size_t i = 0; i < spec->n_in; i++)
-        in[i] = *spec->in[i];
-    return fr__nn_op(net, &op, in, spec->n_in, spec->out, spec->n_out);
-}
-
-/* An op that reads x and writes a tensor of its shape. */
-static struct fr__value map(struct fr__net *net, const char *name, enum fr_op_kind kind,
-                            const struct fr__value *x, double flops_per_element, bool in_place)
-{
-    struct op_spec spec = {
-        .name = name,
-        .kind = kind,
-        .flops = flops_per_element * (double)fr__nn_elements(net, &x->t),
-        .n_in = 1,
-        .in = {x},
-        .n_out = 1,
-        .out = {fr__nn_like(net, &x->t, net->elem_bytes, elementwise_split(&x->t))},
-        .is_in_place = in_place};
-
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, &x, 1, &out, 1);
 }
 
 /* ---- inputs ---- */
 
 static struct fr__value add_input(struct fr__net *net, const char *name, struct fr_tensor t)
 {
-    struct op_spec spec = {
-        .name = name, .kind = FR_OP_INPUT, .n_out = 1, .out = {t}, .is_input = true};
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_INPUT, .is_input = true};
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, NULL, 0, &t, 1);
+}
+
+struct fr__value fr__nn_indices(struct fr__net *net, const char *name, uint32_t n)
+{
+    const uint32_t dims[] = {net->batch, n};
+
+    return add_input(net, name, fr__nn_tensor(net, INT64_BYTES, 2, dims, SPLIT_0 | SPLIT_1));
 }
 
 struct fr__value fr__nn_tokens(struct fr__net *net)
 {
-    const uint32_t dims[] = {net->batch, net->seq_len};
-
     fr__nn_layer(net, "input");
-    return add_input(net, "", fr__nn_tensor(net, INT64_BYTES, 2, dims, SPLIT_0 | SPLIT_1));
+    return fr__nn_indices(net, "", net->seq_len);
 }
 
 struct fr__value fr__nn_positions(struct fr__net *net, const char *name)
@@ -134,45 +100,37 @@ void fr__nn_wide(struct fr__net *net, bool is_wide)
     net->is_wide = is_wide && net->dtype == FR_FP8;
 }
 
-/* The op of a linear layer on rows of n_in elements. */
-static struct op_spec linear_spec(struct fr__net *net, const char *name, const struct fr__value *x,
-                                  uint64_t n_in, uint32_t n_out)
+/* A linear layer on rows of n_in elements, with n_params tensors of weights of its own: 1 or 0. */
+static struct fr__value add_linear(struct fr__net *net, const char *name, struct fr__value x,
+                                   uint64_t n_in, uint32_t n_out, uint32_t n_params)
 {
-    const uint32_t dims[] = {x->t.dims[0], x->t.n_dims == 3 ? x->t.dims[1] : n_out, n_out};
-    uint8_t n_dims = x->t.n_dims == 3 ? 3 : 2;
-    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, n_dims, dims, 0);
-    struct fr_shape shape;
+    const uint32_t dims[] = {x.t.dims[0], x.t.n_dims == 3 ? x.t.dims[1] : n_out, n_out};
+    struct fr_tensor y =
+        fr__nn_tensor(net, net->elem_bytes, x.t.n_dims == 3 ? 3 : 2, dims, SPLIT_0);
+    struct fr__op_spec spec = {.name = name,
+                               .kind = FR_OP_MATMUL,
+                               .flops = 2 * (double)n_in * (double)fr__nn_elements(net, &y),
+                               .n_weights = n_params ? fr__nn_product(net, n_in, n_out) : 0,
+                               .n_params = n_params};
 
     y.split_mask = elementwise_split(&y);
-    shape = fr__shape_of_linear(fr__nn_elements(net, &y) / n_out, n_out, n_in);
-    shape.product.is_wide = net->is_wide;
-    return (struct op_spec){.name = name,
-                            .kind = FR_OP_MATMUL,
-                            .flops = 2 * (double)n_in * (double)fr__nn_elements(net, &y),
-                            .n_in = 1,
-                            .in = {x},
-                            .n_out = 1,
-                            .out = {y},
-                            .shape = shape};
+    spec.shape = fr__shape_of_linear(fr__nn_elements(net, &y) / n_out, n_out, n_in);
+    spec.shape.product.is_wide = net->is_wide;
+    return fr__nn_op(net, &spec, &x, 1, &y, 1);
 }
 
 struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,
                                uint32_t n_out)
 {
     uint64_t n_in = x.t.n_dims == 3 ? x.t.dims[2] : fr__nn_elements(net, &x.t) / x.t.dims[0];
-    struct op_spec spec = linear_spec(net, name, &x, n_in, n_out);
 
-    spec.n_weights = fr__nn_product(net, n_in, n_out);
-    spec.n_params = 1;
-    return add_op(net, &spec);
+    return add_linear(net, name, x, n_in, n_out, 1);
 }
 
 struct fr__value fr__nn_tied_linear(struct fr__net *net, const char *name, struct fr__value x,
                                     struct fr__value embedded, uint32_t n_rows)
 {
-    uint32_t width = x.t.dims[2];
-    struct op_spec spec = linear_spec(net, name, &x, width, n_rows);
-    struct fr__value y = add_op(net, &spec);
+    struct fr__value y = add_linear(net, name, x, x.t.dims[2], n_rows, 0);
 
     fr_graph_builder_tie(net->b, embedded.op, y.op);
     return y;
@@ -182,68 +140,60 @@ struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, stru
                                      struct fr__value b, uint32_t n)
 {
     const uint32_t dims[] = {a.t.dims[0], a.t.dims[1], a.t.dims[2], n};
-    bool is_transposed = b.t.dims[2] == n && b.t.dims[3] == a.t.dims[3];
+    const struct fr__value in[] = {a, b};
     struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_BATCH_MATMUL,
-                           .flops = 2 * (double)a.t.dims[3] * (double)fr__nn_elements(net, &y),
-                           .n_in = 2,
-                           .in = {&a, &b},
-                           .n_out = 1,
-                           .out = {y},
-                           .shape = {.of = FR_SHAPE_PRODUCT,
-                                     .product = {.batch = (uint64_t)a.t.dims[0] * a.t.dims[1],
-                                                 .rows = a.t.dims[2],
-                                                 .columns = n,
-                                                 .depth = a.t.dims[3],
-                                                 .is_transposed = is_transposed}}};
+    const struct fr__op_spec spec = {
+        .name = name,
+        .kind = FR_OP_BATCH_MATMUL,
+        .flops = 2 * (double)a.t.dims[3] * (double)fr__nn_elements(net, &y),
+        .shape = {.of = FR_SHAPE_PRODUCT,
+                  .product = {.batch = (uint64_t)a.t.dims[0] * a.t.dims[1],
+                              .rows = a.t.dims[2],
+                              .columns = n,
+                              .depth = a.t.dims[3],
+                              .is_transposed = b.t.dims[2] == n && b.t.dims[3] == a.t.dims[3]}}};
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, in, 2, &y, 1);
 }
 
 /* ---- elementwise ops and normalisation ---- */
 
 struct fr__value fr__nn_bias(struct fr__net *net, const char *name, struct fr__value x)
 {
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_BIAS,
-                           .flops = bias_flops * (double)fr__nn_elements(net, &x.t),
-                           .n_weights = x.t.dims[x.t.n_dims == 3 ? 2 : 1],
-                           .n_params = 1,
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 1,
-                           .out = {x.t},
-                           .is_in_place = true};
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_BIAS,
+                                     .flops = bias_flops * (double)fr__nn_elements(net, &x.t),
+                                     .n_weights = x.t.dims[x.t.n_dims == 3 ? 2 : 1],
+                                     .n_params = 1,
+                                     .is_in_place = true};
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, &x, 1, &x.t, 1);
 }
 
 struct fr__value fr__nn_relu(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_RELU, &x, relu_flops, true);
+    return fr__nn_map(net, name, FR_OP_RELU, x, relu_flops);
 }
 
 struct fr__value fr__nn_gelu(struct fr__net *net, const char *name, struct fr__value x)
 {
-    if (net->is_tf1)
-        return fr__nn_tf1_gelu(net, name, x);
-    return map(net, name, FR_OP_GELU, &x, gelu_flops, false);
+    return net->is_tf1 ? fr__nn_tf1_gelu(net, name, x)
+                       : fr__nn_map(net, name, FR_OP_GELU, x, gelu_flops);
 }
 
 struct fr__value fr__nn_tanh(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_TANH, &x, tanh_flops, false);
+    return fr__nn_map(net, name, FR_OP_TANH, x, tanh_flops);
 }
 
 struct fr__value fr__nn_scale(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_SCALE, &x, scale_flops, false);
+    return fr__nn_map(net, name, FR_OP_SCALE, x, scale_flops);
 }
 
 struct fr__value fr__nn_mask(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_MASK, &x, mask_flops, false);
+    return fr__nn_map(net, name, FR_OP_MASK, x, mask_flops);
 }
 
 /* The last dimension must stay whole; of scores the heads, of a sequence the rows can be split. */
@@ -253,22 +203,29 @@ static uint8_t rowwise_split(const struct fr_tensor *t)
 }
 
 static struct fr__value softmax(struct fr__net *net, const char *name, enum fr_op_kind kind,
-                                const struct fr__value *x)
+                                struct fr__value x)
 {
-    struct op_spec spec = {.name = name,
-                           .kind = kind,
-                           .flops = softmax_flops * (double)fr__nn_elements(net, &x->t),
-                           .n_in = 1,
-                           .in = {x},
-                           .n_out = 1,
-                           .out = {fr__nn_like(net, &x->t, net->elem_bytes, rowwise_split(&x->t))}};
+    const struct fr__op_spec spec = {
+        .name = name, .kind = kind, .flops = softmax_flops * (double)fr__nn_elements(net, &x.t)};
+    struct fr_tensor out = fr__nn_like(net, &x.t, net->elem_bytes, rowwise_split(&x.t));
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, &x, 1, &out, 1);
 }
 
 struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return softmax(net, name, FR_OP_SOFTMAX, &x);
+    return softmax(net, name, FR_OP_SOFTMAX, x);
+}
+
+/* A norm of x with a gain and an offset for each of `width` places. */
+static struct fr__op_spec norm_spec(struct fr__net *net, const char *name, enum fr_op_kind kind,
+                                    const struct fr_tensor *x, uint32_t width)
+{
+    return (struct fr__op_spec){.name = name,
+                                .kind = kind,
+                                .flops = norm_flops * (double)fr__nn_elements(net, x),
+                                .n_weights = 2 * (uint64_t)width,
+                                .n_params = 2};
 }
 
 /* Statistics are kept in fp32 whatever the precision (PyTorch's native and cuDNN kernels). The
@@ -277,98 +234,88 @@ struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr
 struct fr__value fr__nn_batchnorm(struct fr__net *net, const char *name, struct fr__value x)
 {
     uint32_t channels = x.t.dims[1];
-    struct op_spec spec = {
-        .name = name,
-        .kind = FR_OP_BATCHNORM,
-        .flops = norm_flops * (double)fr__nn_elements(net, &x.t),
-        .n_weights = 2 * (uint64_t)channels,
-        .n_params = 2,
-        .n_in = 1,
-        .in = {&x},
-        .n_out = 2,
-        .out = {fr__nn_like(net, &x.t, net->elem_bytes, SPLIT_0), fixed(2 * channels)}};
+    const struct fr__op_spec spec = norm_spec(net, name, FR_OP_BATCHNORM, &x.t, channels);
+    struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, SPLIT_0),
+                              fixed(2 * channels)};
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, &x, 1, out, 2);
 }
 
 struct fr__value fr__nn_layernorm(struct fr__net *net, const char *name, struct fr__value x)
 {
-    struct op_spec spec = {
-        .name = name,
-        .kind = FR_OP_LAYERNORM,
-        .flops = norm_flops * (double)fr__nn_elements(net, &x.t),
-        .n_weights = 2 * (uint64_t)x.t.dims[2],
-        .n_params = 2,
-        .n_in = 1,
-        .in = {&x},
-        .n_out = 2,
-        .out = {fr__nn_like(net, &x.t, net->elem_bytes, rowwise_split(&x.t)),
-                fr__nn_tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, SPLIT_0 | SPLIT_1)}};
+    const struct fr__op_spec spec = norm_spec(net, name, FR_OP_LAYERNORM, &x.t, x.t.dims[2]);
+    struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, rowwise_split(&x.t)),
+                              fr__nn_tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, SPLIT_0 | SPLIT_1)};
+    struct fr__value y = fr__nn_op(net, &spec, &x, 1, out, 2);
 
-    if (net->is_tf1)
-        return fr__nn_tf1_layernorm(net, name, x, add_op(net, &spec));
-    return add_op(net, &spec);
+    return net->is_tf1 ? fr__nn_tf1_layernorm(net, name, x, y) : y;
 }
 
 struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr__value x)
 {
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_DROPOUT,
+                                     .flops = dropout_flops * (double)fr__nn_elements(net, &x.t)};
+    unsigned mask_bytes = net->has_float_masks ? FR__TF1_MASK_BYTES : MASK_BYTES;
     uint8_t split = elementwise_split(&x.t);
-    struct op_spec spec = {
-        .name = name,
-        .kind = FR_OP_DROPOUT,
-        .flops = dropout_flops * (double)fr__nn_elements(net, &x.t),
-        .n_in = 1,
-        .in = {&x},
-        .n_out = 2,
-        .out = {
-            fr__nn_like(net, &x.t, net->elem_bytes, split),
-            fr__nn_like(net, &x.t, net->has_float_masks ? FR__TF1_MASK_BYTES : MASK_BYTES, split)}};
+    struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, split),
+                              fr__nn_like(net, &x.t, mask_bytes, split)};
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, &x, 1, out, 2);
 }
 
 struct fr__value fr__nn_add(struct fr__net *net, const char *name, struct fr__value x,
                             struct fr__value y, bool in_place)
 {
-    struct op_spec spec = {
-        .name = name,
-        .kind = FR_OP_ADD,
-        .flops = add_flops * (double)fr__nn_elements(net, &x.t),
-        .n_in = 2,
-        .in = {&x, &y},
-        .n_out = 1,
-        .out = {fr__nn_like(net, &x.t, net->elem_bytes, elementwise_split(&x.t))},
-        .is_in_place = in_place};
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_ADD,
+                                     .flops = add_flops * (double)fr__nn_elements(net, &x.t),
+                                     .is_in_place = in_place};
+    const struct fr__value in[] = {x, y};
+    struct fr_tensor out = fr__nn_like(net, &x.t, net->elem_bytes, elementwise_split(&x.t));
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, in, 2, &out, 1);
 }
 
 /* ---- sequences ---- */
 
-struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct fr__value indices,
-                                  uint32_t n_rows, uint32_t width)
+/* n_params: the tables that the op has of its own: 1 or 0. */
+static struct fr__value look_up(struct fr__net *net, const char *name, struct fr__value indices,
+                                uint32_t n_rows, uint32_t width, uint32_t n_params)
 {
     const uint32_t dims[] = {indices.t.dims[0], indices.t.dims[1], width};
     struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_1 | SPLIT_2);
-    struct op_spec spec = {
+    const struct fr__op_spec spec = {
         .name = name,
         .kind = FR_OP_EMBEDDING,
         /* the rows looked up are read, not the whole table */
         .bytes = (double)indices.t.bytes + 2 * (double)y.bytes,
-        .n_weights = fr__nn_product(net, n_rows, width),
-        .n_params = 1,
-        .n_in = 1,
-        .in = {&indices},
-        .n_out = 1,
-        .out = {y},
+        .n_weights = n_params ? fr__nn_product(net, n_rows, width) : 0,
+        .n_params = n_params,
         .shape = {.of = FR_SHAPE_EMBEDDING,
                   .embedding = {fr__nn_elements(net, &indices.t), width, n_rows}}};
 
     if (!indices.t.scales) {
-        spec.out[0].scales = false;
-        spec.out[0].split_mask &= (uint8_t)~SPLIT_0;
+        y.scales = false;
+        y.split_mask &= (uint8_t)~SPLIT_0;
     }
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, &indices, 1, &y, 1);
+}
+
+struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct fr__value indices,
+                                  uint32_t n_rows, uint32_t width)
+{
+    return look_up(net, name, indices, n_rows, width, 1);
+}
+
+struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
+                                       struct fr__value indices, struct fr__value embedded,
+                                       uint32_t n_rows)
+{
+    struct fr__value y = look_up(net, name, indices, n_rows, embedded.t.dims[2], 0);
+
+    fr_graph_builder_tie(net->b, embedded.op, y.op);
+    return y;
 }
 
 /* ---- the end ---- */
@@ -385,20 +332,19 @@ static struct fr__value add_loss(struct fr__net *net, struct fr__value log_probs
                                  struct fr__value target)
 {
     uint64_t n_rows = fr__nn_elements(net, &target.t);
-    struct op_spec spec = {
+    const struct fr__value in[] = {log_probs, target};
+    /* the loss; the sum of the weights, kept for the backward */
+    struct fr_tensor out[] = {fixed(1), fixed(1)};
+    const struct fr__op_spec spec = {
         .name = "",
         .kind = FR_OP_LOSS,
         .flops = (double)n_rows,
         /* the target of each row and the one log-probability it picks */
         .bytes = (double)n_rows * (INT64_BYTES + net->elem_bytes),
-        .n_in = 2,
-        .in = {&log_probs, &target},
-        .n_out = 2,
-        .out = {fixed(1), fixed(1)}, /* the loss; the sum of the weights, kept for the backward */
         .shape = {.of = FR_SHAPE_ROWS, .rows = {n_rows, log_probs.t.dims[log_probs.t.n_dims - 1]}},
     };
 
-    return add_op(net, &spec);
+    return fr__nn_op(net, &spec, in, 2, out, 2);
 }
 
 struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct fr__value logits)
@@ -406,7 +352,7 @@ struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct f
     struct fr__value log_probs;
 
     fr__nn_layer(net, "%s", layer);
-    log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits);
+    log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, logits);
     return add_loss(net, log_probs, add_targets(net, &logits.t));
 }
 
@@ -417,7 +363,7 @@ void fr__nn_losses_of(struct fr__net *net, const char *const layers[],
 
     for (size_t i = 0; i < n; i++) {
         fr__nn_layer(net, "%s", layers[i]);
-        log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits[i]);
+        log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, logits[i]);
         if (i == 0)
             target = add_targets(net, &logits[i].t);
         add_loss(net, log_probs, target);

@@ -57,6 +57,8 @@ void fr__nn_layer(struct fr__net *net, const char *fmt, ...) FR_PRINTF(2, 3);
 /* What the data loader brings: token numbers (int64) [batch, seq]; images:
  * workloads/zoo/nn_image.h. */
 struct fr__value fr__nn_tokens(struct fr__net *net);
+/* The same under that name, [batch, n]. */
+struct fr__value fr__nn_indices(struct fr__net *net, const char *name, uint32_t n);
 /* Positions 0 .. seq-1 (int64), the same for all samples. */
 struct fr__value fr__nn_positions(struct fr__net *net, const char *name);
 
@@ -95,6 +97,10 @@ struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr
 /* Rows of a table [n_rows, width], one for each index. */
 struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct fr__value indices,
                                   uint32_t n_rows, uint32_t width);
+/* Looks rows up in the table of another embedding, which stays its owner. */
+struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
+                                       struct fr__value indices, struct fr__value embedded,
+                                       uint32_t n_rows);
 /* a [batch, heads, m, k] times b, whose other extent is n, giving [batch, heads, m, n]. */
 struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, struct fr__value a,
                                      struct fr__value b, uint32_t n);
@@ -109,6 +115,10 @@ void fr__nn_losses_of(struct fr__net *net, const char *const layers[],
                       const struct fr__value logits[], size_t n);
 
 /* ---- for building blocks in files of their own ---- */
+
+/* An elementwise op that reads x and writes a tensor of its shape; ReLU does so in place. */
+struct fr__value fr__nn_map(struct fr__net *net, const char *name, enum fr_op_kind kind,
+                            struct fr__value x, double flops_per_element);
 
 /* Notes what is wrong with the model as asked for (FR_ERANGE); the first one noted is reported. */
 void fr__nn_fault(struct fr__net *net, const char *fmt, ...) FR_PRINTF(2, 3);

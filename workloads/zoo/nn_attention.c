@@ -13,7 +13,7 @@ static const double rotary_flops = 3;  /* x cos + its partner sin */
 static const double rmsnorm_flops = 4; /* square, sum; scale; weight */
 
 enum { BATCH = 1, DIM_1 = 2, DIM_2 = 4 }; /* dimensions that may be split */
-enum { INT64_BYTES = 8, FLOAT_BYTES = 4 };
+enum { FLOAT_BYTES = 4 };
 
 const char *const fr__attention_forms[] = {[FR__ATTENTION_UNFUSED] = "unfused",
                                            [FR__ATTENTION_FLASH] = "flash",
@@ -29,38 +29,24 @@ static struct fr_tensor activation(struct fr__net *net, uint8_t n_dims, const ui
     return fr__nn_tensor(net, net->elem_bytes, n_dims, dims, split_mask);
 }
 
-/* Reads x, writes a tensor of its shape. */
-static struct fr__value map(struct fr__net *net, const char *name, enum fr_op_kind kind,
-                            struct fr__value x, double flops_per_element)
-{
-    const struct fr__op_spec spec = {.name = name,
-                                     .kind = kind,
-                                     .flops =
-                                         flops_per_element * (double)fr__nn_elements(net, &x.t)};
-    struct fr_tensor out =
-        fr__nn_like(net, &x.t, net->elem_bytes, x.t.n_dims == 3 ? BATCH | DIM_2 : BATCH | DIM_1);
-
-    return fr__nn_op(net, &spec, &x, 1, &out, 1);
-}
-
 struct fr__value fr__nn_silu(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_SILU, x, silu_flops);
+    return fr__nn_map(net, name, FR_OP_SILU, x, silu_flops);
 }
 
 struct fr__value fr__nn_sigmoid(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_SIGMOID, x, sigmoid_flops);
+    return fr__nn_map(net, name, FR_OP_SIGMOID, x, sigmoid_flops);
 }
 
 struct fr__value fr__nn_rotary(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_ROTARY, x, rotary_flops);
+    return fr__nn_map(net, name, FR_OP_ROTARY, x, rotary_flops);
 }
 
 struct fr__value fr__nn_add_constant(struct fr__net *net, const char *name, struct fr__value x)
 {
-    return map(net, name, FR_OP_ADD, x, 1);
+    return fr__nn_map(net, name, FR_OP_ADD, x, 1);
 }
 
 struct fr__value fr__nn_mul(struct fr__net *net, const char *name, struct fr__value x,
@@ -115,16 +101,7 @@ struct fr__value fr__nn_rmsnorm_heads(struct fr__net *net, const char *name, str
     return fr__nn_op(net, &spec, &x, 1, out, 2);
 }
 
-/* ---- inputs, tables, positions ---- */
-
-struct fr__value fr__nn_indices(struct fr__net *net, const char *name, uint32_t n)
-{
-    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_INPUT, .is_input = true};
-    const uint32_t dims[] = {net->batch, n};
-    struct fr_tensor out = fr__nn_tensor(net, INT64_BYTES, 2, dims, BATCH | DIM_1);
-
-    return fr__nn_op(net, &spec, NULL, 0, &out, 1);
-}
+/* ---- positions ---- */
 
 struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name, uint32_t n_rows,
                                           uint32_t width)
@@ -159,25 +136,6 @@ struct fr__value fr__nn_relative_positions(struct fr__net *net, const char *name
 
     out.scales = false;
     return fr__nn_op(net, &spec, NULL, 0, &out, 1);
-}
-
-struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
-                                       struct fr__value indices, struct fr__value embedded,
-                                       uint32_t n_rows)
-{
-    uint32_t width = embedded.t.dims[2];
-    const uint32_t dims[] = {indices.t.dims[0], indices.t.dims[1], width};
-    struct fr_tensor out = activation(net, 3, dims, BATCH | DIM_1 | DIM_2);
-    const struct fr__op_spec spec = {
-        .name = name,
-        .kind = FR_OP_EMBEDDING,
-        .bytes = (double)indices.t.bytes + 2 * (double)out.bytes,
-        .shape = {.of = FR_SHAPE_EMBEDDING,
-                  .embedding = {fr__nn_elements(net, &indices.t), width, n_rows}}};
-    struct fr__value y = fr__nn_op(net, &spec, &indices, 1, &out, 1);
-
-    fr_graph_builder_tie(net->b, embedded.op, y.op);
-    return y;
 }
 
 struct fr__value fr__nn_first_position(struct fr__net *net, const char *name, struct fr__value x)

@@ -83,8 +83,6 @@ struct fr__value fr__nn_sigmoid(struct fr__net *net, const char *name, struct fr
 struct fr__value fr__nn_mul(struct fr__net *net, const char *name, struct fr__value x,
                             struct fr__value y);
 
-/* Whole numbers (int64) that the data loader brings, [batch, n]. */
-struct fr__value fr__nn_indices(struct fr__net *net, const char *name, uint32_t n);
 /* The first seq rows of a table of n_rows learned positions, [1, seq, width]; which rows is no
  * tensor of a step but a constant. */
 struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name, uint32_t n_rows,
@@ -93,10 +91,6 @@ struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name,
  * [1, heads, seq, seq] (C. Raffel et al., T5, JMLR 21, 2020, section 2.1). */
 struct fr__value fr__nn_relative_positions(struct fr__net *net, const char *name,
                                            uint32_t n_buckets, uint32_t heads);
-/* Looks rows up in the table of another embedding, which stays its owner. */
-struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
-                                       struct fr__value indices, struct fr__value embedded,
-                                       uint32_t n_rows);
 /* x plus a constant, the same for all samples. */
 struct fr__value fr__nn_add_constant(struct fr__net *net, const char *name, struct fr__value x);
 /* The first position of each sample, [batch, hidden]: a view. */

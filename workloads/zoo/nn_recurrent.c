@@ -12,7 +12,7 @@
 static const double add_flops = 1, mul_flops = 1, tanh_flops = 1, bias_flops = 2;
 static const double gate_flops = (3 * 3 + 1) / 4.0, add_tanh_flops = 2;
 
-enum { INT64_BYTES = 8, N_GATES = 4, MAX_NAME = 48 };
+enum { N_GATES = 4, MAX_NAME = 48 };
 enum { SPLIT_0 = 1, SPLIT_1 = 2, SPLIT_2 = 4 };
 
 static struct fr_tensor matrix(struct fr__net *net, uint32_t width)
@@ -33,12 +33,8 @@ static struct fr_tensor sequence(struct fr__net *net, uint32_t n_steps, uint32_t
 
 struct fr__value fr__nn_sentences(struct fr__net *net, const char *name, uint32_t n_steps)
 {
-    const uint32_t dims[] = {net->batch, n_steps};
-    struct fr_tensor t = fr__nn_tensor(net, INT64_BYTES, 2, dims, SPLIT_0 | SPLIT_1);
-    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_INPUT, .is_input = true};
-
     fr__nn_layer(net, "input");
-    return fr__nn_op(net, &spec, NULL, 0, &t, 1);
+    return fr__nn_indices(net, name, n_steps);
 }
 
 void fr__nn_unstack(struct fr__net *net, const char *name, struct fr__value x,

@@ -1,25 +1,46 @@
-/* workloads/zoo/resnet.c - ResNet-18 to ResNet-200.
+/* workloads/zoo/resnet.c - ResNet-18 to ResNet-200, and WResNet-L-W: a ResNet of L layers with all
+ * channels times W.
  *
  * K. He, X. Zhang, S. Ren and J. Sun, Deep Residual Learning for Image Recognition, CVPR 2016,
  * table 1; with the stride on the 3x3 convolution of a bottleneck ("v1.5"), as torchvision
  * (torchvision/models/resnet.py). The 200 layers, [3, 24, 36, 3], are those of He et al., Identity
  * Mappings in Deep Residual Networks, ECCV 2016, with the blocks of the first paper.
+ *
+ * WResNet: M. Wang, C.-c. Huang and J. Li, Supporting Very Large Models using Automatic Dataflow
+ * Graph Partitioning (Tofu), EuroSys 2019, section 7.1: the widening scalar multiplies the channels
+ * of each convolution, so that the parameters grow with its square. The classes stay 1000. Not the
+ * wide ResNets of Zagoruyko and Komodakis (torchvision's wide_resnet50_2), which widen only the
+ * inner convolutions of a bottleneck.
  */
 #include "config.h"
-
-#include "workloads/zoo/resnet.h"
 
 #include "workloads/zoo/nn_image.h"
 #include "workloads/zoo/zoo.h"
 
-enum { N_STAGES = 4 };
+#include "base/units.h"
 
-static const struct fr__resnet resnet18 = {{2, 2, 2, 2}, false, 1};
-static const struct fr__resnet resnet34 = {{3, 4, 6, 3}, false, 1};
-const struct fr__resnet fr__resnet50 = {{3, 4, 6, 3}, true, 1};
-const struct fr__resnet fr__resnet101 = {{3, 4, 23, 3}, true, 1};
-const struct fr__resnet fr__resnet152 = {{3, 8, 36, 3}, true, 1};
-static const struct fr__resnet resnet200 = {{3, 24, 36, 3}, true, 1};
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYERS, WIDENING };
+enum { N_STAGES = 4, MAX_WIDENING = 1 << 16 };
+
+static const struct fr__model_key keys[] = {
+    [LAYERS] = {"layers", 50, 18, 200, NULL},
+    [WIDENING] = {"widening", 1, 1, MAX_WIDENING, NULL},
+    {0},
+};
+
+struct resnet {
+    uint32_t layers;
+    unsigned n_blocks[N_STAGES];
+    bool has_bottlenecks; /* three convolutions a block, 1x1, 3x3, 1x1; else two of 3x3 */
+};
+
+static const struct resnet known[] = {
+    {18, {2, 2, 2, 2}, false},  {34, {3, 4, 6, 3}, false},  {50, {3, 4, 6, 3}, true},
+    {101, {3, 4, 23, 3}, true}, {152, {3, 8, 36, 3}, true}, {200, {3, 24, 36, 3}, true},
+};
 
 /* Where we are: "layer3.0". */
 struct block {
@@ -62,11 +83,14 @@ static struct fr__value build_block(struct fr__net *net, struct block at, bool i
     return add_and_relu(net, at, y, shortcut);
 }
 
-void fr__resnet_build(struct fr__net *net, const struct fr__resnet *shape)
+static void build(struct fr__net *net, const uint32_t values[])
 {
-    uint32_t width = 64 * shape->widening;
+    const struct resnet *shape = known;
+    uint32_t width = 64 * values[WIDENING];
     struct fr__value x = fr__nn_images(net, 3);
 
+    while (shape->layers != values[LAYERS])
+        shape++;
     fr__nn_layer(net, "conv1");
     x = fr__nn_batchnorm(net, "bn", fr__nn_conv(net, "", x, width, fr__square(7, 2, 3)));
     x = fr__nn_relu(net, "relu", x);
@@ -83,27 +107,44 @@ void fr__resnet_build(struct fr__net *net, const struct fr__resnet *shape)
     fr__nn_cross_entropy(net, x);
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+/* "L-W" */
+static enum fr_status read_name(const struct fr__model *m, const char *rest, uint32_t values[],
+                                struct fr_error *err)
 {
-    (void)values;
-    fr__resnet_build(net, m->shape);
+    const char *dash = strchr(rest, '-');
+    char depth[16] = "";
+    uint64_t widening;
+
+    if (!dash)
+        return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                        "model 'wresnet-%s' has no W, expected %s, for example wresnet-50-4", rest,
+                        m->name);
+    if ((size_t)(dash - rest) < sizeof(depth))
+        memcpy(depth, rest, (size_t)(dash - rest));
+    if (strcmp(depth, "50") != 0 && strcmp(depth, "101") != 0 && strcmp(depth, "152") != 0)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "model 'wresnet-%s': L is \"%.*s\", expected 50, 101 or 152", rest,
+                        (int)(dash - rest), rest);
+    FR_TRY(fr__parse_count(dash + 1, "W of model 'wresnet-L-W'", FR_NOWHERE, 1, MAX_WIDENING,
+                           &widening, err));
+    values[LAYERS] = (uint32_t)strtoul(depth, NULL, 10);
+    values[WIDENING] = (uint32_t)widening;
+    return FR_OK;
 }
 
-static const char resnet_source[] = "He et al., CVPR 2016; torchvision (v1.5)";
+const struct fr__family fr__family_resnet = {
+    .group = "Convolutional",
+    .batch = 64,
+    .image_size = 224,
+    .keys = keys,
+    .build = build,
+};
 
-#define RESNET(depth, parameters, blocks)                                                          \
-    {                                                                                              \
-        .name = "resnet" #depth,                                                                   \
-        .summary = "ResNet-" #depth ", " parameters " parameters, 224x224 images, batch 64",       \
-        .source = resnet_source, .batch = 64, .image_size = 224, .build = build, .shape = &blocks  \
-    }
-
-const struct fr__model fr__models_resnet[] = {
-    RESNET(18, "11.7 M", resnet18),
-    RESNET(34, "21.8 M", resnet34),
-    RESNET(50, "25.6 M", fr__resnet50),
-    RESNET(101, "44.5 M", fr__resnet101),
-    RESNET(152, "60.2 M", fr__resnet152),
-    RESNET(200, "64.7 M", resnet200),
-    {0},
+const struct fr__family fr__family_wresnet = {
+    .group = "Convolutional",
+    .batch = 64,
+    .image_size = 224,
+    .keys = keys,
+    .read_name = read_name,
+    .build = build,
 };

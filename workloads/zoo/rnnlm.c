@@ -15,12 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum rnnlm_key { LAYERS, HIDDEN, VOCAB };
+enum rnnlm_key { LAYERS, HIDDEN, VOCAB, STEPS };
 
 static const struct fr__model_key keys[] = {
     [LAYERS] = {"layers", 2, 1, 64, NULL},
     [HIDDEN] = {"hidden", 2048, 1, 1 << 15, NULL},
     [VOCAB] = {"vocab", 10000, 2, 1 << 24, NULL},
+    [STEPS] = {"steps", 40, 1, FR__MAX_STEPS, NULL},
     {0},
 };
 
@@ -38,11 +39,10 @@ static void build_layer(struct fr__net *net, uint32_t layer, uint32_t hidden, st
     }
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+static void build(struct fr__net *net, const uint32_t values[])
 {
     struct fr__value *x = calloc(net->seq_len, sizeof(*x)), y;
 
-    (void)m;
     if (!x) {
         net->is_out_of_memory = true;
         return;
@@ -60,15 +60,11 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     free(x);
 }
 
-const struct fr__model fr__models_rnnlm[] = {
-    {.name = "rnnlm",
-     .summary = "LSTM language model, 108.1 M parameters, 40 steps: rnnlm:layers=,hidden=,vocab= "
-                "(batch 64)",
-     .source = "Zaremba et al., 2014; sizes of Mirhoseini et al., ICML 2017",
-     .batch = 64,
-     .seq_len = 40,
-     .n_positions = FR__MAX_STEPS,
-     .keys = keys,
-     .build = build},
-    {0},
+const struct fr__family fr__family_rnnlm = {
+    .group = "Recurrent",
+    .batch = 64,
+    .keys = keys,
+    .length = "steps",
+    .longest = FR__MAX_STEPS,
+    .build = build,
 };

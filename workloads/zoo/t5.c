@@ -26,12 +26,7 @@ enum t5_key {
     TIED
 };
 
-struct t5_shape {
-    uint32_t layers, decoder_layers, hidden, ffn, heads, head_width, vocab, buckets;
-    bool is_gated, is_tied;
-};
-
-static const struct fr__model_key free_keys[] = {
+static const struct fr__model_key keys[] = {
     [LAYERS] = {"layers", 6, 1, 1024, NULL},
     [DECODER_LAYERS] = {"decoder_layers", 0, 0, 1024, NULL},
     [HIDDEN] = {"hidden", 512, 1, 1 << 17, NULL},
@@ -47,40 +42,39 @@ static const struct fr__model_key free_keys[] = {
 };
 
 /* Queries from x, keys and values from memory, which is normalised already. */
-static struct fr__value attention(struct fr__net *net, const struct t5_shape *s,
+static struct fr__value attention(struct fr__net *net, const uint32_t s[],
                                   const struct fr__value *bias, bool is_causal, struct fr__value x,
                                   const struct fr__value *memory)
 {
-    const struct fr__dot_attention a = {.heads = s->heads,
-                                        .kv_heads = s->heads,
+    const struct fr__dot_attention a = {.heads = s[HEADS],
+                                        .kv_heads = s[HEADS],
                                         .form = FR__ATTENTION_UNFUSED,
                                         .is_causal = is_causal,
                                         .has_dropout = true,
                                         .is_unscaled = true,
                                         .bias = bias};
-    uint32_t width = s->heads * s->head_width;
+    uint32_t width = s[HEADS] * s[HEAD_WIDTH];
     struct fr__value y = fr__nn_rmsnorm(net, "norm", x);
     struct fr__value from = memory ? *memory : y;
     struct fr__value q = fr__nn_linear(net, "q", y, width);
     struct fr__value k = fr__nn_linear(net, "k", from, width);
     struct fr__value v = fr__nn_linear(net, "v", from, width);
 
-    y = fr__nn_linear(net, "out", fr__nn_attend(net, &a, q, k, v), s->hidden);
+    y = fr__nn_linear(net, "out", fr__nn_attend(net, &a, q, k, v), s[HIDDEN]);
     return fr__nn_add(net, "add", x, fr__nn_dropout(net, "out.dropout", y), false);
 }
 
-static struct fr__value feed_forward(struct fr__net *net, const struct t5_shape *s,
-                                     struct fr__value x)
+static struct fr__value feed_forward(struct fr__net *net, const uint32_t s[], struct fr__value x)
 {
     struct fr__value y = fr__nn_rmsnorm(net, "norm", x), z;
 
-    if (s->is_gated) {
-        z = fr__nn_gelu(net, "gelu", fr__nn_linear(net, "wi0", y, s->ffn));
-        z = fr__nn_mul(net, "mul", z, fr__nn_linear(net, "wi1", y, s->ffn));
+    if (s[GATED]) {
+        z = fr__nn_gelu(net, "gelu", fr__nn_linear(net, "wi0", y, s[FFN]));
+        z = fr__nn_mul(net, "mul", z, fr__nn_linear(net, "wi1", y, s[FFN]));
     } else {
-        z = fr__nn_relu(net, "relu", fr__nn_linear(net, "wi", y, s->ffn));
+        z = fr__nn_relu(net, "relu", fr__nn_linear(net, "wi", y, s[FFN]));
     }
-    z = fr__nn_linear(net, "wo", fr__nn_dropout(net, "dropout", z), s->hidden);
+    z = fr__nn_linear(net, "wo", fr__nn_dropout(net, "dropout", z), s[HIDDEN]);
     return fr__nn_add(net, "add", x, fr__nn_dropout(net, "out.dropout", z), false);
 }
 
@@ -90,13 +84,13 @@ static struct fr__value finish(struct fr__net *net, const char *layer, struct fr
     return fr__nn_dropout(net, "dropout", fr__nn_rmsnorm(net, "norm", x));
 }
 
-static struct fr__value encode(struct fr__net *net, const struct t5_shape *s, struct fr__value x)
+static struct fr__value encode(struct fr__net *net, const uint32_t s[], struct fr__value x)
 {
     struct fr__value bias;
 
     fr__nn_layer(net, "encoder.positions");
-    bias = fr__nn_relative_positions(net, "", s->buckets, s->heads);
-    for (uint32_t i = 0; i < s->layers; i++) {
+    bias = fr__nn_relative_positions(net, "", s[BUCKETS], s[HEADS]);
+    for (uint32_t i = 0; i < s[LAYERS]; i++) {
         fr__nn_layer(net, "encoder%u.attn", i);
         x = attention(net, s, &bias, false, x, NULL);
         fr__nn_layer(net, "encoder%u.ffn", i);
@@ -105,14 +99,15 @@ static struct fr__value encode(struct fr__net *net, const struct t5_shape *s, st
     return finish(net, "encoder", x);
 }
 
-static struct fr__value decode(struct fr__net *net, const struct t5_shape *s, struct fr__value x,
+static struct fr__value decode(struct fr__net *net, const uint32_t s[], struct fr__value x,
                                const struct fr__value *memory)
 {
+    uint32_t n_layers = s[DECODER_LAYERS] ? s[DECODER_LAYERS] : s[LAYERS];
     struct fr__value bias;
 
     fr__nn_layer(net, "decoder.positions");
-    bias = fr__nn_relative_positions(net, "", s->buckets, s->heads);
-    for (uint32_t i = 0; i < s->decoder_layers; i++) {
+    bias = fr__nn_relative_positions(net, "", s[BUCKETS], s[HEADS]);
+    for (uint32_t i = 0; i < n_layers; i++) {
         fr__nn_layer(net, "decoder%u.attn", i);
         x = attention(net, s, &bias, true, x, NULL);
         fr__nn_layer(net, "decoder%u.cross", i);
@@ -123,7 +118,7 @@ static struct fr__value decode(struct fr__net *net, const struct t5_shape *s, st
     return finish(net, "decoder", x);
 }
 
-static void build_model(struct fr__net *net, const struct t5_shape *s)
+static void build(struct fr__net *net, const uint32_t s[])
 {
     struct fr__value source, target, table, memory, x;
 
@@ -131,74 +126,25 @@ static void build_model(struct fr__net *net, const struct t5_shape *s)
     source = fr__nn_indices(net, "source", net->seq_len);
     target = fr__nn_indices(net, "target", net->seq_len);
     fr__nn_layer(net, "encoder.embed");
-    table = fr__nn_embedding(net, "words", source, s->vocab, s->hidden);
+    table = fr__nn_embedding(net, "words", source, s[VOCAB], s[HIDDEN]);
     memory = encode(net, s, fr__nn_dropout(net, "dropout", table));
     fr__nn_layer(net, "decoder.embed");
-    x = fr__nn_tied_embedding(net, "words", target, table, s->vocab);
+    x = fr__nn_tied_embedding(net, "words", target, table, s[VOCAB]);
     x = decode(net, s, fr__nn_dropout(net, "dropout", x), &memory);
     fr__nn_layer(net, "head");
     fr__nn_wide(net, true);
-    if (s->is_tied)
-        x = fr__nn_tied_linear(net, "", fr__nn_scale(net, "scale", x), table, s->vocab);
+    if (s[TIED])
+        x = fr__nn_tied_linear(net, "", fr__nn_scale(net, "scale", x), table, s[VOCAB]);
     else
-        x = fr__nn_linear(net, "", x, s->vocab);
+        x = fr__nn_linear(net, "", x, s[VOCAB]);
     fr__nn_cross_entropy(net, x);
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    (void)values;
-    build_model(net, m->shape);
-}
-
-static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
-                            struct fr_error *err)
-{
-    (void)m;
-    (void)err;
-    *seq_len = values[SEQ];
-    return FR_OK;
-}
-
-static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    const struct t5_shape shape = {.layers = values[LAYERS],
-                                   .decoder_layers = values[DECODER_LAYERS] ? values[DECODER_LAYERS]
-                                                                            : values[LAYERS],
-                                   .hidden = values[HIDDEN],
-                                   .ffn = values[FFN],
-                                   .heads = values[HEADS],
-                                   .head_width = values[HEAD_WIDTH],
-                                   .vocab = values[VOCAB],
-                                   .buckets = values[BUCKETS],
-                                   .is_gated = values[GATED] != 0,
-                                   .is_tied = values[TIED] != 0};
-
-    (void)m;
-    build_model(net, &shape);
-}
-
-#define PUBLISHED(token, size, ...)                                                                \
-    {                                                                                              \
-        .name = "t5-" token, .summary = "T5, " size " parameters, sequence 512, batch 8",          \
-        .source = "Raffel et al., JMLR 21, 2020", .batch = 8, .seq_len = 512,                      \
-        .n_positions = FR__ANY_LENGTH, .build = build,                                             \
-        .shape = &(const struct t5_shape){__VA_ARGS__, 32128, 32, false, true},                    \
-    }
-
-/* layers of encoder and decoder, width, width of the feed-forward layers, heads, width of a head */
-const struct fr__model fr__models_t5[] = {
-    PUBLISHED("small", "60.5 M", 6, 6, 512, 2048, 8, 64),
-    PUBLISHED("base", "222.9 M", 12, 12, 768, 3072, 12, 64),
-    PUBLISHED("large", "737.7 M", 24, 24, 1024, 4096, 16, 64),
-    {.name = "t5",
-     .summary = "of any size: t5:layers=,hidden=,ffn=,heads=,head_width=,seq=,vocab=,gated=,tied=",
-     .source = "the shape of T5 (Raffel et al., JMLR 21, 2020)",
-     .batch = 8,
-     .seq_len = 512,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = free_keys,
-     .check = check,
-     .build = build_free},
-    {0},
+const struct fr__family fr__family_t5 = {
+    .group = "Transformers",
+    .batch = 8,
+    .keys = keys,
+    .length = "seq",
+    .longest = FR__ANY_LENGTH,
+    .build = build,
 };

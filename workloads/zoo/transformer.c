@@ -12,19 +12,9 @@
 #include "workloads/zoo/nn_attention.h"
 #include "workloads/zoo/zoo.h"
 
-struct transformer_shape {
-    uint32_t layers, hidden, ffn, heads, vocab;
-    enum fr__attention_form form;
-};
-
 enum transformer_key { ATTENTION, LAYERS, HIDDEN, FFN, HEADS, SEQ, VOCAB };
 
 static const struct fr__model_key keys[] = {
-    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
-    {0},
-};
-
-static const struct fr__model_key free_keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
     [LAYERS] = {"layers", 6, 1, 1024, NULL},
     [HIDDEN] = {"hidden", 512, 1, 1 << 17, NULL},
@@ -42,35 +32,33 @@ static struct fr__value add_and_norm(struct fr__net *net, struct fr__value x, st
 }
 
 /* Queries from x, keys and values from memory; the layer is set by the caller. */
-static struct fr__value attention(struct fr__net *net, const struct transformer_shape *s,
-                                  bool is_causal, struct fr__value x, struct fr__value memory)
+static struct fr__value attention(struct fr__net *net, const uint32_t s[], bool is_causal,
+                                  struct fr__value x, struct fr__value memory)
 {
-    const struct fr__dot_attention a = {.heads = s->heads,
-                                        .kv_heads = s->heads,
-                                        .form = s->form,
+    const struct fr__dot_attention a = {.heads = s[HEADS],
+                                        .kv_heads = s[HEADS],
+                                        .form = (enum fr__attention_form)s[ATTENTION],
                                         .is_causal = is_causal,
                                         .has_dropout = true};
-    struct fr__value q = fr__nn_dense(net, "q", x, s->hidden);
-    struct fr__value k = fr__nn_dense(net, "k", memory, s->hidden);
-    struct fr__value v = fr__nn_dense(net, "v", memory, s->hidden);
-    struct fr__value y = fr__nn_dense(net, "out", fr__nn_attend(net, &a, q, k, v), s->hidden);
+    struct fr__value q = fr__nn_dense(net, "q", x, s[HIDDEN]);
+    struct fr__value k = fr__nn_dense(net, "k", memory, s[HIDDEN]);
+    struct fr__value v = fr__nn_dense(net, "v", memory, s[HIDDEN]);
+    struct fr__value y = fr__nn_dense(net, "out", fr__nn_attend(net, &a, q, k, v), s[HIDDEN]);
 
     return add_and_norm(net, x, y);
 }
 
-static struct fr__value feed_forward(struct fr__net *net, const struct transformer_shape *s,
-                                     struct fr__value x)
+static struct fr__value feed_forward(struct fr__net *net, const uint32_t s[], struct fr__value x)
 {
-    struct fr__value y = fr__nn_relu(net, "relu", fr__nn_dense(net, "fc1", x, s->ffn));
+    struct fr__value y = fr__nn_relu(net, "relu", fr__nn_dense(net, "fc1", x, s[FFN]));
 
-    y = fr__nn_dense(net, "fc2", fr__nn_dropout(net, "dropout", y), s->hidden);
+    y = fr__nn_dense(net, "fc2", fr__nn_dropout(net, "dropout", y), s[HIDDEN]);
     return add_and_norm(net, x, y);
 }
 
-static struct fr__value encode(struct fr__net *net, const struct transformer_shape *s,
-                               struct fr__value x)
+static struct fr__value encode(struct fr__net *net, const uint32_t s[], struct fr__value x)
 {
-    for (uint32_t i = 0; i < s->layers; i++) {
+    for (uint32_t i = 0; i < s[LAYERS]; i++) {
         fr__nn_layer(net, "encoder%u.attn", i);
         x = attention(net, s, false, x, x);
         fr__nn_layer(net, "encoder%u.ffn", i);
@@ -79,10 +67,10 @@ static struct fr__value encode(struct fr__net *net, const struct transformer_sha
     return x;
 }
 
-static struct fr__value decode(struct fr__net *net, const struct transformer_shape *s,
-                               struct fr__value x, struct fr__value memory)
+static struct fr__value decode(struct fr__net *net, const uint32_t s[], struct fr__value x,
+                               struct fr__value memory)
 {
-    for (uint32_t i = 0; i < s->layers; i++) {
+    for (uint32_t i = 0; i < s[LAYERS]; i++) {
         fr__nn_layer(net, "decoder%u.attn", i);
         x = attention(net, s, true, x, x);
         fr__nn_layer(net, "decoder%u.cross", i);
@@ -101,7 +89,7 @@ static struct fr__value embed(struct fr__net *net, struct fr__value rows)
     return fr__nn_dropout(net, "dropout", x);
 }
 
-static void build_model(struct fr__net *net, const struct transformer_shape *s)
+static void build(struct fr__net *net, const uint32_t s[])
 {
     struct fr__value source, target, table, memory, x;
 
@@ -109,76 +97,22 @@ static void build_model(struct fr__net *net, const struct transformer_shape *s)
     source = fr__nn_indices(net, "source", net->seq_len);
     target = fr__nn_indices(net, "target", net->seq_len);
     fr__nn_layer(net, "encoder.embed");
-    table = fr__nn_embedding(net, "words", source, s->vocab, s->hidden);
+    table = fr__nn_embedding(net, "words", source, s[VOCAB], s[HIDDEN]);
     memory = encode(net, s, embed(net, table));
     fr__nn_layer(net, "decoder.embed");
-    x = embed(net, fr__nn_tied_embedding(net, "words", target, table, s->vocab));
+    x = embed(net, fr__nn_tied_embedding(net, "words", target, table, s[VOCAB]));
     x = decode(net, s, x, memory);
     fr__nn_layer(net, "head");
     fr__nn_wide(net, true);
-    fr__nn_cross_entropy(net, fr__nn_tied_linear(net, "", x, table, s->vocab));
+    fr__nn_cross_entropy(net, fr__nn_tied_linear(net, "", x, table, s[VOCAB]));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    struct transformer_shape shape = *(const struct transformer_shape *)m->shape;
-
-    shape.form = (enum fr__attention_form)values[ATTENTION];
-    build_model(net, &shape);
-}
-
-static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
-                            struct fr_error *err)
-{
-    *seq_len = values[SEQ];
-    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
-}
-
-static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    const struct transformer_shape shape = {.layers = values[LAYERS],
-                                            .hidden = values[HIDDEN],
-                                            .ffn = values[FFN],
-                                            .heads = values[HEADS],
-                                            .vocab = values[VOCAB],
-                                            .form = (enum fr__attention_form)values[ATTENTION]};
-
-    (void)m;
-    build_model(net, &shape);
-}
-
-static const struct transformer_shape base = {6, 512, 2048, 8, 37000, FR__ATTENTION_UNFUSED};
-static const struct transformer_shape big = {6, 1024, 4096, 16, 37000, FR__ATTENTION_UNFUSED};
-
-static const char source[] = "Vaswani et al., NeurIPS 2017, table 3";
-
-const struct fr__model fr__models_transformer[] = {
-    {.name = "transformer-base",
-     .summary = "Transformer, 63.1 M parameters, 64 tokens to 64, batch 64",
-     .source = source,
-     .batch = 64,
-     .seq_len = 64,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = keys,
-     .build = build,
-     .shape = &base},
-    {.name = "transformer-big",
-     .summary = "Transformer, 214.2 M parameters, 64 tokens to 64, batch 64",
-     .source = source,
-     .batch = 64,
-     .seq_len = 64,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = keys,
-     .build = build,
-     .shape = &big},
-    {.name = "transformer",
-     .summary = "of any size: transformer:layers=,hidden=,ffn=,heads=,seq=,vocab= (batch 64)",
-     .source = "the shape of the Transformer (Vaswani et al., NeurIPS 2017)",
-     .batch = 64,
-     .seq_len = 64,
-     .n_positions = FR__ANY_LENGTH,
-     .keys = free_keys,
-     .check = check,
-     .build = build_free},
-    {0},
+const struct fr__family fr__family_transformer = {
+    .group = "Transformers",
+    .batch = 64,
+    .keys = keys,
+    .length = "seq",
+    .longest = FR__ANY_LENGTH,
+    .has_whole_heads = true,
+    .build = build,
 };

@@ -10,27 +10,35 @@
 #include "workloads/zoo/nn_image.h"
 #include "workloads/zoo/zoo.h"
 
+enum { LAYERS };
 enum { N_STAGES = 5 };
 
-/* Convolutions in each of the five stages. */
-struct vgg_shape {
-    unsigned n_convs[N_STAGES];
+static const struct fr__model_key keys[] = {
+    [LAYERS] = {"layers", 11, 11, 19, NULL},
+    {0},
 };
 
-static const struct vgg_shape vgg11 = {{1, 1, 2, 2, 2}};
-static const struct vgg_shape vgg13 = {{2, 2, 2, 2, 2}};
-static const struct vgg_shape vgg16 = {{2, 2, 3, 3, 3}};
-static const struct vgg_shape vgg19 = {{2, 2, 4, 4, 4}};
+/* Convolutions in each of the five stages of so many layers; three fully connected ones follow. */
+static const unsigned *n_convs(uint32_t n_layers)
+{
+    static const unsigned known[][N_STAGES] = {
+        {1, 1, 2, 2, 2}, {2, 2, 2, 2, 2}, {2, 2, 3, 3, 3}, {2, 2, 4, 4, 4}};
+    static const uint32_t layers[] = {11, 13, 16, 19};
+    size_t i = 0;
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+    while (layers[i] != n_layers)
+        i++;
+    return known[i];
+}
+
+static void build(struct fr__net *net, const uint32_t values[])
 {
     static const uint32_t channels[N_STAGES] = {64, 128, 256, 512, 512};
-    const struct vgg_shape *shape = m->shape;
+    const unsigned *n = n_convs(values[LAYERS]);
     struct fr__value x = fr__nn_images(net, 3);
 
-    (void)values;
     for (unsigned s = 0; s < N_STAGES; s++) {
-        for (unsigned i = 0; i < shape->n_convs[s]; i++) {
+        for (unsigned i = 0; i < n[s]; i++) {
             fr__nn_layer(net, "conv%u_%u", s + 1, i + 1);
             x = fr__nn_conv(net, "", x, channels[s], fr__square(3, 1, 1));
             x = fr__nn_relu(net, "relu", fr__nn_bias(net, "bias", x));
@@ -50,15 +58,10 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     fr__nn_cross_entropy(net, x);
 }
 
-static const char vgg_source[] = "Simonyan and Zisserman, ICLR 2015; torchvision";
-
-#define VGG(depth, parameters)                                                                     \
-    {                                                                                              \
-        .name = "vgg" #depth,                                                                      \
-        .summary = "VGG-" #depth ", " parameters " parameters, 224x224 images, batch 64",          \
-        .source = vgg_source, .batch = 64, .image_size = 224, .build = build, .shape = &vgg##depth \
-    }
-
-const struct fr__model fr__models_vgg[] = {
-    VGG(11, "132.9 M"), VGG(13, "133.0 M"), VGG(16, "138.4 M"), VGG(19, "143.7 M"), {0},
+const struct fr__family fr__family_vgg = {
+    .group = "Convolutional",
+    .batch = 64,
+    .image_size = 224,
+    .keys = keys,
+    .build = build,
 };

@@ -16,16 +16,7 @@ enum vit_key { ATTENTION, LAYERS, HIDDEN, FFN, HEADS, PATCH, CHANNELS, CLASSES }
 
 enum { BATCH = 1, DIM_1 = 2, DIM_2 = 4 }; /* dimensions that may be split */
 
-struct vit_shape {
-    uint32_t layers, hidden, ffn, heads, patch, channels, classes;
-};
-
 static const struct fr__model_key keys[] = {
-    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
-    {0},
-};
-
-static const struct fr__model_key free_keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
     [LAYERS] = {"layers", 12, 1, 1024, NULL},
     [HIDDEN] = {"hidden", 768, 1, 1 << 17, NULL},
@@ -64,88 +55,48 @@ static struct fr__value positions(struct fr__net *net, uint32_t rows, uint32_t h
     return fr__nn_op(net, &spec, NULL, 0, &out, 1);
 }
 
-static struct fr__value block(struct fr__net *net, uint32_t layer, const struct vit_shape *s,
+static struct fr__value block(struct fr__net *net, uint32_t layer, const uint32_t s[],
                               const struct fr__dot_attention *a, struct fr__value x)
 {
     struct fr__value y, q, k, v;
 
     fr__nn_layer(net, "layer%u.attn", layer);
     y = fr__nn_layernorm(net, "ln", x);
-    q = fr__nn_dense(net, "q", y, s->hidden);
-    k = fr__nn_dense(net, "k", y, s->hidden);
-    v = fr__nn_dense(net, "v", y, s->hidden);
-    y = fr__nn_dense(net, "out", fr__nn_attend(net, a, q, k, v), s->hidden);
+    q = fr__nn_dense(net, "q", y, s[HIDDEN]);
+    k = fr__nn_dense(net, "k", y, s[HIDDEN]);
+    v = fr__nn_dense(net, "v", y, s[HIDDEN]);
+    y = fr__nn_dense(net, "out", fr__nn_attend(net, a, q, k, v), s[HIDDEN]);
     x = fr__nn_add(net, "add", x, y, false);
     fr__nn_layer(net, "layer%u.mlp", layer);
-    y = fr__nn_dense(net, "fc1", fr__nn_layernorm(net, "ln", x), s->ffn);
-    y = fr__nn_dense(net, "fc2", fr__nn_gelu(net, "gelu", y), s->hidden);
+    y = fr__nn_dense(net, "fc1", fr__nn_layernorm(net, "ln", x), s[FFN]);
+    y = fr__nn_dense(net, "fc2", fr__nn_gelu(net, "gelu", y), s[HIDDEN]);
     return fr__nn_add(net, "add", x, y, false);
 }
 
-static void build_model(struct fr__net *net, const struct vit_shape *s,
-                        enum fr__attention_form form)
+static void build(struct fr__net *net, const uint32_t s[])
 {
-    const struct fr__dot_attention a = {.heads = s->heads, .kv_heads = s->heads, .form = form};
-    struct fr__value x = fr__nn_images(net, s->channels);
+    const struct fr__dot_attention a = {
+        .heads = s[HEADS], .kv_heads = s[HEADS], .form = (enum fr__attention_form)s[ATTENTION]};
+    struct fr__value x = fr__nn_images(net, s[CHANNELS]);
 
     fr__nn_layer(net, "embed");
-    x = fr__nn_conv(net, "patches", x, s->hidden, fr__square(s->patch, s->patch, 0));
+    x = fr__nn_conv(net, "patches", x, s[HIDDEN], fr__square(s[PATCH], s[PATCH], 0));
     x = line_up(net, fr__nn_bias(net, "patches.bias", x));
-    x = fr__nn_add(net, "add", x, positions(net, x.t.dims[1], s->hidden), false);
-    for (uint32_t i = 0; i < s->layers; i++)
+    x = fr__nn_add(net, "add", x, positions(net, x.t.dims[1], s[HIDDEN]), false);
+    for (uint32_t i = 0; i < s[LAYERS]; i++)
         x = block(net, i, s, &a, x);
     fr__nn_layer(net, "final");
     x = fr__nn_first_position(net, "first", fr__nn_layernorm(net, "ln", x));
     fr__nn_layer(net, "head");
     fr__nn_wide(net, true);
-    fr__nn_cross_entropy(net, fr__nn_dense(net, "fc", x, s->classes));
+    fr__nn_cross_entropy(net, fr__nn_dense(net, "fc", x, s[CLASSES]));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    build_model(net, m->shape, (enum fr__attention_form)values[ATTENTION]);
-}
-
-static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
-                            struct fr_error *err)
-{
-    (void)seq_len;
-    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
-}
-
-static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
-{
-    const struct vit_shape shape = {.layers = values[LAYERS],
-                                    .hidden = values[HIDDEN],
-                                    .ffn = values[FFN],
-                                    .heads = values[HEADS],
-                                    .patch = values[PATCH],
-                                    .channels = values[CHANNELS],
-                                    .classes = values[CLASSES]};
-
-    (void)m;
-    build_model(net, &shape, (enum fr__attention_form)values[ATTENTION]);
-}
-
-#define PUBLISHED(token, size, ...)                                                                \
-    {                                                                                              \
-        .name = "vit-" token, .summary = "Vision Transformer, " size " parameters, batch 64",      \
-        .source = "Dosovitskiy et al., ICLR 2021, table 1", .batch = 64, .image_size = 224,        \
-        .keys = keys, .build = build,                                                              \
-        .shape = &(const struct vit_shape){__VA_ARGS__, 16, 3, 1000},                              \
-    }
-
-/* layers, width, width of the feed-forward layers, heads; patches of 16 x 16 */
-const struct fr__model fr__models_vit[] = {
-    PUBLISHED("base", "86.6 M", 12, 768, 3072, 12),
-    PUBLISHED("large", "304.3 M", 24, 1024, 4096, 16),
-    {.name = "vit",
-     .summary = "of any size: vit:layers=,hidden=,ffn=,heads=,patch=,channels=,classes= (batch 64)",
-     .source = "the shape of ViT (Dosovitskiy et al., ICLR 2021)",
-     .batch = 64,
-     .image_size = 224,
-     .keys = free_keys,
-     .check = check,
-     .build = build_free},
-    {0},
+const struct fr__family fr__family_vit = {
+    .group = "Transformers",
+    .batch = 64,
+    .image_size = 224,
+    .keys = keys,
+    .has_whole_heads = true,
+    .build = build,
 };

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "workloads/passes/autocast.h"
+#include "workloads/zoo/nn_attention.h"
 #include "workloads/zoo/zoo.h"
 
 #include "base/units.h"
@@ -9,66 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-struct family {
-    const char *group;
-    const struct fr__model *models;
-};
-
-#define FR__IMAGE_FAMILY(family) {"Convolutional", fr__models_##family},
-#define FR__RECURRENT_FAMILY(family) {"Recurrent", fr__models_##family},
-#define FR__TRANSFORMER_FAMILY(family) {"Transformers", fr__models_##family},
-/* clang-format off */
-static const struct family families[] = {
-    FR__IMAGE_FAMILIES(FR__IMAGE_FAMILY)
-    FR__RECURRENT_FAMILIES(FR__RECURRENT_FAMILY)
-    FR__TRANSFORMER_FAMILIES(FR__TRANSFORMER_FAMILY)
-};
-/* clang-format on */
-#undef FR__IMAGE_FAMILY
-#undef FR__RECURRENT_FAMILY
-#undef FR__TRANSFORMER_FAMILY
-
-enum { N_FAMILIES = sizeof(families) / sizeof(families[0]), MAX_SPEC = 1024, MAX_BATCH = 1 << 24 };
-enum { MAX_IMAGE = 1 << 16 };
-
-/* group may be NULL. */
-static const struct fr__model *find_at(size_t i, const char **group)
-{
-    for (size_t f = 0; f < N_FAMILIES; f++)
-        for (const struct fr__model *m = families[f].models; m->name; m++)
-            if (i-- == 0) {
-                if (group)
-                    *group = families[f].group;
-                return m;
-            }
-    return NULL;
-}
-
-static const struct fr__model *model_at(size_t i)
-{
-    return find_at(i, NULL);
-}
+enum { MAX_SPEC = 1024, MAX_BATCH = 1 << 24, MAX_IMAGE = 1 << 16 };
 
 const char *fr_zoo_group(size_t i)
 {
-    const char *group = NULL;
-
-    find_at(i, &group);
-    return group;
+    return i < fr__n_models ? fr__models[i].family->group : NULL;
 }
 
 const char *fr_zoo_name(size_t i)
 {
-    const struct fr__model *m = model_at(i);
-
-    return m ? m->name : NULL;
+    return i < fr__n_models ? fr__models[i].name : NULL;
 }
 
 const char *fr_zoo_summary(size_t i)
 {
-    const struct fr__model *m = model_at(i);
-
-    return m ? m->summary : NULL;
+    return i < fr__n_models ? fr__models[i].summary : NULL;
 }
 
 /* Whether the first n bytes of spec are what the model's pattern stands for. */
@@ -76,16 +32,15 @@ static bool fits_pattern(const struct fr__model *m, const char *spec, size_t n)
 {
     size_t head = strcspn(m->name, "-") + 1;
 
-    return m->read_name && n > head && memcmp(m->name, spec, head) == 0 && spec[head] >= '0' &&
-           spec[head] <= '9';
+    return m->family->read_name && n > head && memcmp(m->name, spec, head) == 0 &&
+           spec[head] >= '0' && spec[head] <= '9';
 }
 
 static const struct fr__model *find(const char *spec)
 {
-    const struct fr__model *m;
     size_t n = strcspn(spec, ":");
 
-    for (size_t i = 0; (m = model_at(i)) != NULL; i++)
+    for (const struct fr__model *m = fr__models; m < fr__models + fr__n_models; m++)
         if ((strlen(m->name) == n && memcmp(m->name, spec, n) == 0) || fits_pattern(m, spec, n))
             return m;
     return NULL;
@@ -115,17 +70,33 @@ static enum fr_status say_unknown_model(const char *spec, struct fr_error *err)
 
 /* ---- options in the name ---- */
 
-static enum fr_status say_unknown_key(const struct fr__model *m, const char *word,
+static const char every_key[] = "all";
+
+/* Whether the key is among those that `open` lists. */
+static bool is_open(const char *open, const char *key)
+{
+    size_t n = strlen(key);
+
+    if (strcmp(open, every_key) == 0)
+        return true;
+    for (; *open; open += strspn(open, " ")) {
+        if (strcspn(open, " ") == n && strncmp(open, key, n) == 0)
+            return true;
+        open += strcspn(open, " ");
+    }
+    return false;
+}
+
+static enum fr_status say_unknown_key(const struct fr__model *m, const char *open, const char *word,
                                       struct fr_error *err)
 {
     const char *names[FR__MAX_MODEL_KEYS];
     char hint[128];
     size_t n = 0;
 
-    while (n < FR__MAX_MODEL_KEYS && m->keys[n].name) {
-        names[n] = m->keys[n].name;
-        n++;
-    }
+    for (const struct fr__model_key *k = m->family->keys; k->name; k++)
+        if (is_open(open, k->name))
+            names[n++] = k->name;
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no option '%s'%s", m->name, word,
                     fr__did_you_mean(word, names, n, hint, sizeof(hint)));
 }
@@ -170,8 +141,6 @@ static enum fr_status read_name(const struct fr__model *m, const char *spec, uin
     char name[64];
     size_t n = strcspn(spec, ":");
 
-    if (!m->read_name)
-        return FR_OK;
     if (strlen(m->name) == n && memcmp(m->name, spec, n) == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' is a pattern, write numbers for its capital letters", m->name);
@@ -180,58 +149,79 @@ static enum fr_status read_name(const struct fr__model *m, const char *spec, uin
                         sizeof(name) - 1);
     memcpy(name, spec, n);
     name[n] = '\0';
-    return m->read_name(m, strchr(name, '-') + 1, values, err);
+    return m->family->read_name(m, strchr(name, '-') + 1, values, err);
+}
+
+/* The place of the key of that name; where there is none, that of the NULL name. */
+static size_t find_key(const struct fr__model *m, const char *name)
+{
+    size_t k = 0;
+
+    while (m->family->keys[k].name && strcmp(m->family->keys[k].name, name) != 0)
+        k++;
+    return k;
 }
 
 /* One "key=value", which is cut in two. is_set: [keys]. */
-static enum fr_status read_option(const struct fr__model *m, char *option, uint32_t values[],
-                                  bool is_set[], struct fr_error *err)
+static enum fr_status read_option(const struct fr__model *m, const char *open, char *option,
+                                  uint32_t values[], bool is_set[], struct fr_error *err)
 {
     char *value = strchr(option, '=');
-    size_t k = 0;
+    size_t k;
 
     if (!value)
         return fr__fail(err, FR_EPARSE, FR_NOWHERE, "model '%s': '%s' is not of the form key=value",
                         m->name, option);
     *value++ = '\0';
-    while (m->keys[k].name && strcmp(m->keys[k].name, option) != 0)
-        k++;
-    if (!m->keys[k].name)
-        return say_unknown_key(m, option, err);
+    k = find_key(m, option);
+    if (!m->family->keys[k].name || !is_open(open, option))
+        return say_unknown_key(m, open, option, err);
     if (is_set[k])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s': option '%s' is given twice",
                         m->name, option);
     is_set[k] = true;
-    return read_value(m, &m->keys[k], value, &values[k], err);
+    return read_value(m, &m->family->keys[k], value, &values[k], err);
 }
 
-static enum fr_status read_options(const struct fr__model *m, const char *spec, uint32_t values[],
-                                   struct fr_error *err)
+/* "key=value,key=value", of the keys that `open` lists. */
+static enum fr_status read_options(const struct fr__model *m, const char *open, const char *options,
+                                   uint32_t values[], struct fr_error *err)
 {
     bool is_set[FR__MAX_MODEL_KEYS] = {false};
-    const char *colon = strchr(spec, ':');
+    size_t length = strlen(options);
     char text[MAX_SPEC];
-    size_t length;
 
-    for (size_t k = 0; m->keys && m->keys[k].name; k++)
-        values[k] = m->keys[k].fallback;
-    if (!colon)
-        return FR_OK;
-    if (!m->keys)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' takes no options, found '%s'",
-                        m->name, colon + 1);
-    length = strlen(++colon);
     if (length >= sizeof(text))
         return fr__fail(err, FR_EPARSE, FR_NOWHERE, "the options of model '%s' are over %d bytes",
                         m->name, MAX_SPEC - 1);
-    memcpy(text, colon, length + 1);
+    memcpy(text, options, length + 1);
     for (char *option = text, *next; option; option = next) {
         next = strchr(option, ',');
         if (next)
             *next++ = '\0';
-        FR_TRY(read_option(m, option, values, is_set, err));
+        FR_TRY(read_option(m, open, option, values, is_set, err));
     }
     return FR_OK;
+}
+
+/* What the model is, then what its name and the options behind it say. */
+static enum fr_status read_values(const struct fr__model *m, const char *spec, uint32_t values[],
+                                  struct fr_error *err)
+{
+    const char *colon = strchr(spec, ':');
+
+    for (size_t k = 0; m->family->keys && m->family->keys[k].name; k++)
+        values[k] = m->family->keys[k].fallback;
+    if (m->sizes)
+        FR_TRY(read_options(m, every_key, m->sizes, values, err));
+    if (m->family->read_name)
+        FR_TRY(read_name(m, spec, values, err));
+    if (!colon)
+        return FR_OK;
+    if (!m->options)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' takes no options, found '%s'",
+                        m->name, colon + 1);
+    return read_options(m, m->options, colon + 1, values, err);
 }
 
 /* ---- loading ---- */
@@ -239,18 +229,52 @@ static enum fr_status read_options(const struct fr__model *m, const char *spec, 
 static enum fr_status settle_images(const struct fr__model *m, uint32_t *image_size,
                                     struct fr_error *err)
 {
-    if (*image_size && !m->image_size)
+    const struct fr__family *f = m->family;
+
+    if (*image_size && !f->image_size)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no images", m->name);
     if (!*image_size)
-        *image_size = m->image_size;
-    if (m->is_image_fixed && *image_size != m->image_size)
+        *image_size = f->image_size;
+    if (f->is_image_fixed && *image_size != f->image_size)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "model '%s' takes images of %ux%u only, for its fully connected layers",
-                        m->name, m->image_size, m->image_size);
+                        m->name, f->image_size, f->image_size);
     if (*image_size > MAX_IMAGE)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "an image size of %u is over %d", *image_size,
                         MAX_IMAGE);
     return FR_OK;
+}
+
+static enum fr_status say_too_long(const struct fr__model *m, uint32_t seq_len, uint32_t longest,
+                                   struct fr_error *err)
+{
+    if (m->family->positions)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "model '%s' has %u learned positions, a sequence of %u does not fit",
+                        m->name, longest, seq_len);
+    if (longest == FR__ANY_LENGTH)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "a sequence of %u is over %u", seq_len,
+                        longest);
+    return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                    "model '%s' is unrolled into %u steps at most, not %u", m->name, longest,
+                    seq_len);
+}
+
+static enum fr_status settle_length(const struct fr__model *m, const uint32_t values[],
+                                    uint32_t *seq_len, struct fr_error *err)
+{
+    const struct fr__family *f = m->family;
+    uint32_t longest = f->positions ? values[find_key(m, f->positions)] : f->longest;
+
+    if (*seq_len && !f->length)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no sequence length", m->name);
+    if (!*seq_len && f->length)
+        *seq_len = values[find_key(m, f->length)];
+    if (*seq_len < m->min_seq_len)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "model '%s' takes sequences of %u tokens or more, not %u", m->name,
+                        m->min_seq_len, *seq_len);
+    return *seq_len > longest ? say_too_long(m, *seq_len, longest, err) : FR_OK;
 }
 
 /* What the model and the user's options together ask for. */
@@ -258,40 +282,20 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
                              const uint32_t values[], struct fr_workload_options *out,
                              struct fr_error *err)
 {
-    uint32_t seq_len = m->seq_len, longest = m->n_positions;
-
     *out = *opt;
     FR_TRY(settle_images(m, &out->image_size, err));
-    if (m->check)
-        FR_TRY(m->check(m, values, &seq_len, err));
-    if (!longest)
-        longest = seq_len;
+    if (m->family->has_whole_heads)
+        FR_TRY(fr__check_heads(m->name, values[find_key(m, "hidden")], values[find_key(m, "heads")],
+                               err));
+    if (m->family->check)
+        FR_TRY(m->family->check(m, values, err));
     if (!out->batch)
-        out->batch = m->batch;
+        out->batch = m->family->batch;
     if (out->batch > MAX_BATCH)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "batch %u is over %d", out->batch, MAX_BATCH);
     if ((unsigned)out->dtype >= FR_N_DTYPES)
         out->dtype = m->dtype;
-    if (out->seq_len && !seq_len)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no sequence length", m->name);
-    if (!out->seq_len)
-        out->seq_len = seq_len;
-    if (out->seq_len < m->min_seq_len)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "model '%s' takes sequences of %u tokens or more, not %u", m->name,
-                        m->min_seq_len, out->seq_len);
-    if (out->seq_len > longest && longest == FR__ANY_LENGTH)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "a sequence of %u is over %u", out->seq_len,
-                        longest);
-    if (out->seq_len > longest && m->n_positions == FR__MAX_STEPS)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "model '%s' is unrolled into %u steps at most, not %u", m->name, longest,
-                        out->seq_len);
-    if (out->seq_len > longest)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "model '%s' has %u learned positions, a sequence of %u does not fit",
-                        m->name, longest, out->seq_len);
-    return FR_OK;
+    return settle_length(m, values, &out->seq_len, err);
 }
 
 static enum fr_status cast(struct fr_graph **forward, struct fr_error *err)
@@ -323,15 +327,14 @@ enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const ch
 
     if (!m)
         return say_unknown_model(spec, err);
-    FR_TRY(read_name(m, spec, values, err));
-    FR_TRY(read_options(m, spec, values, err));
+    FR_TRY(read_values(m, spec, values, err));
     FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
     FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype == FR_AMP ? FR_FP32 : o.dtype, err));
     net.trained_in = o.dtype;
     net.image_size = o.image_size;
     net.has_float_masks = opt && opt->is_tf1; /* XLA makes them of bytes where they are read */
     net.is_tf1 = opt && (opt->is_tf1 || opt->fusions >> FR_FUSE_XLA & 1);
-    m->build(&net, m, values);
+    m->family->build(&net, values);
     st = fr__nn_finish(&net, name, source ? source : m->source, &forward, err);
     fr__nn_fini(&net);
     if (st != FR_OK)

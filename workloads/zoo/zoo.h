@@ -1,8 +1,7 @@
 /* workloads/zoo/zoo.h - the models that Forerun knows by name.
  *
- * A family is one file that ends in a list of models, and one word in FR__MODEL_FAMILIES. Shapes
- * and parameter counts are those of the papers and of torchvision or the published weights; each
- * file names its source.
+ * A model is a row of models.yaml: a family and its sizes. A family is one file, one word in
+ * FR__FAMILIES and one in model.schema.yaml. Each file names its source.
  */
 #ifndef FR_WORKLOADS_ZOO_ZOO_H
 #define FR_WORKLOADS_ZOO_ZOO_H
@@ -21,47 +20,58 @@ struct fr__model_key {
 
 enum {
     FR__MAX_MODEL_KEYS = 20,
-    /* as n_positions */
+    /* as longest */
     FR__ANY_LENGTH = 1 << 20, /* positions are computed, so no table ends */
     FR__MAX_STEPS = 2000      /* unrolled in time: some million ops */
 };
 
-struct fr__model {
-    const char *name, *summary, *source; /* token or pattern; one line; the paper */
-    uint32_t batch;                      /* samples a step unless the user says otherwise */
-    enum fr_dtype dtype;                 /* in which it is trained unless the user says so */
-    uint32_t seq_len;                    /* unless the user says otherwise; 0: no sequence model */
-    uint32_t n_positions;                /* longest sequence; 0: seq_len, as learned positions */
-    uint32_t min_seq_len;                /* shortest sequence */
-    uint32_t image_size;                 /* side of its square images; 0: no images */
-    bool is_image_fixed;                 /* its fully connected layers need images of that size */
-    const struct fr__model_key *keys;    /* ends with a NULL name; NULL: takes no options */
-    /* Says what does not go together, and the sequence length if a key gives it; may be NULL. */
-    enum fr_status (*check)(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
+struct fr__model;
+
+struct fr__family {
+    const char *group;                /* under which its models are listed */
+    uint32_t batch;                   /* samples a step unless the user says otherwise */
+    uint32_t image_size;              /* side of its square images; 0: no images */
+    bool is_image_fixed;              /* its fully connected layers need images of that size */
+    const struct fr__model_key *keys; /* ends with a NULL name; NULL: of one size */
+    const char *length;               /* the key of the sequence length; NULL: no sequences */
+    const char *positions; /* the key of the longest sequence, which is a table's; NULL: none */
+    uint32_t longest;      /* the longest sequence of all its models */
+    bool has_whole_heads;  /* the key "heads" divides "hidden" */
+    /* Says what does not go together; may be NULL. */
+    enum fr_status (*check)(const struct fr__model *m, const uint32_t values[],
                             struct fr_error *err);
-    /* NULL: the name is the model's own. Else it is a pattern, "wresnet-L-W", that stands for all
+    /* NULL: names are the models' own. Else a name is a pattern, "wresnet-L-W", that stands for all
      * names which begin as it does up to the first '-' and go on with a digit; reads what follows
-     * the '-' into values. Such a model has no keys. */
+     * the '-' into values. */
     enum fr_status (*read_name)(const struct fr__model *m, const char *rest, uint32_t values[],
                                 struct fr_error *err);
-    /* Writes the forward graph down. values: one a key, or what read_name made of the name. */
-    void (*build)(struct fr__net *net, const struct fr__model *m, const uint32_t values[]);
-    const void *shape; /* the family's own */
+    /* Writes the forward graph down. values: one a key. */
+    void (*build)(struct fr__net *net, const uint32_t values[]);
+};
+
+struct fr__model {
+    const char *name, *summary, *source; /* token or pattern; one line; the paper */
+    const struct fr__family *family;
+    enum fr_dtype dtype;  /* in which it is trained unless the user says so */
+    const char *sizes;    /* "layers=12,hidden=768", of the family's keys; NULL: all as they are */
+    const char *options;  /* the keys that a user may set, "attention head"; "all"; NULL: none */
+    uint32_t min_seq_len; /* shortest sequence */
 };
 
 /* clang-format off */
-#define FR__IMAGE_FAMILIES(X)                                                                      \
-    X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)
-#define FR__RECURRENT_FAMILIES(X) X(rnnlm) X(gnmt)
-#define FR__TRANSFORMER_FAMILIES(X) \
-    X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(mixtral) X(vit)
-#define FR__MODEL_FAMILIES(X)                                                                      \
-    FR__IMAGE_FAMILIES(X) FR__RECURRENT_FAMILIES(X) FR__TRANSFORMER_FAMILIES(X)
+#define FR__FAMILIES(X)                                                                            \
+    X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)                       \
+    X(rnnlm) X(gnmt)                                                                               \
+    X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(vit)
 /* clang-format on */
 
-#define FR__DECLARE_FAMILY(family) extern const struct fr__model fr__models_##family[];
-FR__MODEL_FAMILIES(FR__DECLARE_FAMILY) /* each ends with a NULL name */
+#define FR__DECLARE_FAMILY(name) extern const struct fr__family fr__family_##name;
+FR__FAMILIES(FR__DECLARE_FAMILY)
 #undef FR__DECLARE_FAMILY
+
+/* Made of models.yaml, in the order in which they are listed. */
+extern const struct fr__model fr__models[];
+extern const size_t fr__n_models;
 
 /* Whether the part of spec before a ':' is the name of a model. */
 bool fr__zoo_find(const char *spec);

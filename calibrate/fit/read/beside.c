@@ -66,10 +66,10 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
     row.of = class_of(cells[KERNEL].text);
     row.beside = class_of(cells[BESIDE].text);
     row.gpu = s->gpu;
-    row.hash = FR__HASH_START;
+    row.hash = FR__FNV_START;
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-        row.hash = fr__hash_word(fr__hash_text(row.hash, cells[named[i]].text), 0);
-    row.hash = fr__hash_end(row.hash);
+        row.hash = fr__fnv_word(fr__hash_text(row.hash, cells[named[i]].text), 0);
+    row.hash = fr__hash_id(row.hash);
     if (!fr__grow(&d->beside, &d->beside_cap, d->n_beside + 1, sizeof(row)))
         return fr__fail_nomem(err);
     d->beside[d->n_beside++] = row;

@@ -24,12 +24,12 @@ static enum fr_system_op op_of(const char *name)
 
 static uint64_t hash_call(const struct fr_system_call *call, const char *dtype)
 {
-    uint64_t h = FR__HASH_START;
+    uint64_t h = FR__FNV_START;
 
-    h = fr__hash_word(h, call->op);
-    h = fr__hash_word(h, call->n_gpus);
-    h = fr__hash_word(h, (uint64_t)call->bytes);
-    return fr__hash_end(fr__hash_text(h, dtype));
+    h = fr__fnv_word(h, call->op);
+    h = fr__fnv_word(h, call->n_gpus);
+    h = fr__fnv_word(h, (uint64_t)call->bytes);
+    return fr__hash_id(fr__hash_text(h, dtype));
 }
 
 /* The index of text in *texts; it is added if it is new. */
@@ -73,7 +73,7 @@ enum fr_status fr__collective_data_add_message(struct fr__collective_data *d,
                                                struct fr__message_row *row, const char *link,
                                                const char *source, struct fr_error *err)
 {
-    row->hash = fr__hash_end(fr__hash_word(FR__HASH_START, (uint64_t)row->bytes));
+    row->hash = fr__hash_id(fr__fnv_word(FR__FNV_START, (uint64_t)row->bytes));
     FR_TRY(find_text(&d->sources, &d->n_sources, &d->sources_cap, source, &row->source, err));
     FR_TRY(find_text(&d->links, &d->n_links, &d->links_cap, link, &row->link, err));
     if (!fr__grow(&d->messages, &d->messages_cap, d->n_messages + 1, sizeof(*row)))

@@ -10,6 +10,7 @@
 #include "calibrate/curves/class.h"
 #include "calibrate/fit/read/row_hash.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
@@ -94,12 +95,12 @@ enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const
 static uint64_t hash_shape(const struct fr__curve_class *c, const struct fr_kernel_shape *shape)
 {
     double sizes[FR__CURVE_SIZES];
-    uint64_t h = FR__HASH_START;
+    uint64_t h = FR__FNV_START;
 
     c->sizes(shape, sizes);
     for (size_t i = 0; c->size_names[i]; i++)
-        h = fr__hash_word(h, (uint64_t)sizes[i]);
-    return fr__hash_end(h);
+        h = fr__fnv_word(h, (uint64_t)sizes[i]);
+    return fr__hash_id(h);
 }
 
 bool fr__is_held_out(uint64_t shape_hash)
@@ -206,24 +207,17 @@ void fr__data_fini(struct fr__data *d)
     memset(d, 0, sizeof(*d));
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 struct fr_misses fr__misses_of(double signed_errors[], size_t n)
 {
     struct fr_misses m = {.n = n};
 
     if (n == 0)
         return m;
-    qsort(signed_errors, n, sizeof(*signed_errors), by_value);
+    gsl_sort(signed_errors, 1, n);
     m.bias = gsl_stats_quantile_from_sorted_data(signed_errors, 1, n, 0.5);
     for (size_t i = 0; i < n; i++)
         signed_errors[i] = fabs(signed_errors[i]);
-    qsort(signed_errors, n, sizeof(*signed_errors), by_value);
+    gsl_sort(signed_errors, 1, n);
     m.median = gsl_stats_quantile_from_sorted_data(signed_errors, 1, n, 0.5);
     m.p90 = gsl_stats_quantile_from_sorted_data(signed_errors, 1, n, 0.9);
     m.worst = signed_errors[n - 1];

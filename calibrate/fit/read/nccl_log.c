@@ -252,10 +252,10 @@ static const char *program_of_file(const char *path)
 
 static enum fr_status add_host(struct log *g, const struct word *host, struct fr_error *err)
 {
-    uint64_t h = FR__HASH_START;
+    uint64_t h = FR__FNV_START;
 
     for (size_t i = 0; i < host->len; i++)
-        h = fr__hash_word(h, (unsigned char)host->at[i]);
+        h = fr__fnv_word(h, (unsigned char)host->at[i]);
     for (size_t i = g->n_hosts; i > 0; i--)
         if (g->hosts[i - 1] == h)
             return FR_OK;

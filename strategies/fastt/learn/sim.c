@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "lowering/dag/plan.h"
 #include "lowering/check_problem.h"
-#include "strategies/single.h"
 
 #include <math.h>
 #include <stdlib.h>
