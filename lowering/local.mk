@@ -8,7 +8,8 @@ liblowering_la_SOURCES = \
 	lowering/price.h lowering/recipe.c lowering/recipe.h lowering/stage_plan.c \
 	lowering/stage_plan.h lowering/values.c lowering/values.h \
 	lowering/dag/dag.c lowering/dag/dag.h lowering/dag/dims.c lowering/dag/dims.h \
-	lowering/dag/graph.c lowering/dag/graph.h lowering/dag/lines.c lowering/dag/lines.h \
+	lowering/dag/graph.c lowering/dag/graph.h lowering/dag/index.c lowering/dag/lines.c \
+	lowering/dag/lines.h \
 	lowering/dag/links.c lowering/dag/machines.c lowering/dag/names.c lowering/dag/order.c \
 	lowering/dag/order.h lowering/dag/plan.c lowering/dag/plan.h lowering/dag/price.c \
 	lowering/dag/shared_links.c lowering/dag/shared_links.h lowering/dag/slots.c \

@@ -115,6 +115,12 @@ enum { FR_CUT_KINDS = 7 }; /* lowering/partition/kinds.h */
  * what it believes, the run decides among the cuts of several kinds. */
 struct fr_cut_choice {
     unsigned kind; /* in, < FR_CUT_KINDS; 0: what is believed to be the best */
+    /* In, [n_seen] signatures of cuts that were run. Of a cut that is among them, or does not fit,
+     * the strategy makes no plan: its status is FR_ENOROOM and is_useless is set. NULL: there are
+     * none, and any cut is planned. */
+    const uint64_t *seen;
+    unsigned n_seen;
+    bool is_useless; /* out */
     /* Out. is_chosen: the strategy had a choice; else the rest says nothing */
     bool is_chosen;
     bool fits;          /* by what stages are believed to hold */

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CANCEL_EVERY = 1 << 16 };
+enum { CANCEL_EVERY = 1 << 16, LOOK_EVERY = 1 << 14 };
 
 static inline void fetch_ready(const struct fr__engine *e, const struct fr__state *k)
 {
@@ -402,6 +402,13 @@ static void look_up(struct fr__engine *e)
     if (fr__flag_is_set(c->cancel) && e->status == FR_OK)
         e->status = fr__fail(e->err, FR_ECANCELLED, FR_NOWHERE,
                              "interrupted at %g simulated seconds", e->now_s);
+}
+
+bool fr__engine_goes_on(struct fr__engine *e)
+{
+    if (e->status == FR_OK && ++e->n_steps % LOOK_EVERY == 0)
+        look_up(e);
+    return e->status == FR_OK;
 }
 
 /* All events of the present instant, then the starts they allow; these may add events of no

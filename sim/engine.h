@@ -265,11 +265,12 @@ struct fr__engine {
     unsigned want;             /* enum fr_want */
     double now_s;
     uint32_t n_done;
-    bool is_stopped; /* time has passed the options' stop_s */
-    bool is_usual;   /* no rare wish: strict order, allocation at start, interference, parts, times
+    uint32_t n_steps; /* of long work outside of the loop; see fr__engine_goes_on */
+    bool is_stopped;  /* time has passed the options' stop_s */
+    bool is_usual;    /* no rare wish: strict order, allocation at start, interference, parts, times
                         other than the costs' means */
-    bool is_large;   /* the run does not fit into a cache, so memory is fetched ahead */
-    bool is_varied;  /* tasks may take another time than their cost's mean */
+    bool is_large;    /* the run does not fit into a cache, so memory is fetched ahead */
+    bool is_varied;   /* tasks may take another time than their cost's mean */
     bool is_accounted; /* the devices' times are wanted */
     struct fr__event_queue events;
 
@@ -347,6 +348,9 @@ static inline enum fr_status fr__engine_fail_nomem(struct fr__engine *e)
 }
 
 /* ---- engine.c ---- */
+/* For a step of work that may be millions of them within one event: whether the run still goes on.
+ * After a number of steps it tells of progress and looks at the flag that ends the run. */
+bool fr__engine_goes_on(struct fr__engine *e);
 /* Runs until all tasks are done, nothing can go on, the options' stop_s has passed or something
  * failed (e->status). */
 void fr__engine_loop(struct fr__engine *e);

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "lowering/dag/dims.h"
+#include "lowering/log.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -464,39 +465,6 @@ static enum fr_status connect_parameters(struct making *m, uint32_t op, struct f
     return FR_OK;
 }
 
-static int by_ends(const void *a, const void *b)
-{
-    const struct fr__dag_edge *x = a, *y = b;
-
-    if (x->src != y->src)
-        return x->src < y->src ? -1 : 1;
-    if (x->dst != y->dst)
-        return x->dst < y->dst ? -1 : 1;
-    return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
-}
-
-static enum fr_status index_edges(struct fr__dag *d, struct fr_error *err)
-{
-    d->out_first = fr__arena_alloc(d->arena, d->n_ops + 1, sizeof(*d->out_first));
-    d->in_first = fr__arena_alloc(d->arena, d->n_ops + 2, sizeof(*d->in_first));
-    d->in_edges = fr__arena_alloc(d->arena, d->n_edges + 1, sizeof(*d->in_edges));
-    if (!d->out_first || !d->in_first || !d->in_edges)
-        return fr__fail_nomem(err);
-    if (d->n_edges > 0)
-        qsort(d->edges, d->n_edges, sizeof(*d->edges), by_ends);
-    for (size_t i = 0; i < d->n_edges; i++) {
-        d->out_first[d->edges[i].src + 1]++;
-        d->in_first[d->edges[i].dst + 2]++;
-    }
-    for (size_t o = 0; o < d->n_ops; o++) {
-        d->out_first[o + 1] += d->out_first[o];
-        d->in_first[o + 2] += d->in_first[o + 1];
-    }
-    for (uint32_t i = 0; i < d->n_edges; i++)
-        d->in_edges[d->in_first[d->edges[i].dst + 1]++] = i;
-    return FR_OK;
-}
-
 /* ---- the whole ---- */
 
 static enum fr_status allocate(struct making *m, struct fr_error *err)
@@ -550,11 +518,15 @@ static enum fr_status make_all(struct making *m, struct fr_error *err)
     add_variables(m);
     add_bodies(m);
     add_tail(m);
-    for (size_t i = 0; i < m->g->n_edges; i++)
+    for (size_t i = 0; i < m->g->n_edges; i++) {
+        FR_TRY(fr__check_cancelled(m->pl->ctx, err));
         FR_TRY(connect(m, &m->g->edges[i], err));
-    for (uint32_t o = 0; o < m->g->n_ops; o++)
+    }
+    for (uint32_t o = 0; o < m->g->n_ops; o++) {
+        FR_TRY(fr__check_cancelled(m->pl->ctx, err));
         FR_TRY(connect_parameters(m, o, err));
-    return index_edges(m->dag, err);
+    }
+    return fr__dag_index(m->dag, m->pl->ctx, err);
 }
 
 enum fr_status fr__dag_make_as(struct fr__dag **out, struct fr__placer *pl,

@@ -145,6 +145,11 @@ bool fr__dag_is_tail(const struct fr__dag *dag, uint32_t op);
 /* Fills the rows of the graph's ops in cost_s, row 1 + op; row 0 costs nothing. Sums that are added
  * later get rows behind them. */
 void fr__dag_price_ops(struct fr__dag *dag);
+
+/* Sorts the edges, equal ones as they are, and fills out_first, in_first and in_edges.
+ * O(edges log of those of one op). FR_ECANCELLED, FR_ENOMEM. */
+enum fr_status fr__dag_index(struct fr__dag *dag, const struct fr_context *ctx,
+                             struct fr_error *err);
 /* Seconds on each type [n_types] of the update or sum op of the graph for one of n pieces. */
 void fr__dag_piece_cost(const struct fr__dag *dag, uint32_t op, unsigned n, double out_s[]);
 

@@ -28,6 +28,8 @@ struct search {
     struct cell *cells;     /* [n_stages][n + 1] */
     uint32_t *trial;        /* [n_stages + 1] */
     uint32_t *low, *high;   /* [n_stages + 1] where a stage may begin, below the limits */
+    bool *always_fits;      /* [n_stages] whatever the part */
+    bool *has_room;         /* [n_stages] so, of the parts below the limits */
     double limit_s[FR__CUT_CLASSES];
     int small;    /* class that is made small */
     bool by_load; /* only the largest load counts, no sum */
@@ -57,7 +59,22 @@ static double burst_bytes(const struct search *x, size_t i, size_t j)
 
 static bool fits(const struct search *x, size_t s, size_t i, size_t j)
 {
-    return fr__cut_held_bytes(x->c, s, i, j) + burst_bytes(x, i, j) <= x->capacity_bytes[s];
+    return x->has_room[s] ||
+           fr__cut_held_bytes(x->c, s, i, j) + burst_bytes(x, i, j) <= x->capacity_bytes[s];
+}
+
+/* Whether all parts of a stage fit that lie within a reach. Some room is left for rounding. */
+static bool all_fit(const struct search *x, size_t s, const struct fr__cut_reach *r)
+{
+    const struct fr__chain *c = x->c;
+    double most_bytes = 0, least_live_bytes = INFINITY;
+
+    for (size_t i = r->begin[0]; c->burst_bytes && i < r->end[1]; i++)
+        most_bytes = fmax(most_bytes, c->burst_bytes[i]);
+    for (size_t j = r->end[0]; j <= r->end[1]; j++)
+        least_live_bytes = fmin(least_live_bytes, c->live_bytes[j]);
+    return fr__cut_most_held_bytes(c, s, r) + fmax(0, most_bytes - least_live_bytes) <=
+           x->capacity_bytes[s] * (1 - 1e-6);
 }
 
 /* Passes alone: this rises with the part, where transfers do not. */
@@ -76,7 +93,7 @@ static bool passes_are_over(const struct search *x, size_t s, size_t i, size_t j
 /* Whether a part is below the limits by its passes and fits, as it must. */
 static bool can_be(const struct search *x, size_t s, size_t i, size_t j)
 {
-    return fits(x, s, i, j) && !passes_are_over(x, s, i, j, INFINITY);
+    return !passes_are_over(x, s, i, j, INFINITY) && fits(x, s, i, j);
 }
 
 /* Where each stage may begin: no later than if all before it are as long as they can be, no earlier
@@ -85,6 +102,7 @@ static bool find_reach(struct search *x)
 {
     size_t n = x->c->n, k = x->c->n_stages;
 
+    memcpy(x->has_room, x->always_fits, k * sizeof(*x->has_room));
     x->high[0] = 0;
     for (size_t s = 0; s < k; s++) {
         size_t j = x->high[s], most = n - (k - 1 - s);
@@ -106,6 +124,11 @@ static bool find_reach(struct search *x)
             return false;
     }
     x->n_parts += 2 * n;
+    for (size_t s = 0; s < k; s++) {
+        const struct fr__cut_reach r = {{x->low[s], x->high[s]}, {x->low[s + 1], x->high[s + 1]}};
+
+        x->has_room[s] = x->has_room[s] || all_fit(x, s, &r);
+    }
     return x->high[k] == n;
 }
 
@@ -120,7 +143,9 @@ static void fill_cell(struct search *x, size_t s, size_t j)
         struct cell now;
 
         x->n_parts++;
-        if (!fits(x, s, begin, j) || passes_are_over(x, s, begin, j, best.load_s))
+        if (x->by_load && x->has_room[s] && before && before->load_s >= best.load_s)
+            continue; /* no part makes that less */
+        if (passes_are_over(x, s, begin, j, best.load_s) || !fits(x, s, begin, j))
             break;
         if (before && before->from == FR_NONE)
             continue;
@@ -339,6 +364,7 @@ enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim 
                             uint32_t first[], struct fr__best_cut *out, struct fr_error *err)
 {
     struct search x = {.c = c, .a = a, .first = first, .best_s = INFINITY};
+    const struct fr__cut_reach all = {{0, (uint32_t)c->n}, {0, (uint32_t)c->n}};
     enum fr_status st = FR_OK;
 
     x.capacity_bytes = calloc(c->n_stages, sizeof(*x.capacity_bytes));
@@ -346,7 +372,10 @@ enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim 
     x.trial = calloc(c->n_stages + 1, sizeof(*x.trial));
     x.low = calloc(c->n_stages + 1, sizeof(*x.low));
     x.high = calloc(c->n_stages + 1, sizeof(*x.high));
-    if (!x.capacity_bytes || !x.cells || !x.trial || !x.low || !x.high || !fill_bursts(&x))
+    x.always_fits = calloc(2 * c->n_stages, sizeof(*x.always_fits));
+    x.has_room = x.always_fits ? x.always_fits + c->n_stages : NULL;
+    if (!x.capacity_bytes || !x.cells || !x.trial || !x.low || !x.high || !x.always_fits ||
+        !fill_bursts(&x))
         st = fr__fail_nomem(err);
     for (size_t s = 0; s < c->n_stages && st == FR_OK; s++) {
         size_t n_of_rank = 0;
@@ -356,6 +385,7 @@ enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim 
         x.capacity_bytes[s] = (c->capacity_bytes[c->rank_of[s]] -
                                (c->more_bytes ? c->more_bytes[c->rank_of[s]] : 0)) /
                               (double)n_of_rank;
+        x.always_fits[s] = all_fit(&x, s, &all);
     }
     if (st == FR_OK)
         look(&x, out);
@@ -365,5 +395,6 @@ enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim 
     free(x.trial);
     free(x.low);
     free(x.high);
+    free(x.always_fits);
     return st;
 }

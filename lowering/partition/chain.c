@@ -110,18 +110,49 @@ static double most_live_bytes(const struct fr__chain *c, const struct fr__moment
     return most_bytes;
 }
 
-double fr__cut_held_bytes(const struct fr__chain *c, size_t s, size_t begin, size_t end)
+/* Of a stage whose items have these sums. */
+static double held_bytes(const struct fr__chain *c, size_t s, double fixed_bytes, double live,
+                         double half)
 {
     const struct fr__moments *m = c->moments ? &c->moments[c->rank_of[s]] : NULL;
-    double fixed_bytes = c->fixed_bytes[end] - c->fixed_bytes[begin];
-    double live = live_bytes(c, begin, end), half, most_bytes = 0;
+    double most_bytes = 0;
 
     if (!m || m->n_stages > 1)
         return fixed_bytes + c->in_flight[s] * live;
-    half = c->half_bytes[end] - c->half_bytes[begin];
     for (size_t i = 0; i < m->n; i++)
         most_bytes = fmax(most_bytes, m->counts[2 * i] * live + m->counts[2 * i + 1] * half);
     return fixed_bytes + most_bytes;
+}
+
+double fr__cut_held_bytes(const struct fr__chain *c, size_t s, size_t begin, size_t end)
+{
+    double half = c->half_bytes ? c->half_bytes[end] - c->half_bytes[begin] : 0;
+
+    return held_bytes(c, s, c->fixed_bytes[end] - c->fixed_bytes[begin], live_bytes(c, begin, end),
+                      half);
+}
+
+/* The largest difference of prefix sums within a reach, at least 0. enter, leave: [n + 1] more by
+ * where a part begins, less by where it ends; NULL: nothing. */
+static double most_between(const double sum[], const double enter[], const double leave[],
+                           const struct fr__cut_reach *r)
+{
+    double first = INFINITY, last = -INFINITY;
+
+    for (size_t i = r->begin[0]; i <= r->begin[1]; i++)
+        first = fmin(first, sum[i] - (enter ? enter[i] : 0));
+    for (size_t j = r->end[0]; j <= r->end[1]; j++)
+        last = fmax(last, sum[j] - (leave ? leave[j] : 0));
+    return fmax(0, last - first);
+}
+
+double fr__cut_most_held_bytes(const struct fr__chain *c, size_t s, const struct fr__cut_reach *r)
+{
+    double fixed_bytes = most_between(c->fixed_bytes, NULL, NULL, r);
+    double live = most_between(c->live_bytes, c->enter_bytes, c->leave_bytes, r);
+    double half = c->half_bytes ? most_between(c->half_bytes, NULL, NULL, r) : 0;
+
+    return held_bytes(c, s, fixed_bytes, live, half);
 }
 
 double fr__cut_burst_bytes(const struct fr__chain *c, size_t begin, size_t end)

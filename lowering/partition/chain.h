@@ -96,6 +96,11 @@ double fr__cut_cost_s(const struct fr__chain *c, const struct fr__cut_aim *a,
 /* What stage s of items begin .. end - 1 holds all the time, and for its live micro-batches. Where
  * its rank has several stages, that counts them as in_flight does: the rank holds no less. */
 double fr__cut_held_bytes(const struct fr__chain *c, size_t s, size_t begin, size_t end);
+/* No stage s that begins and ends within a reach holds more. O(its borders). */
+struct fr__cut_reach {
+    uint32_t begin[2], end[2]; /* first and last item where it may begin, and end */
+};
+double fr__cut_most_held_bytes(const struct fr__chain *c, size_t s, const struct fr__cut_reach *r);
 /* What there is beyond that while one of its passes runs: the micro-batch of that pass is counted
  * as live, so all its items' tensors are in the sum, but some are not made yet or gone again.
  * max over x of burst_bytes[x] - live_bytes[end], at least 0. O(end - begin). */

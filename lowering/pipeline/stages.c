@@ -386,6 +386,15 @@ static uint64_t signature(const uint32_t first[], size_t n)
     return sum;
 }
 
+/* Whether nobody would run a plan of that cut, so that none need be made. */
+static bool is_useless(const struct fr_cut_choice *c)
+{
+    for (unsigned i = 0; i < c->n_seen; i++)
+        if (c->seen[i] == c->signature)
+            return true;
+    return c->n_seen > 0 && !c->fits;
+}
+
 /* The best cut, or one of the kind that was asked for. */
 static enum fr_status choose(const struct fr__placer *pl, const struct fr__choice_problem *p,
                              uint32_t first[], struct fr__choice *choice, struct fr_error *err)
@@ -406,7 +415,10 @@ static enum fr_status choose(const struct fr__placer *pl, const struct fr__choic
     cut->planned_s = choice->planned_s;
     cut->n_tasks = (double)pl->graph->n_ops * p->schedule->n_micros * (double)pl->in->n_devices /
                    p->schedule->n_ranks;
-    return FR_OK;
+    cut->is_useless = is_useless(cut);
+    return cut->is_useless
+               ? fr__fail(err, FR_ENOROOM, FR_NOWHERE, "that cut was run, or does not fit")
+               : FR_OK;
 }
 
 /* By the schedule: chosen, or only priced where somebody else has cut. */

@@ -21,8 +21,11 @@ struct counting {
 static void add_message(void *user, uint32_t from, uint32_t to, double n, double bytes)
 {
     const struct counting *l = user;
-    uint32_t route = fr__scheduled_route(l->e, l->collective, l->w, from, to);
+    uint32_t route;
 
+    if (!fr__engine_goes_on(l->e))
+        return;
+    route = fr__scheduled_route(l->e, l->collective, l->w, from, to);
     if (route == FR_NONE)
         return;
     fr__route_count(&l->e->network.routes, fr__route_at(l->e, route),

@@ -23,13 +23,15 @@ struct closed {
 static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
 {
     const struct closed *c = user;
-    uint32_t route = c->symmetry ? c->symmetry->routes[fr__symmetry_at(c->symmetry, from, to)]
-                                 : fr__scheduled_route(c->e, c->collective, c->w, from, to);
     const struct fr__route *r;
     enum fr_link_kind kind;
-    uint32_t ahead = c->w->schedule.n_ahead;
+    uint32_t ahead = c->w->schedule.n_ahead, route;
     double s, extra_s, bytes_s;
 
+    if (!fr__engine_goes_on(c->e))
+        return 0;
+    route = c->symmetry ? c->symmetry->routes[fr__symmetry_at(c->symmetry, from, to)]
+                        : fr__scheduled_route(c->e, c->collective, c->w, from, to);
     if (route == FR_NONE)
         return 0;
     r = fr__route_at(c->e, route);

@@ -145,7 +145,7 @@ static enum fr_status ask_kind(struct plain *p, unsigned kind, double stop_s, st
     if (!plan)
         return fr__fail_nomem(err);
     fr__plan_limit(plan, p->referee->quiet.memory_bytes);
-    p->cut = (struct fr_cut_choice){.kind = kind};
+    p->cut = (struct fr_cut_choice){.kind = kind, .seen = p->seen.signatures, .n_seen = p->seen.n};
     st = make_and_run(p, &plan, stop_s, out, err);
     fr_plan_free(plan);
     if (st == FR_OK || st == FR_ENOMEM || st == FR_ECANCELLED)

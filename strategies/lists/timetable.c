@@ -4,6 +4,7 @@
 #include "strategies/lists/timetable.h"
 
 #include "base/error.h"
+#include "lowering/log.h"
 
 #include <math.h>
 
@@ -68,9 +69,10 @@ enum fr_status fr__timetable_init(struct fr__timetable *t, const struct fr__dag 
     for (uint32_t i = 0; i < dag->n_ops; i++) {
         t->device[i] = t->record.via[i] = FR_NONE;
         t->waits[i] = is_variable(dag, i);
+        for (size_t k = i * machine->n_devices; k < (i + (size_t)1) * machine->n_devices; k++)
+            t->record.ready_s[k] = t->record.est_s[k] = t->record.eft_s[k] = NAN;
+        FR_TRY(fr__check_cancelled(dag->pl ? dag->pl->ctx : NULL, err));
     }
-    for (size_t k = 0; k < dag->n_ops * machine->n_devices; k++)
-        t->record.ready_s[k] = t->record.est_s[k] = t->record.eft_s[k] = NAN;
     for (size_t e = 0; e < dag->n_edges; e++)
         t->n_missing[dag->edges[e].dst] += !t->waits[dag->edges[e].src];
     return FR_OK;

@@ -19,6 +19,7 @@ struct deciding {
     struct fr__made_cut best; /* plan NULL: m has it */
     double *believed_bytes;   /* [n_devices] of the best; its own */
     double first_s, best_s;
+    bool is_steady; /* the lead of hosts is found by several runs, of which the first is no bound */
     struct fr__cuts_seen seen;
 };
 
@@ -66,31 +67,64 @@ static enum fr_status run_again(struct deciding *x, struct fr_error *err)
     return x->by->run(m, err);
 }
 
+/* How long the plan at hand takes, by a run for that alone; INFINITY: no less than the best. */
+static enum fr_status time_plan(struct deciding *x, double *iteration_s, struct fr_error *err)
+{
+    struct fr__making *m = x->m;
+    unsigned want = m->options.want;
+    double stop_s = m->options.stop_s;
+    bool can_stop = !x->is_steady && fr_plan_view(m->plan)->n_iterations == 0;
+    enum fr_status st;
+
+    m->options.want = 0;
+    m->options.stop_s = can_stop ? x->best_s : stop_s;
+    st = x->by->run(m, err);
+    m->options.want = want;
+    m->options.stop_s = stop_s;
+    if (st == FR_OK)
+        *iteration_s = m->run->is_stopped ? INFINITY : m->run->iteration_s;
+    return st;
+}
+
+/* The plan at hand is kept if it is faster than the best. Only then is it run for all that an
+ * answer tells. */
+static enum fr_status try_plan(struct deciding *x, struct fr_error *err)
+{
+    struct fr__making *m = x->m;
+    double iteration_s;
+
+    FR_TRY(time_plan(x, &iteration_s, err));
+    if (iteration_s < x->best_s) {
+        FR_TRY(run_again(x, err));
+        if (!is_over(m)) {
+            x->best_s = m->run->iteration_s;
+            keep(x);
+            return FR_OK;
+        }
+    }
+    drop_made(m);
+    return FR_OK;
+}
+
 /* The cut of one kind, run unless it was. */
 static enum fr_status try_kind(struct deciding *x, unsigned kind, struct fr_error *err)
 {
     struct fr__making *m = x->m;
     enum fr_status st;
 
-    m->cut = (struct fr_cut_choice){.kind = kind};
+    m->cut = (struct fr_cut_choice){.kind = kind, .seen = x->seen.signatures, .n_seen = x->seen.n};
     memset(m->cut_memory.believed_bytes, 0, believed_size(m));
     st = x->by->plan(m, x->by->user, err);
-    if (st == FR_ENOROOM) /* that cut alone has none */
+    m->cut.seen = NULL;
+    if (st == FR_ENOROOM && !m->cut.is_useless) /* that cut alone has none */
         *m->question->is_overfull = false;
-    else if (st != FR_OK)
+    if (st != FR_OK && st != FR_ENOROOM)
         return st;
     if (st == FR_ENOROOM || !fr__cut_is_new(&x->seen, &m->cut)) {
         drop_made(m);
         return FR_OK;
     }
-    FR_TRY(x->by->run(m, err));
-    if (!is_over(m) && m->run->iteration_s < x->best_s) {
-        x->best_s = m->run->iteration_s;
-        keep(x);
-    } else {
-        drop_made(m);
-    }
-    return FR_OK;
+    return try_plan(x, err);
 }
 
 static void say(const struct deciding *x)
@@ -108,6 +142,7 @@ static enum fr_status try_all(struct deciding *x, unsigned n_kinds, struct fr_er
     enum fr_status st = FR_OK;
 
     x->first_s = x->best_s = x->m->run->iteration_s;
+    x->is_steady = x->m->ahead_s;
     (void)fr__cut_is_new(&x->seen, &x->m->cut);
     keep(x);
     for (unsigned kind = 1; st == FR_OK && kind <= n_kinds; kind++)

@@ -142,6 +142,30 @@ TEST(patterns_name_the_first_that_they_match)
     release(&x);
 }
 
+/* Who runs further cuts says which were run, and no plan is made of those. */
+TEST(a_cut_that_was_run_is_not_planned_again)
+{
+    uint64_t r = 9, seen[2] = {1, 0};
+    struct chain x = draw(&r);
+    struct fr_cut_choice cut = {.kind = 0};
+    const struct case_problem c = {.topo = x.topo,
+                                   .graph = x.graph,
+                                   .n_devices = STAGES,
+                                   .global_batch = 2 * MICROS,
+                                   .optimizer = FR_SGD};
+
+    ck_assert_int_eq(case_cut(&c, "pp:micro=2", &cut), FR_OK);
+    ck_assert(cut.is_chosen && cut.fits && !cut.is_useless);
+    seen[1] = cut.signature;
+    cut = (struct fr_cut_choice){.kind = 0, .seen = seen, .n_seen = 1};
+    ck_assert_int_eq(case_cut(&c, "pp:micro=2", &cut), FR_OK);
+    ck_assert(!cut.is_useless);
+    cut.n_seen = 2;
+    ck_assert_int_eq(case_cut(&c, "pp:micro=2", &cut), FR_ENOROOM);
+    ck_assert(cut.is_useless && cut.signature == seen[1]);
+    release(&x);
+}
+
 int main(void)
 {
     TCase *c = tcase_create("cuts");

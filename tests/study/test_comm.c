@@ -5,6 +5,7 @@
 #include "study/comm/comm.h"
 #include "tests/support/base_check.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -172,6 +173,41 @@ TEST(sizes_that_are_none_are_refused)
         ck_assert_int_eq(fr_comm(&t, &q, NULL, &err), FR_EUSAGE);
         assert_message(&err, cases[i].message);
         ck_assert(t == NULL);
+    }
+}
+
+/* Ends the work once told of so much of it. */
+struct watch {
+    volatile int cancel;
+    unsigned n_told, last;
+};
+
+static void tell(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    struct watch *w = user;
+
+    ck_assert_str_eq(what, "simulating");
+    ck_assert_uint_le(done, total);
+    w->cancel = ++w->n_told >= w->last;
+}
+
+/* All hops of a tree are priced within one event of the engine. */
+TEST(a_collective_of_many_gpus_ends_soon_after_it_is_told)
+{
+    struct fr_comm_question q = question("512x hgx-h100", "all-reduce");
+    struct watch w = {.last = UINT_MAX};
+    const struct fr_context ctx = {.cancel = &w.cancel, .progress = tell, .progress_user = &w};
+    struct fr_comm_table *t = NULL;
+    struct fr_error err;
+
+    q.max_bytes = q.min_bytes;
+    ck_assert_int_eq(fr_comm(&t, &q, &ctx, &err), FR_OK);
+    ck_assert_uint_ge(w.n_told, 3);
+    fr_comm_free(t);
+    for (unsigned last = 1; last < 3; last++) {
+        w = (struct watch){.last = last};
+        ck_assert_int_eq(fr_comm(&t, &q, &ctx, &err), FR_ECANCELLED);
+        ck_assert_uint_eq(w.n_told, last);
     }
 }
 

@@ -124,7 +124,8 @@ struct fr_graph *case_chain(const struct chain_case *c)
     return g;
 }
 
-static enum fr_status try_plan(const struct case_problem *c, const char *spec, struct fr_plan **out,
+static enum fr_status try_plan(const struct case_problem *c, const char *spec,
+                               struct fr_cut_choice *cut, struct fr_plan **out,
                                struct fr_error *err)
 {
     const struct fr_strategy *s = NULL;
@@ -136,7 +137,8 @@ static enum fr_status try_plan(const struct case_problem *c, const char *spec, s
                             .n_devices = c->n_devices,
                             .global_batch = c->global_batch,
                             .optimizer = c->optimizer,
-                            .options = &values};
+                            .options = &values,
+                            .cut = cut};
     const struct fr_cost_options rooflines = {.datasheet_only = true};
     struct fr_cost_model *costs = NULL;
     enum fr_status st = fr_strategy_parse(spec, &s, &values, err);
@@ -163,7 +165,7 @@ struct fr_plan *case_plan(const struct case_problem *c, const char *spec)
 {
     struct fr_plan *p = NULL;
     struct fr_error err = {.code = FR_OK};
-    enum fr_status st = try_plan(c, spec, &p, &err);
+    enum fr_status st = try_plan(c, spec, NULL, &p, &err);
 
     ck_assert_msg(st == FR_OK, "%s on %s: %s", spec, c->graph->name, err.text);
     return p;
@@ -172,8 +174,19 @@ struct fr_plan *case_plan(const struct case_problem *c, const char *spec)
 enum fr_status case_fails(const struct case_problem *c, const char *spec, struct fr_error *err)
 {
     struct fr_plan *p = NULL;
-    enum fr_status st = try_plan(c, spec, &p, err);
+    enum fr_status st = try_plan(c, spec, NULL, &p, err);
 
     ck_assert_msg(st != FR_OK, "%s: expected to fail", spec);
+    return st;
+}
+
+enum fr_status case_cut(const struct case_problem *c, const char *spec, struct fr_cut_choice *cut)
+{
+    struct fr_plan *p = NULL;
+    struct fr_error err;
+    enum fr_status st = try_plan(c, spec, cut, &p, &err);
+
+    if (st == FR_OK)
+        fr_plan_free(p);
     return st;
 }

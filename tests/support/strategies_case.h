@@ -33,6 +33,8 @@ struct case_problem {
     const struct fr_context *ctx;
 };
 struct fr_plan *case_plan(const struct case_problem *c, const char *spec);
+/* The status of planning it with that choice of cuts; the plan is dropped. */
+enum fr_status case_cut(const struct case_problem *c, const char *spec, struct fr_cut_choice *cut);
 /* The same, expected to fail; the code and *err. */
 enum fr_status case_fails(const struct case_problem *c, const char *spec, struct fr_error *err);
 

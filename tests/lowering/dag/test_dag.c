@@ -37,6 +37,36 @@ TEST(a_data_parallel_dag_has_one_set_of_parameters)
     dag_case_close(&two);
 }
 
+TEST(edges_are_in_the_order_of_their_ends)
+{
+    struct dag_case s;
+
+    dag_case_open(&s, "lenet", 2, 2, 64);
+    for (size_t i = 1; i < s.dag->n_edges; i++) {
+        const struct fr__dag_edge *a = &s.dag->edges[i - 1], *b = &s.dag->edges[i];
+
+        ck_assert(a->src < b->src || (a->src == b->src && a->dst < b->dst) ||
+                  (a->src == b->src && a->dst == b->dst && a->tensor <= b->tensor));
+    }
+    dag_case_close(&s);
+}
+
+TEST(a_dag_is_not_made_to_the_end_once_told)
+{
+    volatile int cancel = 1;
+    const struct fr_context ctx = {.cancel = &cancel};
+    struct fr__dag *dag = NULL;
+    struct fr_error err;
+    struct dag_case s;
+
+    dag_case_open(&s, "lenet", 2, 2, 64);
+    s.pl.ctx = &ctx;
+    ck_assert_int_eq(fr__dag_make(&dag, &s.pl, 2, &err), FR_ECANCELLED);
+    ck_assert_ptr_null(dag);
+    ck_assert_int_eq(fr__dag_index(s.dag, &ctx, &err), FR_ECANCELLED);
+    dag_case_close(&s);
+}
+
 /* A fully connected layer's weights are read by its product and by the gradient of its input;
  * the first layer's input has no gradient. */
 TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
