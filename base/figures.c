@@ -16,6 +16,8 @@
 
 const struct fr_figure fr__values_text[2] = {
     {.kind = FR_FIGURE_TEXT, .width = sizeof(const char *)}, FR_END_OF_FIGURES};
+const struct fr_figure fr__values_u32[2] = {{.kind = FR_FIGURE_COUNT, .width = sizeof(uint32_t)},
+                                            FR_END_OF_FIGURES};
 const struct fr_figure fr__values_u64[2] = {{.kind = FR_FIGURE_COUNT, .width = sizeof(uint64_t)},
                                             FR_END_OF_FIGURES};
 const struct fr_figure fr__values_number[2] = {{.kind = FR_FIGURE_NUMBER, .width = sizeof(double)},

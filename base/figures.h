@@ -119,7 +119,8 @@ struct fr_figure {
     }
 
 /* Tables of one value without a key: texts, counts of 32 and of 64 bits, numbers. */
-extern const struct fr_figure fr__values_text[2], fr__values_u64[2], fr__values_number[2];
+extern const struct fr_figure fr__values_text[2], fr__values_u32[2], fr__values_u64[2],
+    fr__values_number[2];
 
 /* ---- values ---- */
 
