@@ -38,23 +38,13 @@ bool fr_explanation_is_layout(const struct fr_explanation *e);
 
 /* Of strategies that are pipelines, several side by side: what their stages take and their
  * schedules over time. FR_EUSAGE: one of several is no pipeline; FR_ENOMEM; as
- * fr_show_file. */
+ * fr_show_file, which also refuses what the strategy has not: a mesh, a graph, a schedule. */
 bool fr_explanation_is_pipeline(const struct fr_explanation *e);
 enum fr_status fr_explanation_print_pipelines(FILE *f, const struct fr_explanation *const es[],
                                               size_t n, bool is_json, struct fr_error *err);
 enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const es[], size_t n,
                                               const char *path, const struct fr_context *ctx,
                                               struct fr_error *err);
-
-/* Pictures, by the ending of the file: the plan over time, before and after splits (.svg, .png,
- * .pdf); the graph coloured by device (.graph.svg, .graph.png, .graph.pdf, or .dot for its text);
- * of a plan whose ops are split, the mesh on its machines (.mesh.svg, .mesh.png, .mesh.pdf,
- * .mesh.dot). .md is the text, as wanted.
- * check: whether such a file can be made. FR_EUSAGE; FR_EIO: gnuplot or graphviz is not installed,
- * or failed, or writing did; FR_ECANCELLED. A file appears whole or not at all. */
-enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err);
-enum fr_status fr_explanation_write(const struct fr_explanation_answer *a, const char *path,
-                                    const struct fr_context *ctx, struct fr_error *err);
 
 #ifdef __cplusplus
 }

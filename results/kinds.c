@@ -20,6 +20,7 @@
         .ending = ".html", .summary = words, .is_page = true                                       \
     }
 #define PAGE_OF_TEXT PAGE("what a terminal shows, on a page")
+#define PAGE_OF_ANSWER PAGE("what a terminal shows, on a page with its picture")
 
 static const struct fr__ending of_records[] = {
     {.ending = ".json",
@@ -80,39 +81,47 @@ static const struct fr__ending of_sweeps[] = {
 };
 
 static const struct fr__ending of_searches[] = {
-    {.ending = ".json", .print = fr__search_json},
-    {.ending = ".csv", .print = fr__search_csv},
+    {.ending = ".json", .summary = "every value, as --json prints it", .print = fr__search_json},
+    {.ending = ".csv",
+     .summary = "every layout of the space, with what became of it",
+     .print = fr__search_csv},
     MARKDOWN,
-    PAGE_OF_TEXT,
-    {.ending = ".png", .chart = fr__chart_of_search},
-    {.ending = ".svg", .chart = fr__chart_of_search},
-    {.ending = ".pdf", .chart = fr__chart_of_search},
+    PAGE_OF_ANSWER,
+    {.ending = ".png",
+     .summary = "picture: time against memory, of several clusters against price",
+     .chart = fr__chart_of_search},
+    {.ending = ".svg", .summary = "the same, to scale without loss", .chart = fr__chart_of_search},
+    {.ending = ".pdf", .summary = "the same, for print", .chart = fr__chart_of_search},
 };
 
 static const struct fr__ending of_curves[] = {
-    {.ending = ".svg", .chart = fr__chart_of_curves},
-    {.ending = ".png", .chart = fr__chart_of_curves},
-    {.ending = ".pdf", .chart = fr__chart_of_curves},
-    {.ending = ".csv", .print = fr__curves_csv},
-    {.ending = ".json", .print = fr__curves_json},
+    {.ending = ".svg",
+     .summary = "picture: bandwidth and time over the size; the messages, with --explain",
+     .chart = fr__chart_of_curves},
+    {.ending = ".png", .summary = "the same as pixels", .chart = fr__chart_of_curves},
+    {.ending = ".pdf", .summary = "the same, for print", .chart = fr__chart_of_curves},
+    {.ending = ".csv", .summary = "a size a row (not with --explain)", .print = fr__curves_csv},
+    {.ending = ".json", .summary = "every value, as --json prints it", .print = fr__curves_json},
     MARKDOWN,
-    PAGE_OF_TEXT,
+    PAGE_OF_ANSWER,
 };
 
 static const struct fr__ending of_stories[] = {
-    {.ending = ".svg", .chart = fr__chart_of_story},
-    {.ending = ".png", .chart = fr__chart_of_story},
-    {.ending = ".pdf", .chart = fr__chart_of_story},
-    {.ending = ".json", .print = fr__story_json},
+    {.ending = ".svg",
+     .summary = "picture: the messages, round by round",
+     .chart = fr__chart_of_story},
+    {.ending = ".png", .summary = "the same as pixels", .chart = fr__chart_of_story},
+    {.ending = ".pdf", .summary = "the same, for print", .chart = fr__chart_of_story},
+    {.ending = ".json", .summary = "every value, as --json prints it", .print = fr__story_json},
     MARKDOWN,
-    PAGE_OF_TEXT,
+    PAGE_OF_ANSWER,
 };
 
 static const struct fr__ending of_learnings[] = {
     {.ending = ".csv", .summary = "one row a round", .print = fr__learning_csv},
     {.ending = ".json", .summary = "every value, as --json prints it", .print = fr__learning_json},
     MARKDOWN,
-    PAGE_OF_TEXT,
+    PAGE_OF_ANSWER,
     {.ending = ".png",
      .summary = "picture: estimated and measured time by round, ways back marked",
      .chart = fr__chart_of_learning},
@@ -123,24 +132,26 @@ static const struct fr__ending of_learnings[] = {
 };
 
 static const struct fr__ending of_stages[] = {
-    {.ending = ".txt", .print = fr__stages_profile},
-    {.ending = ".json", .print = fr__stages_json},
+    {.ending = ".txt", .summary = "a PipeDream profile with stage_id", .print = fr__stages_profile},
+    {.ending = ".json", .summary = "every value, as --json prints it", .print = fr__stages_json},
     MARKDOWN,
     PAGE_OF_TEXT,
 };
 
 static const struct fr__ending of_schedules[] = {
-    {.ending = ".svg", .chart = fr__chart_of_schedules},
-    {.ending = ".png", .chart = fr__chart_of_schedules},
-    {.ending = ".pdf", .chart = fr__chart_of_schedules},
+    {.ending = ".svg",
+     .summary = "picture: one schedule below the other, in one scale",
+     .chart = fr__chart_of_schedules},
+    {.ending = ".png", .summary = "the same as pixels", .chart = fr__chart_of_schedules},
+    {.ending = ".pdf", .summary = "the same, for print", .chart = fr__chart_of_schedules},
     MARKDOWN,
-    PAGE_OF_TEXT,
+    PAGE_OF_ANSWER,
 };
 
 static const struct fr__ending of_validations[] = {
     {.ending = ".csv", .summary = "the rows", .print = fr__validation_csv},
     MARKDOWN,
-    PAGE_OF_TEXT,
+    PAGE_OF_ANSWER,
     {.ending = ".split.png",
      .summary = "step times over the batch, measured and predicted (.split.svg, .split.pdf)",
      .chart = fr__chart_of_split},
@@ -153,7 +164,37 @@ static const struct fr__ending of_validations[] = {
     {.ending = ".pdf", .summary = "a picture, by gnuplot", .chart = fr__chart_of_validation},
 };
 
-static const struct fr__ending of_texts[] = {MARKDOWN, PAGE_OF_TEXT};
+static const struct fr__ending of_explanations[] = {
+    {.ending = ".svg",
+     .summary = "the plan over time, before and after splits; pipelines under one another",
+     .write = fr__explanation_plan},
+    {.ending = ".png", .summary = "the same as pixels", .write = fr__explanation_plan},
+    {.ending = ".pdf", .summary = "the same, for print", .write = fr__explanation_plan},
+    {.ending = ".graph.svg",
+     .summary = "the graph coloured by device (.graph.png, .graph.pdf)",
+     .write = fr__explanation_graph},
+    {.ending = ".graph.png", .summary = "the same as pixels", .write = fr__explanation_graph},
+    {.ending = ".graph.pdf", .summary = "the same, for print", .write = fr__explanation_graph},
+    {.ending = ".dot", .summary = "its text for graphviz", .write = fr__explanation_graph},
+    {.ending = ".mesh.svg",
+     .summary = "the mesh of a hybrid on its machines (.mesh.png, .mesh.pdf)",
+     .write = fr__explanation_mesh},
+    {.ending = ".mesh.png", .summary = "the same as pixels", .write = fr__explanation_mesh},
+    {.ending = ".mesh.pdf", .summary = "the same, for print", .write = fr__explanation_mesh},
+    {.ending = ".mesh.dot", .summary = "its text for graphviz", .write = fr__explanation_mesh},
+    MARKDOWN,
+    PAGE_OF_ANSWER,
+};
+
+static const struct fr__ending of_pipelines[] = {
+    {.ending = ".svg",
+     .summary = "picture: one schedule below the other, in one scale",
+     .chart = fr__chart_of_pipelines},
+    {.ending = ".png", .summary = "the same as pixels", .chart = fr__chart_of_pipelines},
+    {.ending = ".pdf", .summary = "the same, for print", .chart = fr__chart_of_pipelines},
+    MARKDOWN,
+    PAGE_OF_ANSWER,
+};
 
 #define ENDINGS(array) .rows = (array), .n = sizeof(array) / sizeof((array)[0])
 
@@ -216,11 +257,11 @@ static const struct fr__kind kinds[FR_N_KINDS] = {
     [FR_KIND_EXPLANATION] = {.of = "explanations",
                              .build = fr__document_of_explanation,
                              .chart = fr__chart_of_explanation,
-                             ENDINGS(of_texts)},
+                             ENDINGS(of_explanations)},
     [FR_KIND_PIPELINES] = {.of = "explanations",
                            .build = fr__document_of_pipelines,
                            .chart = fr__chart_of_schedules,
-                           ENDINGS(of_texts)},
+                           ENDINGS(of_pipelines)},
 };
 
 const struct fr__kind *fr__kind(enum fr_kind k)

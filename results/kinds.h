@@ -43,4 +43,19 @@ const struct fr__kind *fr__kind(enum fr_kind k);
 
 /* The ending that fits the path; NULL: none does. */
 const struct fr__ending *fr__kind_find(const struct fr__kind *k, const char *path);
+
+/* ---- files of explanations (explain.c): struct fr_explanation_answer ---- */
+
+fr__write_fn fr__explanation_plan;  /* over time; of ops that are split their schedule */
+fr__write_fn fr__explanation_graph; /* of operations or layers, coloured by device */
+fr__write_fn fr__explanation_mesh;  /* on its machines */
+
+/* ---- replays.c: explained pipelines over time ---- */
+
+/* Replays of n of them in milliseconds; their schedules stay the explanations'. FR_EUSAGE: one of
+ * several is no pipeline; FR_ENOMEM. Released by fr__replays_free. */
+enum fr_status fr__replays_make(struct fr_timed_schedule **out,
+                                const struct fr_explanation *const es[], size_t n,
+                                struct fr_error *err);
+void fr__replays_free(struct fr_timed_schedule *all, size_t n);
 #endif

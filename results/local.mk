@@ -1,8 +1,8 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = \
 	results/draw.h results/explain.h results/explain.c results/fits.h results/fits.c \
-	results/kinds.h results/kinds.c results/pipelines.c results/results.h results/show.h \
-	results/show.c \
+	results/kinds.h results/kinds.c results/pipelines.c results/replays.c results/results.h \
+	results/show.h results/show.c \
 	results/charts/chart.h results/charts/chart.c results/charts/cost.h results/charts/cost.c \
 	results/charts/gnuplot.h results/charts/gnuplot.c results/charts/measure.c \
 	results/charts/scatter.h results/charts/scatter.c results/charts/script.c \

@@ -86,15 +86,6 @@ static enum fr_status render(FILE *f, const struct fr__ending *row, struct fr_sh
     return st;
 }
 
-static enum fr_status draw(FILE *f, const struct fr__ending *row, const void *answer,
-                           const struct fr_context *ctx, struct fr_error *err)
-{
-    struct fr__chart *c = fr__chart_new();
-    enum fr_status st = c ? row->chart(c, answer, err) : FR_OK;
-
-    return fr__chart_finish(c, st, f, strrchr(row->ending, '.'), ctx, err);
-}
-
 enum fr_status fr_show_file(struct fr_shown x, const char *path, const struct fr_context *ctx,
                             struct fr_error *err)
 {
@@ -107,9 +98,9 @@ enum fr_status fr_show_file(struct fr_shown x, const char *path, const struct fr
     if (row->print)
         row->print(o.f, x.answer);
     else if (row->write)
-        st = row->write(o.f, x.answer, ctx, err);
+        st = row->write(o.f, x.answer, row->ending, ctx, err);
     else if (row->chart)
-        st = draw(o.f, row, x.answer, ctx, err);
+        st = fr__chart_draw(o.f, row->chart, x.answer, row->ending, ctx, err);
     else
         st = render(o.f, row, x, ctx, err);
     return fr__close_output(&o, st, ctx, err);

@@ -13,8 +13,7 @@ static enum fr_status tell_one(struct fr__call *s, const struct fr_explanation *
     const struct fr__options *o = &s->options;
     const struct fr_explanation_answer a = {e, {.n_ops = o->most_ops, .op = o->op}};
 
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr__file_done(s, fr_explanation_write(&a, o->files[i], &s->context, err), err));
+    FR_TRY(fr__show_files(s, fr_shown_explanation(&a), err));
     if (o->json)
         return fr_explanation_print_json(s->out, e, err);
     FR_TRY(fr_show_text(s->out, fr_shown_explanation(&a), 0, err));
@@ -71,8 +70,7 @@ enum fr_status fr__verb_explain(struct fr__call *s, struct fr_error *err)
     size_t n = 0;
     enum fr_status st;
 
-    for (size_t i = 0; i < s->options.n_files; i++)
-        FR_TRY(fr_explanation_check_path(s->options.files[i], err));
+    FR_TRY(fr__check_files(&s->options, FR_KIND_EXPLANATION, err));
     st = explain_all(s, es, &n, err);
     if (st == FR_OK && n == 1 &&
         (fr_explanation_is_layout(es[0]) || !fr_explanation_is_pipeline(es[0])))

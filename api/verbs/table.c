@@ -21,11 +21,12 @@ static const char *format_at(const struct format rows[], size_t n, size_t i, con
     return rows[i].ending;
 }
 
-/* Of reproduce, and of search. */
+/* Of reproduce: papers differ in what they have. */
 static const char *tables_format(size_t i, const char **summary)
 {
     static const struct format rows[] = {{".csv", "the tables"},
                                          {".json", "what --json prints"},
+                                         {".md", "what a terminal shows, as Markdown"},
                                          {".png", "a picture, by gnuplot, where there is one"},
                                          {".svg", "a picture, by gnuplot, where there is one"},
                                          {".pdf", "a picture, by gnuplot, where there is one"}};
@@ -100,6 +101,7 @@ static const struct fr__verb verbs[] = {
          "2\"\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_JSON |
                 OPTIONS_EXPLAIN,
+     .kind = FR_KIND_EXPLANATION,
      .run = fr__verb_explain},
     {.name = "sweep",
      .arguments = "-w WORKLOAD -t TOPOLOGY",
@@ -134,7 +136,7 @@ static const struct fr__verb verbs[] = {
                  "--fix zero=1 --print-flags megatron\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
                 OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
-     .format = tables_format,
+     .kind = FR_KIND_SEARCH,
      .run = fr__verb_search},
     {.name = "learn",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]",
@@ -160,6 +162,7 @@ static const struct fr__verb verbs[] = {
                  "  forerun comm all-reduce -t dgx1-v100 -g 4 -e 1M --explain -o rounds.svg\n",
      .options = OPTIONS_COMMON | OPTIONS_GPUS | OPTIONS_COSTS | OPTIONS_JSON | OPTIONS_COMM,
      .n_arguments = 1,
+     .kind = FR_KIND_CURVES,
      .run = fr__verb_comm},
     {.group = "topo",
      .name = "list",
@@ -320,6 +323,7 @@ static const struct fr__verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SCHEDULE | OPTIONS_SCHEDULE_DRAW,
      .n_arguments = 1,
      .has_more_arguments = true,
+     .kind = FR_KIND_SCHEDULES,
      .run = fr__verb_schedule_draw},
     {.group = "schedule",
      .name = "check",

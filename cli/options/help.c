@@ -159,25 +159,39 @@ static void print_examples(FILE *f, const char *examples, size_t most)
     }
 }
 
-/* Rows about the options of these groups, all or the usual ones. */
-static void print_options(FILE *f, unsigned groups, bool is_whole)
+/* The endings of files that the verb writes, which the whole help lists below the options. Returns
+ * how many. */
+static size_t list_endings(char *help, size_t n, const struct fr__verb *v)
+{
+    const char *ending, *summary;
+    size_t used = (size_t)snprintf(help, n, "also write files, by their ending:"), i = 0;
+
+    for (; (ending = format_of(v, i, &summary)) != NULL && used < n; i++)
+        used += (size_t)snprintf(help + used, n - used, " %s", ending);
+    return i;
+}
+
+/* Rows about the options of the verb, all or the usual ones. */
+static void print_options(FILE *f, const struct fr__verb *v, bool is_whole)
 {
     struct fr__option row;
-    char left[64];
+    char left[64], help[300];
 
-    for (size_t at = 0; fr__options_next(groups, &at, &row);) {
+    for (size_t at = 0; fr__options_next(v->options, &at, &row);) {
         if (!is_whole && !is_usual(row.name))
             continue;
         snprintf(left, sizeof(left), "%c%c%c --%s%s%s", row.letter ? '-' : ' ',
                  row.letter ? row.letter : ' ', row.letter ? ',' : ' ', row.name,
                  row.argument ? " " : "", row.argument ? row.argument : "");
-        fr__print_row(f, left, is_whole ? 38 : 34, row.help);
+        if (is_whole || strcmp(row.name, "output") != 0 || list_endings(help, sizeof(help), v) == 0)
+            snprintf(help, sizeof(help), "%s", row.help);
+        fr__print_row(f, left, is_whole ? 38 : 34, help);
     }
 }
 
 static void print_short_help(FILE *f, const struct fr__verb *v)
 {
-    print_options(f, v->options, false);
+    print_options(f, v, false);
     if (v->options & OPTIONS_PROBLEM)
         print_strategy_names(f);
     fputs("Examples:\n", f);
@@ -196,7 +210,7 @@ void cli_print_verb_help(FILE *f, const struct fr__verb *v, bool is_whole)
         print_short_help(f, v);
         return;
     }
-    print_options(f, v->options, true);
+    print_options(f, v, true);
     if (v->options & OPTIONS_SWEEP)
         print_grid(f);
     if (v->options & OPTIONS_PROBLEM)

@@ -221,7 +221,12 @@ void fr__chart_script(struct fr__chart *c, bool is_grey, FILE *script);
 enum fr_status fr__chart_finish(struct fr__chart *c, enum fr_status st, FILE *picture,
                                 const char *ending, const struct fr_context *ctx,
                                 struct fr_error *err);
-/* The same into a file of that name, whose ending says what it is. */
+/* The chart of an answer to the end of picture; the ending may have more before its last point. As
+ * fr__chart_finish, and what the chart says. */
+enum fr_status fr__chart_draw(FILE *picture, fr__chart_fn *chart, const void *answer,
+                              const char *ending, const struct fr_context *ctx,
+                              struct fr_error *err);
+/* The same as fr__chart_finish into a file of that name, whose ending says what it is. */
 enum fr_status fr__chart_save(struct fr__chart *c, const char *path, const struct fr_context *ctx,
                               struct fr_error *err);
 /* Whether a picture can have that ending. */

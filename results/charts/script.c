@@ -486,6 +486,16 @@ enum fr_status fr__chart_finish(struct fr__chart *c, enum fr_status st, FILE *pi
     return st;
 }
 
+enum fr_status fr__chart_draw(FILE *picture, fr__chart_fn *chart, const void *answer,
+                              const char *ending, const struct fr_context *ctx,
+                              struct fr_error *err)
+{
+    struct fr__chart *c = fr__chart_new();
+    enum fr_status st = c ? chart(c, answer, err) : FR_OK;
+
+    return fr__chart_finish(c, st, picture, strrchr(ending, '.'), ctx, err);
+}
+
 enum fr_status fr__chart_save(struct fr__chart *c, const char *path, const struct fr_context *ctx,
                               struct fr_error *err)
 {

@@ -11,9 +11,9 @@
 
 /* An answer of the type that stands at the function. */
 typedef void fr__print_fn(FILE *f, const void *answer);
-/* ctx may be NULL. */
-typedef enum fr_status fr__write_fn(FILE *f, const void *answer, const struct fr_context *ctx,
-                                    struct fr_error *err);
+/* The same in the format that the ending names. ctx may be NULL. */
+typedef enum fr_status fr__write_fn(FILE *f, const void *answer, const char *ending,
+                                    const struct fr_context *ctx, struct fr_error *err);
 
 /* ---- JSON: every value ---- */
 

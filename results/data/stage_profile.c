@@ -6,13 +6,13 @@
 
 #include "base/error.h"
 
-enum fr_status fr__results_profile(FILE *f, const void *what, const struct fr_context *ctx,
-                                   struct fr_error *err)
+enum fr_status fr__results_profile(FILE *f, const void *what, const char *ending,
+                                   const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_results *rs = what;
     const struct fr_decisions *d = rs->records[0]->decisions;
 
-    (void)ctx;
+    (void)ending, (void)ctx;
     if (!d || !d->stages)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "strategy '%s' has no stages of a profile to write ('.txt')",

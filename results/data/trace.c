@@ -299,14 +299,15 @@ static void write_choice(struct trace *t)
                 t->choice.micro, t->choice.of);
 }
 
-enum fr_status fr__results_trace(FILE *f, const void *what, const struct fr_context *ctx,
-                                 struct fr_error *err)
+enum fr_status fr__results_trace(FILE *f, const void *what, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_results *rs = what;
     const struct fr_record *r = rs->records[0];
     struct trace t = {.f = f, .record = r, .context = ctx};
     enum fr_status st;
 
+    (void)ending;
     if (!r->plan || !r->run)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a trace needs the plan and its run");
     t.view = fr_plan_view(r->plan);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "results/draw.h"
+#include "results/drawings/dot.h"
 #include "results/parts/colours.h"
 #include "results/parts/output.h"
 #include "results/parts/program.h"
@@ -22,11 +23,12 @@ static const struct ending {
     {.ending = ".pdf", .format = "-Tpdf", .picture = FR__PICTURE_PDF},
     {.ending = ".dot", .picture = FR__N_PICTURES},
 };
+enum { N_ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
 /* NULL: no drawing has that ending. */
 static const struct ending *find_ending(const char *path)
 {
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+    for (size_t i = 0; i < N_ENDINGS; i++)
         if (fr__ends_in(path, endings[i].ending))
             return &endings[i];
     return NULL;
@@ -112,21 +114,36 @@ static enum fr_status turn_grey(FILE **dot, FILE **grey, struct fr_error *err)
     return FR_OK;
 }
 
+static enum fr_status draw(FILE *dot, bool is_placed, const struct ending *ending, FILE *picture,
+                           const struct fr_context *ctx, struct fr_error *err)
+{
+    FILE *grey = NULL;
+    enum fr_status st = ctx && ctx->is_grey ? turn_grey(&dot, &grey, err) : FR_OK;
+
+    if (st == FR_OK)
+        st = ending->format ? render(dot, is_placed, ending, picture, ctx, err)
+                            : copy(dot, picture, err);
+    if (grey)
+        fclose(grey);
+    return st;
+}
+
+enum fr_status fr__dot_draw(FILE *dot, bool is_placed, const char *ending, FILE *picture,
+                            const struct fr_context *ctx, struct fr_error *err)
+{
+    size_t i = 0;
+
+    while (i + 1 < N_ENDINGS && strcmp(strrchr(ending, '.'), endings[i].ending) != 0)
+        i++;
+    return draw(dot, is_placed, &endings[i], picture, ctx, err);
+}
+
 enum fr_status fr_draw_write(FILE *dot, bool is_placed, const char *path,
                              const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct ending *ending;
     struct fr__out o;
-    FILE *grey = NULL;
-    enum fr_status st;
 
     FR_TRY(fr_draw_check_path(path, err));
-    ending = find_ending(path);
     FR_TRY(fr__open_output(&o, path, err));
-    st = ctx && ctx->is_grey ? turn_grey(&dot, &grey, err) : FR_OK;
-    if (st == FR_OK)
-        st = ending->format ? render(dot, is_placed, ending, o.f, ctx, err) : copy(dot, o.f, err);
-    if (grey)
-        fclose(grey);
-    return fr__close_output(&o, st, ctx, err);
+    return fr__close_output(&o, draw(dot, is_placed, find_ending(path), o.f, ctx, err), ctx, err);
 }

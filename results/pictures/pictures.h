@@ -32,6 +32,7 @@ fr__chart_fn fr__chart_of_learning;
 /* struct fr_schedules_answer: one panel below the other, in one scale; a row a rank, a box an
  * action */
 fr__chart_fn fr__chart_of_schedules;
+fr__chart_fn fr__chart_of_pipelines; /* struct fr_pipelines_answer: their schedules */
 /* struct fr_validation_answer: measured against predicted on logarithmic axes, with lines at 10 %
  * off */
 fr__chart_fn fr__chart_of_validation;

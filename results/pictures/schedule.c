@@ -278,3 +278,8 @@ enum fr_status fr__chart_of_schedules(struct fr__chart *c, const void *what, str
     describe(c, a->schedules, a->n, n_rows, length);
     return FR_OK;
 }
+
+enum fr_status fr__chart_of_pipelines(struct fr__chart *c, const void *what, struct fr_error *err)
+{
+    return fr__chart_of_schedules(c, &((const struct fr_pipelines_answer *)what)->schedules, err);
+}

@@ -124,7 +124,7 @@ fi
 # ---- faults ----
 
 run explain $ten -s dpos -o x.txt
-check an_unknown_ending_is_wrong_usage fails 2 "'x.txt' has no ending that names a picture"
+check an_unknown_ending_is_wrong_usage fails 2 "'x.txt' has no ending that names a format of explanations"
 run explain $ten -s dpos -o no/such/x.svg
 check an_unwritable_file_fails fails 1 "no/such/x.svg"
 

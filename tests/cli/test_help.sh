@@ -75,4 +75,26 @@ run sweep -w alexnet -t dgx1-v100 -g 2 -b 32 --costs datasheet -s "pp:micro=4|8|
 check options_of_strategies_take_grids says "^6 points"
 run sweep -w alexnet -t dgx1-v100 -g 2 -b 32 --costs datasheet -s "pp:micro=4|" -q
 check an_empty_value_is_refused fails 2 "with an empty value in a list"
+
+# endings NAME COMMAND...: help lists the endings that the command knows, by what it says of another
+endings() {
+    verb=$1
+    shift
+    # shellcheck disable=SC2086 # a group and a command
+    "$forerun" $verb "$@" -o x.nope 2>&1 |
+        sed -n 's/.*expected one of \(\.[a-z. ]*\).*/\1/p' | tr ' ' '\n' | grep . >known
+    # shellcheck disable=SC2086 # a group and a command
+    "$forerun" help $verb --all | sed -n '/^Output files/,/^$/s/^  \(\.[a-z.]*\) .*/\1/p' >listed
+    check "help_lists_the_files_of_$(echo "$verb" | tr ' ' _)" cmp -s known listed
+    check "there_are_some_of_$(echo "$verb" | tr ' ' _)" test "$(wc -l <known)" -gt 4
+}
+endings simulate -w lenet -t dgx1-v100 -s single
+endings diff a.json b.json
+endings explain -w lenet -t dgx1-v100 -s dpos
+endings sweep -w lenet -t dgx1-v100
+endings search -w gpt2-small -t dgx1-v100 -b 8
+endings learn -w lenet -t dgx1-v100
+endings comm all-reduce -t dgx1-v100
+endings "schedule draw" 1f1b --ranks 2 --micro-batches 2
+endings validate rows.csv
 finish
