@@ -34,7 +34,7 @@ libcalibrate_but_shipped_la_SOURCES = \
 	calibrate/fit/fitting.h calibrate/fit/fitting.c calibrate/fit/launches.h \
 	calibrate/fit/launches.c calibrate/fit/link_fit.c calibrate/fit/nodes_fit.c \
 	calibrate/fit/plausible_rows.h calibrate/fit/plausible_rows.c \
-	calibrate/fit/system_bootstrap.c calibrate/fit/system_fit.h calibrate/fit/system_fit.c \
+	calibrate/fit/system_fit.h calibrate/fit/system_fit.c \
 	calibrate/fit/read/beside.c calibrate/fit/read/collective_data.h \
 	calibrate/fit/read/collective_data.c calibrate/fit/read/collectives.c \
 	calibrate/fit/read/conv.c calibrate/fit/read/data.h calibrate/fit/read/data.c \

@@ -30,22 +30,26 @@ enum fr_phase {
 /* clang-format off */
 /* All op kinds: FR_OP_<first>, written <second> in files. */
 #define FR_OP_KINDS(X)                                                                             \
-    X(INPUT, "input") X(CONV2D, "conv2d") X(MATMUL, "matmul") X(BATCH_MATMUL, "batch_matmul")      \
-    X(BIAS, "bias") X(RELU, "relu") X(GELU, "gelu") X(SILU, "silu") X(TANH, "tanh")                \
-    X(SIGMOID, "sigmoid") X(SOFTMAX, "softmax") X(LOG_SOFTMAX, "log_softmax")                      \
-    X(DROPOUT, "dropout") X(ADD, "add") X(MUL, "mul") X(SCALE, "scale") X(MASK, "mask")            \
-    X(BATCHNORM, "batchnorm") X(LAYERNORM, "layernorm") X(RMSNORM, "rmsnorm")                      \
-    X(MAXPOOL, "maxpool") X(AVGPOOL, "avgpool") X(EMBEDDING, "embedding") X(LSTM, "lstm")          \
-    X(ATTENTION, "attention") X(CONCAT, "concat") X(SPLIT, "split") X(RESHAPE, "reshape")          \
-    X(TRANSPOSE, "transpose") X(LOSS, "loss") X(CAST, "cast") X(GRAD_ADD, "grad_add")              \
-    X(UPDATE, "update") X(ROTARY, "rotary") X(GATHER, "gather") X(SCATTER, "scatter")              \
-    X(TOPK, "topk")                                                                                \
-    X(ALL_REDUCE, "all_reduce") X(ALL_GATHER, "all_gather") X(REDUCE_SCATTER, "reduce_scatter")    \
-    X(ALL_TO_ALL, "all_to_all") X(SLICE, "slice")                                                  \
-    X(LAYER, "layer") X(OTHER, "other")
+    X(INPUT, "input", UNKNOWN) X(CONV2D, "conv2d", CONV) X(MATMUL, "matmul", PRODUCT)              \
+    X(BATCH_MATMUL, "batch_matmul", PRODUCT) X(BIAS, "bias", ELEMENTS) X(RELU, "relu", ELEMENTS)   \
+    X(GELU, "gelu", ELEMENTS) X(SILU, "silu", ELEMENTS) X(TANH, "tanh", ELEMENTS)                  \
+    X(SIGMOID, "sigmoid", ELEMENTS) X(SOFTMAX, "softmax", ROWS)                                    \
+    X(LOG_SOFTMAX, "log_softmax", ROWS) X(DROPOUT, "dropout", ELEMENTS) X(ADD, "add", ELEMENTS)    \
+    X(MUL, "mul", ELEMENTS) X(SCALE, "scale", ELEMENTS) X(MASK, "mask", ELEMENTS)                  \
+    X(BATCHNORM, "batchnorm", ELEMENTS) X(LAYERNORM, "layernorm", ROWS)                            \
+    X(RMSNORM, "rmsnorm", ROWS) X(MAXPOOL, "maxpool", POOL) X(AVGPOOL, "avgpool", POOL)            \
+    X(EMBEDDING, "embedding", EMBEDDING) X(LSTM, "lstm", UNKNOWN)                                  \
+    X(ATTENTION, "attention", ATTENTION) X(CONCAT, "concat", UNKNOWN) X(SPLIT, "split", UNKNOWN)   \
+    X(RESHAPE, "reshape", UNKNOWN) X(TRANSPOSE, "transpose", UNKNOWN) X(LOSS, "loss", ROWS)        \
+    X(CAST, "cast", ELEMENTS) X(GRAD_ADD, "grad_add", ELEMENTS) X(UPDATE, "update", ELEMENTS)      \
+    X(ROTARY, "rotary", ELEMENTS) X(GATHER, "gather", ROWS) X(SCATTER, "scatter", ROWS)            \
+    X(TOPK, "topk", ROWS) X(ALL_REDUCE, "all_reduce", UNKNOWN)                                     \
+    X(ALL_GATHER, "all_gather", UNKNOWN) X(REDUCE_SCATTER, "reduce_scatter", UNKNOWN)              \
+    X(ALL_TO_ALL, "all_to_all", UNKNOWN) X(SLICE, "slice", UNKNOWN) X(LAYER, "layer", UNKNOWN)     \
+    X(OTHER, "other", UNKNOWN)
 /* clang-format on */
 
-#define FR_OP_ENUM(name, text) FR_OP_##name,
+#define FR_OP_ENUM(name, text, shape) FR_OP_##name,
 enum fr_op_kind { FR_OP_KINDS(FR_OP_ENUM) FR_N_OP_KINDS };
 #undef FR_OP_ENUM
 

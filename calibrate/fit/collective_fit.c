@@ -1,8 +1,6 @@
 /* calibrate/fit/collective_fit.c - fits collectives inside a node (system.h).
  *
- * The fit minimises the mean of |log(predicted / measured)| from several starts. Each is restarted
- * twice, because a simplex may shrink too early. All-to-all is fitted apart, since it shares no
- * parameter with the rest.
+ * All-to-all is fitted apart, since it shares no parameter with the rest.
  */
 #include "config.h"
 
@@ -17,6 +15,7 @@
 #include <string.h>
 
 enum { STEPS = 4000, N_STARTS = 3 };
+_Static_assert((int)FR_SYSTEM_PARAMETERS <= (int)FR__FIT_MOST, "a fit has room for all");
 
 /* NCCL's own constants for NVLink (src/graph/tuning.cc, commit 01afd20a77) and two rougher guesses,
  * each with the rates of an A100's, an H100's and a B200's NVLink. */
@@ -32,74 +31,49 @@ static const double starts[N_STARTS][FR_SYSTEM_PARAMETERS] = {
 struct fit {
     struct fr_system *system;
     const struct fr__collective_row *const *rows; /* [n] */
-    const uint32_t *draws;                        /* [n] how often a row counts; NULL: once */
-    size_t n;
-    size_t first, n_active; /* the parameters that are fitted */
-    struct fr__simplex simplex;
-    double low[FR_SYSTEM_PARAMETERS], high[FR_SYSTEM_PARAMETERS]; /* [n_active] */
+    size_t first;                                 /* of the parameters that are fitted */
+    struct fr__rows_fit fit;
 };
 
-static double log_ratio(const void *user, size_t k)
+static double log_ratio(const void *user, const double active[], size_t k)
 {
     const struct fit *f = user;
 
+    memcpy(f->system->info.parameters + f->first, active, f->fit.simplex.n * sizeof(*active));
     return log(fr_system_time_s(f->system, &f->rows[k]->call) / f->rows[k]->time_s);
 }
 
-static double miss(void *user, const double active[])
+static uint64_t hash_of(const void *user, size_t k)
 {
-    struct fit *f = user;
-
-    memcpy(f->system->info.parameters + f->first, active, f->n_active * sizeof(*active));
-    return fr__mean_miss(f->n, f->draws, log_ratio, f);
+    return ((const struct fit *)user)->rows[k]->hash;
 }
 
 static void set_range(struct fit *f, size_t first, size_t end)
 {
     f->first = first;
-    f->n_active = end - first;
-    for (size_t i = 0; i < f->n_active; i++) {
+    f->fit.log_ratio = log_ratio;
+    f->fit.hash = hash_of;
+    f->fit.user = f;
+    f->fit.simplex.n = end - first;
+    for (size_t i = 0; i < f->fit.simplex.n; i++) {
         struct fr__range range = fr__system_range(fr_system_parameter_name(first + i));
 
-        f->low[i] = range.low;
-        f->high[i] = range.high;
+        f->fit.low[i] = range.low;
+        f->fit.high[i] = range.high;
     }
-    f->simplex = (struct fr__simplex){
-        .n = f->n_active, .low = f->low, .high = f->high, .miss = miss, .user = f};
 }
 
 /* Finds the best parameters of all starts; returns their miss, or NaN out of memory. */
 static double find_parameters(struct fit *f)
 {
-    double kept[FR_SYSTEM_PARAMETERS] = {0}, best = INFINITY;
+    double own[N_STARTS * FR_SYSTEM_PARAMETERS], best[FR_SYSTEM_PARAMETERS] = {0}, miss;
+    size_t n = f->fit.simplex.n;
 
-    for (unsigned s = 0; s < N_STARTS; s++) {
-        double p[FR_SYSTEM_PARAMETERS], now = INFINITY;
-
-        memcpy(p, starts[s] + f->first, f->n_active * sizeof(*p));
-        for (unsigned again = 0; again < 3 && !isnan(now); again++)
-            now = fr__simplex_minimise(&f->simplex, p, 0.4, STEPS);
-        if (isnan(now))
-            return NAN;
-        if (now < best) {
-            best = now;
-            memcpy(kept, p, sizeof(kept));
-        }
-    }
-    memcpy(f->system->info.parameters + f->first, kept, f->n_active * sizeof(*kept));
-    return best;
-}
-
-static bool refit(void *user, const uint32_t draws[], double parameters[])
-{
-    struct fit *f = user;
-    double miss_there;
-
-    f->draws = draws;
-    miss_there = fr__simplex_minimise(&f->simplex, parameters, 0.1,
-                                      FR__SYSTEM_DRAW_STEPS * (unsigned)f->n_active);
-    f->draws = NULL;
-    return !isnan(miss_there);
+    for (unsigned s = 0; s < N_STARTS; s++)
+        memcpy(own + s * n, starts[s] + f->first, n * sizeof(*own));
+    miss = fr__rows_fit_best(&f->fit, N_STARTS, own, 0.4, STEPS, best);
+    memcpy(f->system->info.parameters + f->first, best, n * sizeof(*best));
+    return miss;
 }
 
 /* Stores rounded parameters and their standard errors in info. */
@@ -108,10 +82,9 @@ static enum fr_status keep(struct fit *f, struct fr_system_info *info, struct fr
     double *p = info->parameters + f->first;
 
     *info = f->system->info;
-    for (size_t i = 0; i < f->n_active; i++)
+    for (size_t i = 0; i < f->fit.simplex.n; i++)
         p[i] = fr__round_digits(p[i]);
-    return fr__bootstrap_rows(f->rows, f->n, refit, f, f->n_active, p, info->errors + f->first,
-                              err);
+    return fr__rows_fit_errors(&f->fit, FR__SYSTEM_DRAWS, p, info->errors + f->first, err);
 }
 
 /* Fits with sums in the switch (NVLS) and without. NVLS stays if the rows need it. */
@@ -120,7 +93,7 @@ enum fr_status fr__fit_rings(struct fr_system_info *info,
                              struct fr_error *err)
 {
     struct fr_system with = {*info}, without = {*info};
-    struct fit f = {.system = &without, .rows = rows, .n = n};
+    struct fit f = {.system = &without, .rows = rows, .fit = {.n = n}};
     double miss_without, miss_with;
 
     without.info.has_rings = true;
@@ -144,7 +117,7 @@ enum fr_status fr__fit_all_to_all(struct fr_system_info *info,
                                   struct fr_error *err)
 {
     struct fr_system s = {*info};
-    struct fit f = {.system = &s, .rows = rows, .n = n};
+    struct fit f = {.system = &s, .rows = rows, .fit = {.n = n}};
 
     s.info.has_all_to_all = true;
     set_range(&f, FR__NVLS_END, FR_SYSTEM_PARAMETERS);

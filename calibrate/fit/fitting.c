@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DRAW_STEPS = 40 }; /* of the simplex in each draw of a bootstrap, for each parameter */
+
 double fr__mean_miss(size_t n, const uint32_t *draws,
                      double (*log_ratio)(const void *user, size_t row), const void *user)
 {
@@ -75,6 +77,49 @@ free_all:
         gsl_vector_free(x);
     if (m)
         gsl_multimin_fminimizer_free(m);
+    return best;
+}
+
+static double log_ratio_now(const void *user, size_t row)
+{
+    const struct fr__rows_fit *f = user;
+
+    return f->log_ratio(f->user, f->now, row);
+}
+
+double fr__rows_miss(struct fr__rows_fit *f, const double parameters[])
+{
+    f->now = parameters;
+    return fr__mean_miss(f->n, f->draws, log_ratio_now, f);
+}
+
+static double rows_miss(void *user, const double parameters[])
+{
+    return fr__rows_miss(user, parameters);
+}
+
+double fr__rows_fit_best(struct fr__rows_fit *f, size_t n_starts, const double starts[],
+                         double size, unsigned steps, double out[])
+{
+    double best = INFINITY;
+
+    f->simplex.low = f->low;
+    f->simplex.high = f->high;
+    f->simplex.miss = rows_miss;
+    f->simplex.user = f;
+    for (size_t s = 0; s < n_starts; s++) {
+        double p[FR__FIT_MOST], now = INFINITY;
+
+        memcpy(p, starts + s * f->simplex.n, f->simplex.n * sizeof(*p));
+        for (unsigned again = 0; again < 3 && !isnan(now); again++)
+            now = fr__simplex_minimise(&f->simplex, p, size, steps);
+        if (isnan(now))
+            return NAN;
+        if (now < best) {
+            best = now;
+            memcpy(out, p, f->simplex.n * sizeof(*p));
+        }
+    }
     return best;
 }
 
@@ -169,6 +214,33 @@ enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_d
     free(groups);
     free(times);
     free(draws);
+    return st;
+}
+
+static bool refit_rows(void *user, const uint32_t draws[], double parameters[])
+{
+    struct fr__rows_fit *f = user;
+    double miss_there;
+
+    f->draws = draws;
+    miss_there =
+        fr__simplex_minimise(&f->simplex, parameters, 0.1, DRAW_STEPS * (unsigned)f->simplex.n);
+    f->draws = NULL;
+    return !isnan(miss_there);
+}
+
+enum fr_status fr__rows_fit_errors(struct fr__rows_fit *f, unsigned n_draws,
+                                   const double parameters[], double errors[], struct fr_error *err)
+{
+    uint64_t *hashes = calloc(f->n + 1, sizeof(*hashes));
+    enum fr_status st;
+
+    if (!hashes)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < f->n; k++)
+        hashes[k] = f->hash(f->user, k);
+    st = fr__bootstrap(f->n, hashes, n_draws, refit_rows, f, f->simplex.n, parameters, errors, err);
+    free(hashes);
     return st;
 }
 

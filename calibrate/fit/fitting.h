@@ -45,5 +45,29 @@ enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_d
                              fr__refit_fn refit, void *user, size_t n_parameters,
                              const double parameters[], double errors[], struct fr_error *err);
 
+/* A fit of at most FR__FIT_MOST parameters on the mean of |log_ratio| of rows. */
+enum { FR__FIT_MOST = 20 };
+struct fr__rows_fit {
+    size_t n;              /* rows */
+    const uint32_t *draws; /* [n] how often a row counts; NULL: once */
+    double (*log_ratio)(const void *user, const double parameters[], size_t row);
+    uint64_t (*hash)(const void *user, size_t row); /* rows of the same one are drawn together */
+    const void *user;
+    struct fr__simplex simplex; /* n, centre and pull; the rest is set by fr__rows_fit_best */
+    double low[FR__FIT_MOST], high[FR__FIT_MOST];
+    const double *now; /* the parameters being tried */
+};
+
+/* The mean of |log_ratio| there. */
+double fr__rows_miss(struct fr__rows_fit *f, const double parameters[]);
+/* Finds the best parameters from each of the starts[n_starts][simplex.n]; each is restarted twice, because a simplex may shrink too early. Returns the miss, with the pull,
+ * or NaN out of memory. */
+double fr__rows_fit_best(struct fr__rows_fit *f, size_t n_starts, const double starts[],
+                         double size, unsigned steps, double out[]);
+/* Their standard errors, by fr__bootstrap; after fr__rows_fit_best. */
+enum fr_status fr__rows_fit_errors(struct fr__rows_fit *f, unsigned n_draws,
+                                   const double parameters[], double errors[],
+                                   struct fr_error *err);
+
 void fr__round_misses(struct fr_misses *m);
 #endif

@@ -30,30 +30,24 @@ static const double PULL = 0.002;
 
 struct way_fit {
     enum fr_system_way way;                 /* FR_N_SYSTEM_WAYS stands for all-to-all */
-    const struct fr__collective_row **rows; /* [n] */
-    const uint32_t *draws;                  /* [n] how often a row counts; NULL: once */
-    size_t n;
-    const double *now; /* the parameters being tried */
-    struct fr__simplex simplex;
-    double low[MAX_P], high[MAX_P], centre[MAX_P];
+    const struct fr__collective_row **rows; /* [fit.n] */
+    double centre[MAX_P];
+    struct fr__rows_fit fit;
 };
 
-static double log_ratio(const void *user, size_t k)
+static double log_ratio(const void *user, const double p[], size_t k)
 {
     const struct way_fit *f = user;
     const struct fr_system_call *call = &f->rows[k]->call;
-    double t = f->way == FR_N_SYSTEM_WAYS ? fr__nodes_all_to_all_s(f->now, call)
-                                          : fr__nodes_way_s(f->way, f->now, call);
+    double t = f->way == FR_N_SYSTEM_WAYS ? fr__nodes_all_to_all_s(p, call)
+                                          : fr__nodes_way_s(f->way, p, call);
 
     return log(t / f->rows[k]->time_s);
 }
 
-static double miss(void *user, const double p[])
+static uint64_t hash_of(const void *user, size_t k)
 {
-    struct way_fit *f = user;
-
-    f->now = p;
-    return fr__mean_miss(f->n, f->draws, log_ratio, f);
+    return ((const struct way_fit *)user)->rows[k]->hash;
 }
 
 /* Sets the ranges of a fit whose way, rows and centre are set. */
@@ -67,16 +61,13 @@ static void set_range(struct way_fit *f)
             fr__system_range(f->way == FR_N_SYSTEM_WAYS ? fr_system_nodes_all_to_all_name(i)
                                                         : fr_system_way_parameter_name(f->way, i));
 
-        f->low[i] = range.low;
-        f->high[i] = range.high;
+        f->fit.low[i] = range.low;
+        f->fit.high[i] = range.high;
     }
-    f->simplex = (struct fr__simplex){.n = n,
-                                      .low = f->low,
-                                      .high = f->high,
-                                      .miss = miss,
-                                      .user = f,
-                                      .centre = f->centre,
-                                      .pull = PULL};
+    f->fit.log_ratio = log_ratio;
+    f->fit.hash = hash_of;
+    f->fit.user = f;
+    f->fit.simplex = (struct fr__simplex){.n = n, .centre = f->centre, .pull = PULL};
 }
 
 /* Finds the best parameters from n_starts places around the centre. Returns the miss, with the
@@ -84,35 +75,13 @@ static void set_range(struct way_fit *f)
 static double find_parameters(struct way_fit *f, unsigned n_starts, double out[])
 {
     static const double away[] = {1, 2, 0.5};
-    double best = INFINITY;
+    double starts[3 * MAX_P];
+    size_t n = f->fit.simplex.n;
 
-    for (unsigned s = 0; s < n_starts; s++) {
-        double p[MAX_P], now = INFINITY;
-
-        for (size_t i = 0; i < f->simplex.n; i++)
-            p[i] = fmin(fmax(f->centre[i] * away[s], f->low[i]), f->high[i]);
-        for (unsigned again = 0; again < 3 && !isnan(now); again++)
-            now = fr__simplex_minimise(&f->simplex, p, 0.5, STEPS);
-        if (isnan(now))
-            return NAN;
-        if (now < best) {
-            best = now;
-            memcpy(out, p, f->simplex.n * sizeof(*p));
-        }
-    }
-    return best;
-}
-
-static bool refit(void *user, const uint32_t draws[], double parameters[])
-{
-    struct way_fit *f = user;
-    double miss_there;
-
-    f->draws = draws;
-    miss_there = fr__simplex_minimise(&f->simplex, parameters, 0.1,
-                                      FR__SYSTEM_DRAW_STEPS * (unsigned)f->simplex.n);
-    f->draws = NULL;
-    return !isnan(miss_there);
+    for (size_t i = 0; i < n_starts * n; i++)
+        starts[i] =
+            fmin(fmax(f->centre[i % n] * away[i / n], f->fit.low[i % n]), f->fit.high[i % n]);
+    return fr__rows_fit_best(&f->fit, n_starts, starts, 0.5, STEPS, out);
 }
 
 /* The final fit of a way: from more starts, rounded, with standard errors. */
@@ -121,9 +90,9 @@ static enum fr_status fit_well(struct way_fit *f, double parameters[], double er
 {
     if (isnan(find_parameters(f, 3, parameters)))
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < f->simplex.n; i++)
+    for (size_t i = 0; i < f->fit.simplex.n; i++)
         parameters[i] = fr__round_digits(parameters[i]);
-    return fr__bootstrap_rows(f->rows, f->n, refit, f, f->simplex.n, parameters, errors, err);
+    return fr__rows_fit_errors(&f->fit, FR__SYSTEM_DRAWS, parameters, errors, err);
 }
 
 /* ---- the choice ---- */
@@ -174,7 +143,7 @@ static struct way_fit way_fit_of(struct nodes_fit *f, enum fr_system_way way)
 
     for (size_t k = 0; k < f->n; k++)
         if (f->way_of[k] == way)
-            f->own[w.n++] = f->rows[k];
+            f->own[w.fit.n++] = f->rows[k];
     fr__nodes_start(way, f->bus_Bps, w.centre);
     return w;
 }
@@ -206,7 +175,7 @@ static enum fr_status sum_of_way(struct nodes_fit *f, enum fr_system_way way, do
     if (isnan(find_parameters(&w, 1, p)) ||
         !fr__grow(&f->known, &f->known_cap, f->n_known + 1, sizeof(now)))
         return fr__fail_nomem(err);
-    now.sum = miss(&w, p) * (double)w.n;
+    now.sum = fr__rows_miss(&w.fit, p) * (double)w.fit.n;
     f->known[f->n_known++] = now;
     *sum += now.sum;
     return FR_OK;
@@ -316,7 +285,7 @@ enum fr_status fr__fit_nodes_all_to_all(struct fr_system_nodes *nodes,
 {
     struct way_fit f = {.way = FR_N_SYSTEM_WAYS,
                         .rows = calloc(n + 1, sizeof(*f.rows)),
-                        .n = n,
+                        .fit = {.n = n},
                         .centre = {20e-6, 1e-6, greatest_bus_Bps(rows, n), 64e3, 0.5}};
     enum fr_status st = FR_OK;
 

@@ -12,13 +12,7 @@
 
 /* A log of nccl-tests from 8 B to 8 GiB has 31 rows, of which a fifth or more is held out. */
 enum { FR__MIN_ROWS = 16, FR__MIN_ALL_TO_ALL = 12, FR__MIN_MESSAGES = 12 };
-/* Draws for the standard errors, and steps of the simplex in each of them, for each parameter. */
-enum { FR__SYSTEM_DRAWS = 40, FR__SYSTEM_DRAW_STEPS = 40 };
-
-/* fr__bootstrap of a system's rows, with the rows of one shape drawn together. */
-enum fr_status fr__bootstrap_rows(const struct fr__collective_row *const rows[], size_t n,
-                                  fr__refit_fn refit, void *user, size_t n_parameters,
-                                  const double parameters[], double errors[], struct fr_error *err);
+enum { FR__SYSTEM_DRAWS = 40 }; /* for the standard errors */
 
 /* Fits collectives inside a node: sets info's has_rings or has_all_to_all, has_nvls, parameters,
  * errors. */

@@ -3,7 +3,7 @@
 
 #include "workloads/graph/kinds.h"
 
-#define KIND_TEXT(name, text) text,
+#define KIND_TEXT(name, text, shape) text,
 static const char *const kind_names[] = {FR_OP_KINDS(KIND_TEXT)};
 #undef KIND_TEXT
 const struct fr__name_list fr__op_kind_names = FR__NAMES(kind_names);

@@ -117,44 +117,13 @@ static const struct {
     [FR_SHAPE_ELEMENTS] = {"elements", elements_sizes},
 };
 
-static const unsigned char class_of_kind[FR_N_OP_KINDS] = {
-    [FR_OP_CONV2D] = FR_SHAPE_CONV,
-    [FR_OP_MATMUL] = FR_SHAPE_PRODUCT,
-    [FR_OP_BATCH_MATMUL] = FR_SHAPE_PRODUCT,
-    [FR_OP_ATTENTION] = FR_SHAPE_ATTENTION,
-    [FR_OP_MAXPOOL] = FR_SHAPE_POOL,
-    [FR_OP_AVGPOOL] = FR_SHAPE_POOL,
-    [FR_OP_EMBEDDING] = FR_SHAPE_EMBEDDING,
-    [FR_OP_SOFTMAX] = FR_SHAPE_ROWS,
-    [FR_OP_LOG_SOFTMAX] = FR_SHAPE_ROWS,
-    [FR_OP_LAYERNORM] = FR_SHAPE_ROWS,
-    [FR_OP_RMSNORM] = FR_SHAPE_ROWS,
-    [FR_OP_LOSS] = FR_SHAPE_ROWS,
-    [FR_OP_GATHER] = FR_SHAPE_ROWS,
-    [FR_OP_SCATTER] = FR_SHAPE_ROWS,
-    [FR_OP_TOPK] = FR_SHAPE_ROWS,
-    [FR_OP_BATCHNORM] = FR_SHAPE_ELEMENTS,
-    [FR_OP_BIAS] = FR_SHAPE_ELEMENTS,
-    [FR_OP_RELU] = FR_SHAPE_ELEMENTS,
-    [FR_OP_GELU] = FR_SHAPE_ELEMENTS,
-    [FR_OP_SILU] = FR_SHAPE_ELEMENTS,
-    [FR_OP_TANH] = FR_SHAPE_ELEMENTS,
-    [FR_OP_SIGMOID] = FR_SHAPE_ELEMENTS,
-    [FR_OP_DROPOUT] = FR_SHAPE_ELEMENTS,
-    [FR_OP_ADD] = FR_SHAPE_ELEMENTS,
-    [FR_OP_MUL] = FR_SHAPE_ELEMENTS,
-    [FR_OP_SCALE] = FR_SHAPE_ELEMENTS,
-    [FR_OP_MASK] = FR_SHAPE_ELEMENTS,
-    [FR_OP_CAST] = FR_SHAPE_ELEMENTS,
-    [FR_OP_ROTARY] = FR_SHAPE_ELEMENTS,
-    [FR_OP_GRAD_ADD] = FR_SHAPE_ELEMENTS,
-    [FR_OP_UPDATE] = FR_SHAPE_ELEMENTS,
-};
+#define KIND_CLASS(name, text, shape) FR_SHAPE_##shape,
+static const enum fr_shape_class class_of_kind[] = {FR_OP_KINDS(KIND_CLASS)};
+#undef KIND_CLASS
 
 enum fr_shape_class fr_shape_class_of(enum fr_op_kind kind)
 {
-    return (unsigned)kind < FR_N_OP_KINDS ? (enum fr_shape_class)class_of_kind[kind]
-                                          : FR_SHAPE_UNKNOWN;
+    return (unsigned)kind < FR_N_OP_KINDS ? class_of_kind[kind] : FR_SHAPE_UNKNOWN;
 }
 
 const char *fr_shape_class_name(enum fr_shape_class c)
