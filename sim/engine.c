@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include "base/cancel.h"
 #include "sim/collectives/schedule_run.h"
 #include "sim/analysis/parts.h"
 #include "sim/streams.h"
@@ -13,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CANCEL_EVERY = 1 << 16, LOOK_EVERY = 1 << 14 };
+enum { CANCEL_EVERY = 1 << 16 };
 
 static inline void fetch_ready(const struct fr__engine *e, const struct fr__state *k)
 {
@@ -391,26 +390,6 @@ static void fetch_next(const struct fr__engine *e)
     }
 }
 
-static void look_up(struct fr__engine *e)
-{
-    const struct fr_context *c = e->o->context;
-
-    if (!c)
-        return;
-    if (c->progress)
-        c->progress(c->progress_user, "simulating", e->n_done, e->v->n_tasks);
-    if (fr__flag_is_set(c->cancel) && e->status == FR_OK)
-        e->status = fr__fail(e->err, FR_ECANCELLED, FR_NOWHERE,
-                             "interrupted at %g simulated seconds", e->now_s);
-}
-
-bool fr__engine_goes_on(struct fr__engine *e)
-{
-    if (e->status == FR_OK && ++e->n_steps % LOOK_EVERY == 0)
-        look_up(e);
-    return e->status == FR_OK;
-}
-
 /* All events of the present instant, then the starts they allow; these may add events of no
  * duration, so an instant ends only when none is left. next_bits: the time of the next event, as
  * bits. Returns that of the one after. */
@@ -426,7 +405,7 @@ FR__INLINE uint64_t run_instant(struct fr__engine *e, uint64_t next_bits, bool i
                 fetch_next(e);
             handle(e, event, is_usual);
             if (++e->stats.events % CANCEL_EVERY == 0)
-                look_up(e);
+                fr__engine_look_up(e);
             next_bits = fr__event_queue_next(&e->events);
         }
         if (e->n_markers > 0)

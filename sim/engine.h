@@ -2,6 +2,7 @@
  *
  *   simulation.c    a run from its start to its results; the object that is used again
  *   engine.c        the loop: events in order of time; which task starts next
+ *   look.c          progress, and the flag that ends a run
  *   streams.c       tasks become ready, wait for their stream, start and end
  *   transfers.c     sends meet their receives, and a message goes
  *   network/        network.c: messages; how fast one goes is up to the network model
@@ -347,10 +348,14 @@ static inline enum fr_status fr__engine_fail_nomem(struct fr__engine *e)
     return e->status == FR_OK ? fr__engine_fail(e, fr__fail_nomem(e->err)) : e->status;
 }
 
-/* ---- engine.c ---- */
-/* For a step of work that may be millions of them within one event: whether the run still goes on.
- * After a number of steps it tells of progress and looks at the flag that ends the run. */
+/* ---- look.c ---- */
+/* Tells of progress, and fails the run if it is to end. */
+void fr__engine_look_up(struct fr__engine *e);
+/* For one step of work that has millions of them within one event: whether the run still goes on.
+ * Looks up after a number of steps. */
 bool fr__engine_goes_on(struct fr__engine *e);
+
+/* ---- engine.c ---- */
 /* Runs until all tasks are done, nothing can go on, the options' stop_s has passed or something
  * failed (e->status). */
 void fr__engine_loop(struct fr__engine *e);

@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
 	sim/engine.h sim/engine.c sim/event_queue.h sim/heap.h sim/heap.c sim/host.c \
-	sim/interference.c sim/names.c sim/order.c sim/random.c sim/resources.c sim/sim.h \
+	sim/interference.c sim/look.c sim/names.c sim/order.c sim/random.c sim/resources.c sim/sim.h \
 	sim/simulation.c sim/spread.h sim/spread.c sim/streams.h sim/streams.c sim/transfers.c \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/parts.h \
 	sim/analysis/selfcheck.h sim/analysis/selfcheck.c sim/analysis/sensitivity.c \

@@ -334,15 +334,15 @@ static void keep_possible(struct fr_cost *c, const struct fr__target *t, double 
 static void price_kernel(struct fr_cost *c, const struct fr__target *t, const struct fr_op *o,
                          const struct fr__kernel *kernel)
 {
-    struct fr__kernel k = *kernel;
-
     c->trust = FR_TRUST_DATASHEET;
     c->error_frac = DATASHEET_ERROR;
-    fr__set_roofline(c, fr__cost_model_type(t->model, t->type), t->dtype, k.flops, k.bytes);
-    if (k.has_shape)
-        use_shape(c, t, o, &k);
-    else if (is_streaming(o->kind) && k.bytes > 0) {
+    fr__set_roofline(c, fr__cost_model_type(t->model, t->type), t->dtype, kernel->flops,
+                     kernel->bytes);
+    if (kernel->has_shape) {
+        use_shape(c, t, o, kernel);
+    } else if (is_streaming(o->kind) && kernel->bytes > 0) {
         enum fr_curve_class op_class = streaming_class(o);
+        struct fr__kernel k = *kernel;
 
         k.bytes *= passes_of(o);
         use_streaming(c, t, op_class, fallback_of(op_class), &k);

@@ -17,9 +17,10 @@
  * bandwidth. Memory, per part: ceil((M - m so far) / m') mini-batches of activations and
  * parameters, M of the level.
  *
- * The search is exact. A grows with k and T falls, roughly; so it begins where they meet and goes
- * both ways while bounds (the least A from k on, the least T up to k) promise less than the best
- * so far. Time and memory tests give the same doubles as a full search: only maxima and minima
+ * The search is exact. A grows with the work of state k and T falls, roughly. So states are looked at
+ * in the order of their work (two branches of a model make many states beside each other, whose
+ * order of the program says little of it); the search begins where A and T meet and goes both ways
+ * while bounds (the least A from k on, the least T up to k) promise less than the best so far. Time and memory tests give the same doubles as a full search: only maxima and minima
  * are taken of them.
  */
 #include "config.h"
@@ -106,13 +107,14 @@ static double last_s(const struct fr__pd_table *t, uint32_t k, uint32_t j, uint3
     return fmax(fr__pd_replicated_s(t, k + 1, j, m, false), fr__pd_crossing_s(t, k, j, m));
 }
 
-/* No more than last_s() for any state up to k; falls with k. Without divisions, so a hair is taken
- * off for what they may round otherwise. */
-static double last_floor_s(const struct fr__pd_row *r, uint32_t k, uint32_t j, uint32_t m)
+/* No more than last_s() for any state up to place p of the row; falls with p. Without divisions, so
+ * a hair is taken off for what they may round otherwise. */
+static double last_floor_s(const struct fr__pd_row *r, uint32_t p, uint32_t j, uint32_t m)
 {
     const double hair = 1e-12;
     const struct fr__pd_table *t = r->table;
     const struct fr__pd_states *s = t->states;
+    uint32_t k = s->rank_of[r->order[p]];
     double base_s = t->floor_s ? t->floor_s[j * s->n + k] : s->both_s[j] - r->most_both_s[k];
     double sum_s = r->sum_s_per_byte[m - 1] * (s->param_bytes[j] - r->most_param_bytes[k]);
     double seconds;
@@ -133,6 +135,8 @@ enum fr_status fr__pd_row_init(struct fr__pd_row *r, const struct fr__pd_table *
 
     *r = (struct fr__pd_row){.table = t, .m = t->options->levels[t->level].n};
     r->time_s = malloc(r->m * s->n * sizeof(double));
+    r->order = malloc(s->n * sizeof(*r->order));
+    r->ordered_s = malloc(r->m * s->n * sizeof(double));
     r->least_s = malloc(r->m * s->n * sizeof(double));
     r->most_both_s = malloc(s->n * sizeof(double));
     r->most_param_bytes = malloc(s->n * sizeof(double));
@@ -140,8 +144,8 @@ enum fr_status fr__pd_row_init(struct fr__pd_row *r, const struct fr__pd_table *
     r->share = malloc(r->m * sizeof(double));
     r->meet = calloc(r->m * r->m, sizeof(*r->meet));
     r->likely = malloc(r->m * sizeof(*r->likely));
-    if (!r->time_s || !r->least_s || !r->most_both_s || !r->most_param_bytes ||
-        !r->sum_s_per_byte || !r->share || !r->meet || !r->likely) {
+    if (!r->time_s || !r->order || !r->ordered_s || !r->least_s || !r->most_both_s ||
+        !r->most_param_bytes || !r->sum_s_per_byte || !r->share || !r->meet || !r->likely) {
         fr__pd_row_fini(r);
         return fr__fail_nomem(err);
     }
@@ -153,9 +157,11 @@ enum fr_status fr__pd_row_init(struct fr__pd_row *r, const struct fr__pd_table *
         r->sum_s_per_byte[m - 1] = sum_s;
     }
     for (size_t k = 0; k < s->n; k++) {
-        r->most_both_s[k] = k ? fmax(r->most_both_s[k - 1], s->both_s[k]) : s->both_s[k];
+        uint32_t state = s->by_work[k];
+
+        r->most_both_s[k] = k ? fmax(r->most_both_s[k - 1], s->both_s[state]) : s->both_s[state];
         r->most_param_bytes[k] =
-            k ? fmax(r->most_param_bytes[k - 1], s->param_bytes[k]) : s->param_bytes[k];
+            k ? fmax(r->most_param_bytes[k - 1], s->param_bytes[state]) : s->param_bytes[state];
     }
     return FR_OK;
 }
@@ -163,6 +169,8 @@ enum fr_status fr__pd_row_init(struct fr__pd_row *r, const struct fr__pd_table *
 void fr__pd_row_fini(struct fr__pd_row *r)
 {
     free(r->time_s);
+    free(r->order);
+    free(r->ordered_s);
     free(r->least_s);
     free(r->most_both_s);
     free(r->most_param_bytes);
@@ -198,20 +206,21 @@ static double whole_s(const struct fr__pd_row *r, uint32_t j, uint32_t m)
     return fr__pd_replicated_s(t, r->first, j, m, true);
 }
 
-/* How the search for one cell and m' goes. */
+/* How the search for one cell and m' goes, over places of the row's order. */
 struct scan {
     const struct fr__pd_row *r;
     const uint64_t *inside; /* states inside j */
     const double *before_s; /* A(first, k, m - m') */
     const double *least_s;
-    uint32_t j, m, replicas;
+    uint32_t j, end, m, replicas; /* end: of the places before j's */
     double best_s;
 };
 
-static void look(struct scan *c, uint32_t k)
+static void look(struct scan *c, uint32_t place)
 {
     const struct fr__pd_table *t = c->r->table;
-    double seconds = c->before_s[k], last;
+    double seconds = c->before_s[place], last;
+    uint32_t k = c->r->order[place];
 
     if (!(seconds < c->best_s) || !fr__pd_has(c->inside, k))
         return;
@@ -227,14 +236,14 @@ static bool is_past(const struct scan *c, uint32_t k)
     return c->least_s[k] >= last_floor_s(c->r, k, c->j, c->replicas);
 }
 
-/* The first k from which on A is no less than T's floor, j: none. It moves little from one j to
- * the next: the search begins there, in steps that double, and ends in halves. */
+/* The first place from which on A is no less than T's floor, end: none. It moves little from one j
+ * to the next: the search begins there, in steps that double, and ends in halves. */
 static uint32_t find_meet(const struct scan *c)
 {
     uint32_t *kept = &c->r->meet[(c->m - 1) * c->r->m + c->replicas - 1];
-    uint32_t low = c->r->first, high = c->j, k = *kept;
+    uint32_t low = 0, high = c->end, k = *kept;
 
-    if (k < low || k >= high)
+    if (k >= high)
         k = high - 1;
     if (is_past(c, k)) {
         high = k;
@@ -271,12 +280,12 @@ static uint32_t find_meet(const struct scan *c)
  * no less than least_s[k] from there on, and T no less than its floor before. */
 static bool is_vain(const struct scan *c)
 {
-    uint32_t first = c->r->first, k = c->r->meet[(c->m - 1) * c->r->m + c->replicas - 1];
+    uint32_t k = c->r->meet[(c->m - 1) * c->r->m + c->replicas - 1];
 
-    if (k < first || k > c->j)
+    if (k > c->end)
         return false;
-    return (k == c->j || !(c->least_s[k] < c->best_s)) &&
-           (k == first || !(last_floor_s(c->r, k - 1, c->j, c->replicas) < c->best_s));
+    return (k == c->end || !(c->least_s[k] < c->best_s)) &&
+           (k == 0 || !(last_floor_s(c->r, k - 1, c->j, c->replicas) < c->best_s));
 }
 
 static void search(struct scan *c)
@@ -286,9 +295,9 @@ static void search(struct scan *c)
     if (is_vain(c))
         return;
     meet = find_meet(c);
-    for (uint32_t k = meet; k < c->j && c->least_s[k] < c->best_s; k++)
+    for (uint32_t k = meet; k < c->end && c->least_s[k] < c->best_s; k++)
         look(c, k);
-    for (uint32_t k = meet; k > c->r->first; k--) {
+    for (uint32_t k = meet; k > 0; k--) {
         if (!(last_floor_s(c->r, k - 1, c->j, c->replicas) < c->best_s))
             return;
         look(c, k - 1);
@@ -298,16 +307,19 @@ static void search(struct scan *c)
 static void search_with(struct scan *c, uint32_t replicas)
 {
     c->replicas = replicas;
-    c->before_s = cell(c->r, c->m - replicas);
+    c->before_s = c->r->ordered_s + (c->m - replicas - 1) * c->r->table->states->n;
     c->least_s = c->r->least_s + (c->m - replicas - 1) * c->r->table->states->n;
     search(c);
 }
 
-static double cell_s(const struct fr__pd_row *r, uint32_t j, uint32_t m)
+/* Of the row's state at that place. */
+static double cell_s(const struct fr__pd_row *r, uint32_t place, uint32_t m)
 {
     const struct fr__pd_options *o = r->table->options;
     const struct fr__pd_states *s = r->table->states;
-    struct scan c = {.r = r, .inside = s->before + j * s->n_before_words, .j = j, .m = m};
+    uint32_t j = r->order[place];
+    struct scan c = {
+        .r = r, .inside = s->before + j * s->n_before_words, .j = j, .end = place, .m = m};
     uint32_t likely = r->likely[m - 1];
 
     c.best_s = whole_s(r, j, m);
@@ -315,7 +327,9 @@ static double cell_s(const struct fr__pd_row *r, uint32_t j, uint32_t m)
         return c.best_s;
     if (o->uses_fewer && cell(r, m - 1)[j] < c.best_s)
         c.best_s = cell(r, m - 1)[j];
-    /* first what was best for j - 1: bounds then leave little of the others */
+    if (place == 0)
+        return c.best_s;
+    /* first what was best for the state before: bounds then leave little of the others */
     search_with(&c, r->likely[m - 1]);
     for (uint32_t n = 1; n < (o->is_straight ? 2 : m); n++) {
         double before_s = c.best_s;
@@ -328,24 +342,31 @@ static double cell_s(const struct fr__pd_row *r, uint32_t j, uint32_t m)
     return c.best_s;
 }
 
-/* Time of state j enters the bounds of those up to j. */
-static void lower(const struct fr__pd_row *r, uint32_t j, uint32_t m)
+/* Time of the state at that place enters the bounds of those up to it. */
+static void lower(const struct fr__pd_row *r, uint32_t place, uint32_t m)
 {
-    double *least_s = r->least_s + (m - 1) * r->table->states->n, seconds = cell(r, m)[j];
+    size_t row = (m - 1) * r->table->states->n;
+    double *least_s = r->least_s + row, seconds = cell(r, m)[r->order[place]];
 
-    least_s[j] = seconds;
-    for (uint32_t k = j; k > r->first && least_s[k - 1] > seconds; k--)
+    r->ordered_s[row + place] = least_s[place] = seconds;
+    for (uint32_t k = place; k > 0 && least_s[k - 1] > seconds; k--)
         least_s[k - 1] = seconds;
 }
 
 void fr__pd_row_fill(struct fr__pd_row *r, uint32_t first, uint32_t end)
 {
+    const struct fr__pd_states *s = r->table->states;
+
     r->first = first;
-    for (uint32_t j = first; j < end; j++) {
+    r->n_order = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->by_work[i] >= first && s->by_work[i] < end)
+            r->order[r->n_order++] = s->by_work[i];
+    for (uint32_t i = 0; i < r->n_order; i++) {
         for (uint32_t m = 1; m <= r->m; m++)
-            cell(r, m)[j] = cell_s(r, j, m);
+            cell(r, m)[r->order[i]] = cell_s(r, i, m);
         for (uint32_t m = 1; m <= r->m; m++)
-            lower(r, j, m);
+            lower(r, i, m);
     }
 }
 

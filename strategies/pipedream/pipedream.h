@@ -86,7 +86,9 @@ struct fr__pd_states {
     uint64_t *before; /* [n][n_before_words]: the states inside each, not itself */
     size_t n_before_words;
     double *both_s, *activation_bytes, *param_bytes; /* [n] of all layers in it */
-    double *out_bytes;                               /* [n] that go over the cut after it */
+    uint32_t *by_work; /* [n] all states by both_s, none before a state inside it */
+    uint32_t *rank_of; /* [n] where each stands there */
+    double *out_bytes; /* [n] that go over the cut after it */
     bool is_restricted;
     size_t n_all, n_at_least; /* as in struct fr_stage_plan */
 };
@@ -114,7 +116,8 @@ struct fr__pd_table {
      * the innermost level: a sum of layers. */
     const double *below_s;
     const double
-        *floor_s; /* [n][n] at [j][k] the least of below_s[k + 1][j] up to k; NULL as well */
+        *floor_s; /* [n][n] at [j][rank of k] the least of below_s[k + 1][j] of k and states
+                     that rank before; NULL as well */
 };
 
 /* What was chosen for states i..j and m groups. */
@@ -131,8 +134,10 @@ struct fr__pd_row {
     uint32_t first;                         /* i */
     size_t m;                               /* groups of the level */
     double *time_s;                         /* [m][n] of states first..j and 1..m groups */
-    double *least_s;                        /* [m][n] the least of time_s from each state on */
-    double *most_both_s, *most_param_bytes; /* [n] largest sum of the states up to each */
+    uint32_t n_order, *order;               /* [n_order] the row's states j so far, by rank */
+    double *ordered_s;                      /* [m][n_order] time_s of these */
+    double *least_s;                        /* [m][n_order] the least of ordered_s from there on */
+    double *most_both_s, *most_param_bytes; /* [n] largest sum of the states up to each rank */
     double *sum_s_per_byte, *share;         /* [m] of fr__pd_spread_s, without divisions */
     uint32_t *meet;                         /* [m][m] where a search ended last */
     uint32_t *likely;                       /* [m] replicas of the last part that were best last */

@@ -69,6 +69,8 @@ static enum fr_status raise_level(struct planning *p, size_t level, struct fr_er
     if (!below_s || !floor_s)
         return fr__fail_nomem(err);
     FR_TRY(fr__pd_row_init(&row, &p->tables[level], err));
+    for (size_t k = 0; k < n * n; k++)
+        floor_s[k] = INFINITY;
     all_s = row.time_s + (row.m - 1) * n;
     for (uint32_t i = 0; i < n; i++) {
         if (p->ctx && fr__flag_is_set(p->ctx->cancel)) {
@@ -77,12 +79,12 @@ static enum fr_status raise_level(struct planning *p, size_t level, struct fr_er
         }
         fr__pd_row_fill(&row, i, (uint32_t)n);
         memcpy(below_s + i * n + i, all_s + i, (n - i) * sizeof(double));
-        for (size_t j = i; i > 0 && j < n; j++) { /* states up to k = i - 1 before the part */
-            double least_s = i > 1 ? floor_s[j * n + i - 2] : INFINITY;
-
-            floor_s[j * n + i - 1] = fmin(least_s, all_s[j]);
-        }
+        for (size_t j = i; i > 0 && j < n; j++) /* of the part that begins after state i - 1 */
+            floor_s[j * n + p->states.rank_of[i - 1]] = all_s[j];
     }
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 1; k < n; k++)
+            floor_s[j * n + k] = fmin(floor_s[j * n + k], floor_s[j * n + k - 1]);
     fr__pd_row_fini(&row);
     p->tables[level + 1].below_s = below_s;
     p->tables[level + 1].floor_s = floor_s;

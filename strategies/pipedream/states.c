@@ -241,6 +241,47 @@ static enum fr_status take(struct fr__arena *a, struct search *s, struct fr__pd_
     return FR_OK;
 }
 
+struct ranked {
+    double both_s;
+    uint32_t state;
+};
+
+static int by_work(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->both_s < y->both_s || x->both_s > y->both_s)
+        return x->both_s < y->both_s ? -1 : 1;
+    return x->state < y->state ? -1 : x->state > y->state;
+}
+
+/* A sum of floating-point numbers may come out less than that of fewer layers: so a state counts as
+ * no less than those inside it. O(n^2). */
+static enum fr_status rank(struct fr__arena *a, struct fr__pd_states *s, struct fr_error *err)
+{
+    struct ranked *all = malloc((s->n + 1) * sizeof(*all));
+
+    s->by_work = fr__arena_alloc(a, s->n, sizeof(*s->by_work));
+    s->rank_of = fr__arena_alloc(a, s->n, sizeof(*s->rank_of));
+    if (!all || !s->by_work || !s->rank_of) {
+        free(all);
+        return fr__fail_nomem(err);
+    }
+    for (uint32_t j = 0; j < s->n; j++) {
+        all[j] = (struct ranked){s->both_s[j], j};
+        for (uint32_t k = 0; k < j; k++)
+            if (all[k].both_s > all[j].both_s && fr__pd_has(s->before + j * s->n_before_words, k))
+                all[j].both_s = all[k].both_s;
+    }
+    qsort(all, s->n, sizeof(*all), by_work);
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->by_work[i] = all[i].state;
+        s->rank_of[all[i].state] = i;
+    }
+    free(all);
+    return FR_OK;
+}
+
 /* Sums of each state's layers, and which states are inside it. */
 static enum fr_status measure(struct fr__arena *a, const struct fr__pd_layers *l,
                               struct fr__pd_states *s, struct fr_error *err)
@@ -267,7 +308,7 @@ static enum fr_status measure(struct fr__arena *a, const struct fr__pd_layers *l
             if (fr__pd_is_inside(s->sets + k * l->n_words, set, l->n_words))
                 fr__pd_add(s->before + j * s->n_before_words, k);
     }
-    return FR_OK;
+    return rank(a, s, err);
 }
 
 enum fr_status fr__pd_states_make(struct fr__arena *a, const struct fr__pd_layers *l,

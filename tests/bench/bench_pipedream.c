@@ -1,7 +1,8 @@
 /* tests/bench/bench_pipedream.c - speed of PipeDream's planner on profiles made up here.
  *
  * Chains of residual blocks with as many states as the published ResNet-50 and ResNet-101 profiles,
- * and modules of four branches of four layers, with 625 states each, too many for all cuts.
+ * modules of four branches of four layers, with 625 states each, too many for all cuts, and blocks
+ * of two long branches, whose states stand beside each other.
  */
 #include "strategies/pipedream/pipedream.h"
 #include "tests/bench/bench.h"
@@ -120,6 +121,8 @@ int main(void)
     bench(j, "pipedream, 4x2 machines", 4, 2, "its program", 120);
     make(j, 11, 4, 11, false);
     bench(j, "pipedream, wide modules", 4, 2, NULL, 0);
+    make(j, 3, 2, 13, false);
+    bench(j, "pipedream, 4x3 machines", 4, 3, NULL, 0);
     free(j);
     return 0;
 }

@@ -4,7 +4,7 @@
 # the difference is then reviewed like code.
 set -u
 unset COLUMNS # a terminal's width, which cuts tables
-forerun=$(pwd)/forerun
+. "${srcdir:-.}/tests/support/direct.sh"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "${srcdir:-.}/tests/golden/cli" || exit 1

@@ -50,7 +50,7 @@ check a_number_is_not test ! -s out
 run completion fish
 check other_shells_are_refused fails 2 "only for bash and zsh"
 if command -v bash > /dev/null; then
-    told=$(PATH=$build:$PATH bash -c 'eval "$(forerun completion bash)"
+    told=$(bash -c 'eval "$(forerun completion bash)"
         COMP_WORDS=(forerun simulate -t dgx1-v); COMP_CWORD=3; _forerun; echo "${COMPREPLY[*]}"')
     check bash_is_told test "$(echo $told)" = "dgx1-v100 dgx1-v100-32g"
 fi

@@ -5,7 +5,7 @@
 # not.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
-forerun=$PWD/forerun
+. "${srcdir:-.}/tests/support/direct.sh"
 data=$source/../shared/data/microbench
 [ -r "$data/gemm.csv" ] || {
     echo "SKIP: no measured kernels in $data"

@@ -2,7 +2,6 @@
 # tests/cli/test_report.sh - the report in a browser: its policy admits its own script and nothing
 # else, and it draws without a complaint. The browser's part is skipped where there is no chromium.
 . "${srcdir:-.}/tests/support/command.sh"
-PATH=$build:$PATH
 
 forerun simulate -w alexnet -t dgx1-v100 -g 4 -b 64 -s pp -o run.html --no-timing >/dev/null
 cp run.html first.html

@@ -5,10 +5,9 @@
 # blocks.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
-build=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-PATH=$build:$PATH
+. "${srcdir:-.}/tests/support/direct.sh"
 ln -s "$source/examples" "$work/examples"
 cd "$work" || exit 1
 

@@ -3,7 +3,8 @@
 # documented exit status, nothing on standard output and no output file.
 # shellcheck disable=SC2016 # sed scripts hold dollar signs
 set -u
-forerun=${FORERUN:-$PWD/forerun}
+. "${srcdir:-.}/tests/support/direct.sh"
+forerun=${FORERUN:-$forerun}
 examples=$(cd "${srcdir:-.}/examples" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

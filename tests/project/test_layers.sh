@@ -14,9 +14,10 @@ below=
 for layer in $layers; do
     archive=.libs/lib$layer.a
     [ -e "$archive" ] || { echo "SKIP $archive is not here"; exit 77; }
-    nm -P "$archive" 2>/dev/null | awk '$2 ~ /^[TDRBCVW]$/ { print $1 }' | sort -u >>"$work/defined"
+    nm -P "$archive" >"$work/symbols" 2>/dev/null
+    awk '$2 ~ /^[TDRBCVW]$/ { print $1 }' "$work/symbols" >>"$work/defined"
     sort -u -o "$work/defined" "$work/defined"
-    nm -P "$archive" 2>/dev/null | awk '$2 == "U" && $1 ~ /^fr_/ { print $1 }' | sort -u >"$work/needed"
+    awk '$2 == "U" && $1 ~ /^fr_/ { print $1 }' "$work/symbols" | sort -u >"$work/needed"
     [ -s "$work/needed" ] || [ "$layer" = base ] || { echo "nm finds nothing in $archive"; failed=1; }
     comm -23 "$work/needed" "$work/defined" | sed "s|^|$layer calls a layer above it: |" >"$work/wrong"
 

@@ -4,7 +4,7 @@
 # bytes, and its times add up. Ends with 77 where no Python has PyTorch.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
-forerun=$PWD/forerun
+. "${srcdir:-.}/tests/support/direct.sh"
 scripts=$source/calibrate/measure
 python=
 for candidate in ${PYTHON:-} python3 /usr/bin/python3; do

@@ -4,7 +4,7 @@
 # (tests/oracles/torchvision.csv).
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
-forerun=$PWD/forerun
+. "${srcdir:-.}/tests/support/direct.sh"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

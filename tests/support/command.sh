@@ -5,7 +5,7 @@ set -u
 unset COLUMNS # a terminal's width, which cuts tables
 build=$(pwd)
 source=$(cd "${srcdir:-.}" && pwd)
-forerun=$build/forerun
+. "${srcdir:-.}/tests/support/direct.sh"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
