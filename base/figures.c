@@ -212,7 +212,7 @@ static void write_items(struct fr__json *j, const struct fr_figure *f, const voi
             write_value(j, name, f->figures, item);
             continue;
         }
-        fr__json_open(j, name, '{', true);
+        fr__json_open(j, name, '{', !f->has_open_items);
         fr__figures_json(j, f->figures, item);
         fr__json_close(j, '}');
     }

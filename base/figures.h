@@ -38,7 +38,7 @@ struct fr_value {
 
 /* Where an item that is no member is put together. */
 union fr_item {
-    const void *pointers[2];
+    const void *pointers[3];
     uint64_t count;
     double number;
 };
@@ -47,12 +47,13 @@ struct fr_figure {
     const char *key;
     const char *title; /* over a column for people; NULL: it is in no table */
     enum fr_figure_kind kind;
-    const char *from; /* path in the object that this one is made from; NULL: not from there */
-    bool is_optional; /* JSON has no key where it is not known; else null */
-    bool is_detail;   /* only JSON shows it */
-    bool is_column;   /* JSON does not show it */
-    bool is_quoted;   /* a text that CSV quotes whatever it holds */
-    bool is_open;     /* object, list, map: a line in JSON for each thing inside */
+    const char *from;    /* path in the object that this one is made from; NULL: not from there */
+    bool is_optional;    /* JSON has no key where it is not known; else null */
+    bool is_detail;      /* only JSON shows it */
+    bool is_column;      /* JSON does not show it */
+    bool is_quoted;      /* a text that CSV quotes whatever it holds */
+    bool is_open;        /* object, list, map: a line in JSON for each thing inside */
+    bool has_open_items; /* so has each item of a list */
     size_t offset, width;
     /* Fills the value, whose kind is set; *out is known. NULL: the member says it. */
     void (*of)(const void *object, struct fr_value *out);

@@ -14,16 +14,6 @@
 #include "results/parts/program.h"
 #include "results/pictures/pictures.h"
 
-bool fr_explanation_is_pipeline(const struct fr_explanation *e)
-{
-    return e->decisions->pipeline != NULL;
-}
-
-bool fr_explanation_is_layout(const struct fr_explanation *e)
-{
-    return e->decisions->layout != NULL;
-}
-
 /* The schedule of a plan whose ops are split. */
 static enum fr_status draw_schedule(FILE *f, const struct fr_explanation *e, const char *ending,
                                     const struct fr_context *ctx, struct fr_error *err)

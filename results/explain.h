@@ -32,14 +32,9 @@ struct fr_pipelines_answer {
 enum fr_status fr_explanation_print_json(FILE *f, const struct fr_explanation *e,
                                          struct fr_error *err);
 
-/* Whether ops are split over a mesh. Such a plan is explained by itself, with its run; if it is a
- * pipeline too, its schedule follows. */
-bool fr_explanation_is_layout(const struct fr_explanation *e);
-
 /* Of strategies that are pipelines, several side by side: what their stages take and their
  * schedules over time. FR_EUSAGE: one of several is no pipeline; FR_ENOMEM; as
  * fr_show_file, which also refuses what the strategy has not: a mesh, a graph, a schedule. */
-bool fr_explanation_is_pipeline(const struct fr_explanation *e);
 enum fr_status fr_explanation_print_pipelines(FILE *f, const struct fr_explanation *const es[],
                                               size_t n, bool is_json, struct fr_error *err);
 enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const es[], size_t n,

@@ -19,7 +19,7 @@
 /* A file format of a kind, in one of five ways. */
 struct fr__ending {
     const char *ending;  /* ".json"; of several that fit a path the longest is chosen */
-    const char *summary; /* a line of help, or NULL */
+    const char *summary; /* a line of help */
     bool is_of_one;      /* not of several records */
     bool is_page;        /* the document with its pictures, as HTML */
     void (*render)(FILE *f, const struct fr__document *d);

@@ -40,11 +40,9 @@ libresults_la_SOURCES = \
 	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
 	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
 	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \
-	results/parts/lanes.c results/parts/layout.h results/parts/layout.c \
-	results/parts/layout_mesh.c results/parts/layout_parts.h results/parts/layout_watch.c \
-	results/parts/memory_curve.h results/parts/memory_curve.c results/parts/microbatches.h \
-	results/parts/microbatches.c results/parts/nics.h results/parts/nics.c \
-	results/parts/number.h results/parts/number.c results/parts/output.h \
+	results/parts/lanes.c results/parts/memory_curve.h results/parts/memory_curve.c \
+	results/parts/microbatches.h results/parts/microbatches.c results/parts/nics.h \
+	results/parts/nics.c results/parts/number.h results/parts/number.c results/parts/output.h \
 	results/parts/output.c results/parts/palette.h results/parts/palette.c \
 	results/parts/program.h results/parts/program.c results/parts/rows.h results/parts/rows.c \
 	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \

@@ -56,7 +56,7 @@ enum fr_status fr_show_file(struct fr_shown x, const char *path, const struct fr
 /* Asked before long work: FR_EUSAGE unless the kind has that ending, FR_EIO when the file cannot be
  * made. Leaves nothing there and touches no file that is. */
 enum fr_status fr_kind_check_path(enum fr_kind k, const char *path, struct fr_error *err);
-/* The i-th ending for help and a line about it, or NULL; NULL past the end, and of FR_KIND_NONE. */
+/* The i-th ending for help and a line about it; NULL past the end, and of FR_KIND_NONE. */
 const char *fr_kind_ending(enum fr_kind k, size_t i, const char **summary);
 /* Whether such a file is a page, which shows sensitivities: a question had better ask for them. */
 bool fr_kind_is_page(enum fr_kind k, const char *path);

@@ -17,7 +17,10 @@ libstudy_la_SOURCES = \
 	study/comm/types.c \
 	study/difference/asked.c study/difference/difference.h study/difference/difference.c \
 	study/difference/figures.h study/difference/figures.c study/difference/parts.c \
-	study/explain/explain.c study/explain/explanation.h study/explain/kept.h \
+	study/explain/explain.c study/explain/explanation.h study/explain/figures.h \
+	study/explain/figures.c study/explain/kept.h \
+	study/explain/layout_mesh.c study/explain/layout_parts.h study/explain/layout_run.h \
+	study/explain/layout_run.c study/explain/layout_watch.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
 	study/interval/interval.h study/interval/interval.c study/interval/measured.h \

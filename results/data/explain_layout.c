@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "results/parts/layout.h"
+#include "results/parts/explanation.h"
+#include "study/explain/layout_run.h"
 
 /* NULL: there is no link. */
 static const char *link_name(const struct fr__layout_run *r, const struct fr_link *link,

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/parts/layout.h"
+#include "study/explain/layout_run.h"
 #include "results/parts/number.h"
 #include "results/parts/cells.h"
 

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "results/drawings/dot.h"
-#include "results/parts/layout.h"
+#include "study/explain/layout_run.h"
 
 #include <math.h>
 #include <stdlib.h>

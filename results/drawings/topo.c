@@ -1,6 +1,6 @@
 /* results/drawings/topo.c - the picture of a cluster as DOT text.
  *
- * It is separate from layout.c, which says where each part stands.
+ * It is separate from layout_run.c, which says where each part stands.
  */
 #include "config.h"
 

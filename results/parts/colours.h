@@ -1,4 +1,4 @@
-/* results/parts/colours.h - the colours of all pictures, reports and drawings: one for each meaning.
+/* results/parts/colours.h - the colours of all pictures, reports, drawings: one for each meaning.
  *
  * Each has a grey of its own, for print without colours; colours.c has the table.
  */
@@ -24,7 +24,7 @@
 #define FR__COLOUR_QUIET "#777777"
 #define FR__COLOUR_LIMIT "#B00020"
 
-/* The grey of "#RRGGBB": that of its meaning, which no other meaning has, or as light as the colour.
- * Returns grey. */
+/* The grey of "#RRGGBB": that of its meaning, which no other meaning has, or as light as the
+ * colour. Returns grey. */
 const char *fr__colour_grey(const char *colour, char grey[8]);
 #endif

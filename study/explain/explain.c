@@ -100,3 +100,13 @@ void fr_explanation_free(struct fr_explanation *e)
     fr_setting_fini(&e->setting);
     free(e);
 }
+
+bool fr_explanation_is_pipeline(const struct fr_explanation *e)
+{
+    return e->decisions->pipeline != NULL;
+}
+
+bool fr_explanation_is_layout(const struct fr_explanation *e)
+{
+    return e->decisions->layout != NULL;
+}

@@ -21,6 +21,12 @@ enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question 
                           const struct fr_context *ctx, struct fr_error *err);
 void fr_explanation_free(struct fr_explanation *e);
 
+/* Whether ops are split over a mesh. Such a plan is explained by itself, with its run; if it is a
+ * pipeline too, its schedule follows. */
+bool fr_explanation_is_layout(const struct fr_explanation *e);
+/* Whether it is cut into stages that a schedule runs. */
+bool fr_explanation_is_pipeline(const struct fr_explanation *e);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,8 +1,8 @@
-/* results/parts/layout_parts.h - what the files that join a layout with its run share. */
-#ifndef FR_RESULTS_PARTS_LAYOUT_PARTS_H
-#define FR_RESULTS_PARTS_LAYOUT_PARTS_H
+/* study/explain/layout_parts.h - what the files that join a layout with its run share. */
+#ifndef FR_STUDY_EXPLAIN_LAYOUT_PARTS_H
+#define FR_STUDY_EXPLAIN_LAYOUT_PARTS_H
 
-#include "results/parts/layout.h"
+#include "study/explain/layout_run.h"
 
 /* Looks at every message of the looked-at ranks. twin: [n_ops]. of_op: [n_ops] sums of all messages
  * with that twin. Fills the run's sums. FR_ENOMEM. */

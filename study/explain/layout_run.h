@@ -1,5 +1,5 @@
-/* results/parts/layout.h - a plan whose ops are split over a mesh, joined with its run: the kinds
- * of layers, each message of a layer, sums over a micro-batch and a step.
+/* study/explain/layout_run.h - a plan whose ops are split over a mesh, joined with its run: the
+ * kinds of layers, each message of a layer, sums over a micro-batch and a step.
  *
  * One rank of each stage is looked at: the one whose other coordinates are 0. All ranks of a stage
  * do the same.
@@ -8,10 +8,10 @@
  *     exposed  the part of it in which the rank computes nothing; two messages at once count both
  *     wire     bytes that a rank sends: (n-1)/n of the collective's, of an all-reduce twice that
  */
-#ifndef FR_RESULTS_PARTS_LAYOUT_H
-#define FR_RESULTS_PARTS_LAYOUT_H
+#ifndef FR_STUDY_EXPLAIN_LAYOUT_RUN_H
+#define FR_STUDY_EXPLAIN_LAYOUT_RUN_H
 
-#include "results/parts/explanation.h"
+#include "study/explain/kept.h"
 
 enum { FR__LAYOUT_AXIS = 24 };
 

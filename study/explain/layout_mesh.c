@@ -1,4 +1,4 @@
-/* results/parts/layout_mesh.c - ranks, axes and groups of a mesh, the links that join neighbours,
+/* study/explain/layout_mesh.c - ranks, axes and groups of a mesh, the links that join neighbours,
  * and the names of all of these.
  *
  * It is separate because pictures and tables of a mesh need it without a run.
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "results/parts/layout_parts.h"
+#include "study/explain/layout_parts.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* tests/results/test_layout.c - what is told of plans whose ops are split over a mesh: placements
+/* tests/study/test_layout_run.c - what is told of plans whose ops are split over a mesh: placements
  * against shapes, messages and bytes against derivations. */
 #include "config.h"
 
-#include "results/parts/layout.h"
+#include "study/explain/layout_run.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -254,5 +254,5 @@ int main(void)
                         (int)(sizeof(modes) / sizeof(modes[0])));
     tcase_add_loop_test(tc, placements_agree_with_shapes, 0,
                         (int)(sizeof(placed) / sizeof(placed[0])));
-    return run_case(tc, "results/layout");
+    return run_case(tc, "study/layout_run");
 }

@@ -1,13 +1,13 @@
-/* results/parts/layout_watch.c - what the ranks of a mesh send in a run, and how much of that time
+/* study/explain/layout_watch.c - what the ranks of a mesh send in a run, and how much of that time
  * they do not compute.
  *
- * It is separate from layout.c, which says which layers are equal and knows no run.
+ * It is separate from layout_run.c, which says which layers are equal and knows no run.
  */
 #include "config.h"
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "results/parts/layout_parts.h"
+#include "study/explain/layout_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* results/parts/layout.c - kinds of layers and what they send: see layout.h. */
+/* study/explain/layout_run.c - kinds of layers and what they send: see layout_run.h. */
 #include "config.h"
 
-#include "results/parts/layout.h"
+#include "study/explain/layout_run.h"
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "results/parts/layout_parts.h"
+#include "study/explain/layout_parts.h"
 
 #include <string.h>
 
