@@ -118,14 +118,10 @@ uint32_t fr__add_compute(struct fr__placer *pl, uint32_t device, uint32_t cost_i
 uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase phase,
                         uint32_t microbatch)
 {
-    return fr__add_task(pl, &(struct fr_task){.device = device,
-                                              .cost_id = FR_NONE,
-                                              .op = FR_NONE,
-                                              .label = FR_NONE,
-                                              .microbatch = microbatch,
-                                              .kind = FR_TASK_MARKER,
-                                              .phase = (uint8_t)phase,
-                                              .stream = FR_STREAM_FREE});
+    struct fr_task marker = fr_task_marker(device, phase);
+
+    marker.microbatch = microbatch;
+    return fr__add_task(pl, &marker);
 }
 
 /* The collective goes by formula, and as much slower as its rings are with all groups at work. A
