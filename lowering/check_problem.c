@@ -10,18 +10,8 @@
 /* A task has the times that its file gives it, and no others. */
 static bool has_time(const struct fr_graph *g, uint32_t op, const char *device)
 {
-    size_t low = 0, high = g->n_samples;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (g->samples[mid].op < op)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < g->n_samples && g->samples[low].op == op; low++)
-        if (strcmp(g->samples[low].device, "*") == 0 || strcmp(g->samples[low].device, device) == 0)
+    for (size_t i = fr_graph_first_sample(g, op); i < g->n_samples && g->samples[i].op == op; i++)
+        if (strcmp(g->samples[i].device, "*") == 0 || strcmp(g->samples[i].device, device) == 0)
             return true;
     return false;
 }

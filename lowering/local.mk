@@ -48,3 +48,11 @@ liblowering_la_SOURCES = \
 	lowering/schedules/zb_v.c lowering/schedules/zb_v.h lowering/schedules/zb_v_auto.c \
 	lowering/schedules/zero_bubble.c
 EXTRA_DIST += examples/schedules/late-backward.csv
+nodist_liblowering_la_SOURCES = lowering/recipe_table.c
+recipe_facts = lowering/recipe.schema.yaml lowering/recipes.yaml
+lowering/recipe_table.c: $(recipe_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(recipe_facts)'; $(make_table)
+BUILT_SOURCES += lowering/recipe_table.c
+CLEANFILES += lowering/recipe_table.c
+EXTRA_DIST += $(recipe_facts)
+facts_DATA += lowering/recipes.yaml

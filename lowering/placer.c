@@ -118,18 +118,14 @@ uint32_t fr__add_compute(struct fr__placer *pl, uint32_t device, uint32_t cost_i
 uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase phase,
                         uint32_t microbatch)
 {
-    return fr__add_task(pl, &(struct fr_task){.device = device,
-                                              .cost_id = FR_NONE,
-                                              .op = FR_NONE,
-                                              .label = FR_NONE,
-                                              .microbatch = microbatch,
-                                              .kind = FR_TASK_MARKER,
-                                              .phase = (uint8_t)phase,
-                                              .stream = FR_STREAM_FREE});
+    struct fr_task marker = fr_task_marker(device, phase);
+
+    marker.microbatch = microbatch;
+    return fr__add_task(pl, &marker);
 }
 
 /* The collective goes by formula, and as much slower as its rings are with all groups at work. A
- * crowd without routes shows when the plan runs. */
+ * group without routes shows when the plan runs. */
 static void set_crowding(struct fr_plan *plan, struct fr__equal_groups *others,
                          struct fr_collective *c)
 {
@@ -152,8 +148,8 @@ uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *c
     c.has_cost = fr__price_collective(pl, &c, &cost);
     if (c.has_cost)
         c.cost_id = fr_plan_add_cost(pl->plan, &cost);
-    else if (c.group < pl->n_crowd_of && pl->crowd_of[c.group])
-        set_crowding(pl->plan, pl->crowd_of[c.group], &c);
+    else if (c.group < pl->n_equal_groups_of && pl->equal_groups_of[c.group])
+        set_crowding(pl->plan, pl->equal_groups_of[c.group], &c);
     return fr_plan_add_collective(pl->plan, &c);
 }
 

@@ -47,10 +47,10 @@ struct fr__placer {
     bool *has_context;                     /* [n_devices] */
     const struct fr__keeping *keeping;     /* NULL: as PyTorch does */
     const struct fr__group_ops *group_ops; /* messages of a sharded graph; NULL: it has none */
-    /* [n_crowd_of] by group of the plan: the groups that do the same at the same time as it; NULL:
-     * it is alone */
-    struct fr__equal_groups *const *crowd_of;
-    uint32_t n_crowd_of;
+    /* [n_equal_groups_of] by group of the plan: the groups that do the same at the same time;
+     * NULL: it is alone */
+    struct fr__equal_groups *const *equal_groups_of;
+    uint32_t n_equal_groups_of;
     /* How many messages of replicas like one from src to dst use its links at the same time; NULL:
      * one. A cut of stages counts them whether ranks are folded or not, so that both are cut alike. */
     uint32_t (*share_of)(void *user, uint32_t src, uint32_t dst);

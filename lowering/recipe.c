@@ -1,4 +1,4 @@
-/* lowering/recipe.c - the table of precision recipes; see recipe.h. */
+/* lowering/recipe.c - precision recipes by name, and the bytes that they make; see recipe.h. */
 #include "config.h"
 
 #include "lowering/recipe.h"
@@ -8,70 +8,27 @@
 #include <assert.h>
 #include <string.h>
 
-/* Bytes in the order of enum fr__recipe_part: weight, cache, gradient, main gradient, step
- * gradient, master weight, each state. */
-static const struct fr__recipe recipes[] = {
-    {"fp32", "all in fp32", FR_FP32, {4, 0, 4, 0, 0, 0, 4}},
-    {"amp",
-     "PyTorch's automatic casts: all in fp32, fp16 copies while a step runs",
-     FR_AMP,
-     {4, 0, 4, 0, 0, 0, 4}},
-    {"fp16",
-     "Megatron-LM's fp16: fp16 gradients, an fp32 copy of them for the step",
-     FR_FP16,
-     {2, 0, 2, 0, 4, 4, 4}},
-    {"bf16",
-     "Megatron-LM's bf16: fp32 main gradients and master weights",
-     FR_BF16,
-     {2, 0, 0, 4, 0, 4, 4}},
-    {"fp8",
-     "bf16 weights, products in fp8 from cached copies and their transposes",
-     FR_FP8,
-     {2, 2, 0, 4, 0, 4, 4}},
-    {"fp8-weights",
-     "weights kept and gathered in fp8; fp32 main gradients and master weights",
-     FR_FP8,
-     {1, 1, 0, 4, 0, 4, 4}},
-    {"fp8-nemo",
-     "NeMo's fp8: weights kept and gathered in fp8, bf16 gradients, fp32 master weights",
-     FR_FP8,
-     {1, 1, 2, 0, 0, 4, 4}},
-    {"master16",
-     "DeepSpeed's: 16-bit weights and gradients, fp32 master weights",
-     FR_BF16,
-     {2, 0, 2, 0, 0, 4, 4}},
-    {"pure-bf16", "all in bf16, the optimizer's states too", FR_BF16, {2, 0, 2, 0, 0, 0, 2}},
-    {"bf16-moments",
-     "DeepSeek-V3's: bf16 states, fp32 main gradients and master weights",
-     FR_BF16,
-     {2, 0, 0, 4, 0, 4, 2}},
-    {"frozen",
-     "bf16 weights that are not trained, as under adapters (LoRA)",
-     FR_BF16,
-     {2, 0, 0, 0, 0, 0, 0}},
-};
-
-enum { N_RECIPES = sizeof(recipes) / sizeof(*recipes) };
+enum { MOST_RECIPES = 64 };
 
 const struct fr__recipe *fr__recipe_at(size_t i)
 {
-    return i < N_RECIPES ? &recipes[i] : NULL;
+    return i < fr__n_recipes ? &fr__recipes[i] : NULL;
 }
 
 const struct fr__recipe *fr__recipe_named(const char *name)
 {
-    for (size_t i = 0; i < N_RECIPES; i++)
-        if (strcmp(recipes[i].name, name) == 0)
-            return &recipes[i];
+    for (size_t i = 0; i < fr__n_recipes; i++)
+        if (strcmp(fr__recipes[i].name, name) == 0)
+            return &fr__recipes[i];
     return NULL;
 }
 
 const struct fr__recipe *fr__recipe_of(enum fr_dtype dtype)
 {
-    for (size_t i = 0; i < N_RECIPES; i++)
-        if (recipes[i].dtype == dtype)
-            return &recipes[i];
-    return &recipes[0];
+    for (size_t i = 0; i < fr__n_recipes; i++)
+        if (fr__recipes[i].dtype == dtype)
+            return &fr__recipes[i];
+    return &fr__recipes[0];
 }
 
 /* ---- the option ---- */
@@ -89,17 +46,17 @@ enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
                                const struct fr_graph *g, struct fr_error *err)
 {
     const struct fr__recipe *found = fr__recipe_named(text);
-    const char *names[N_RECIPES];
+    const char *names[MOST_RECIPES];
     char hint[128];
 
     *out = NULL;
     if (strcmp(text, "usual") == 0)
         return FR_OK;
-    for (size_t i = 0; i < N_RECIPES; i++)
-        names[i] = recipes[i].name;
+    for (size_t i = 0; i < fr__n_recipes && i < MOST_RECIPES; i++)
+        names[i] = fr__recipes[i].name;
     if (!found)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no recipe '%s'%s", text,
-                        fr__did_you_mean(text, names, N_RECIPES, hint, sizeof(hint)));
+                        fr__did_you_mean(text, names, fr__n_recipes, hint, sizeof(hint)));
     if (!(fr__recipe_reduced_bytes(found) > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "recipe=%s keeps no gradients, so nothing would be trained", text);

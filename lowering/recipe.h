@@ -19,12 +19,7 @@
  * pass (workloads/passes/autocast.h); autocast drops its own table of casts when the forward pass is
  * over (PyTorch, aten/src/ATen/autocast_mode.cpp, clear_cache).
  *
- * Sources:  Rajbhandari et al., section 3.1 (K = 12); Megatron-LM, docs/user-guide/features/
- *           dist_optimizer.md (20, 18 and 16 bytes); PyTorch, automatic mixed precision;
- *           DeepSeek-AI, DeepSeek-V3 Technical Report, 2024, section 3.3 (bf16 moments);
- *           P. Micikevicius et al., FP8 formats for deep learning, 2022 (scales: one fp32 a tensor,
- *           which is left out); NVIDIA NeMo, nemo/lightning/pytorch/plugins and recipes of 2024
- *           and 2025 (fp8_params, grad_reduce_in_fp32 off).
+ * Sources:  those of recipes.yaml; of fp8 the scales, one fp32 a tensor, are left out.
  * Ignores:  padding of buckets; scaling factors and step counts, a few bytes a tensor.
  */
 #ifndef FR_LOWERING_RECIPE_H
@@ -48,6 +43,10 @@ struct fr__recipe {
     enum fr_dtype dtype;       /* of matrix products */
     double bytes[FR__N_PARTS]; /* of one parameter; FR__PART_STATES: of each state */
 };
+
+/* Made of recipes.yaml. */
+extern const struct fr__recipe fr__recipes[];
+extern const size_t fr__n_recipes;
 
 /* By name; NULL: unknown. fr__recipe_at(): the i-th, NULL past the end. */
 const struct fr__recipe *fr__recipe_named(const char *name);

@@ -305,6 +305,25 @@ uint32_t fr_plan_add_collective(struct fr_plan *p, const struct fr_collective *c
     return id;
 }
 
+void fr_plan_add_collective_of(struct fr_plan *p, const uint32_t devices[], uint32_t n,
+                               const struct fr_collective *c)
+{
+    struct fr_collective own = *c;
+    uint32_t collective;
+
+    own.group = fr_plan_add_group_of(p, devices, n);
+    collective = fr_plan_add_collective(p, &own);
+    for (uint32_t i = 0; i < n; i++)
+        fr_plan_add_task(p, &(struct fr_task){.device = devices[i],
+                                              .cost_id = FR_NONE,
+                                              .op = FR_NONE,
+                                              .collective = collective,
+                                              .rank = i,
+                                              .microbatch = FR_NONE,
+                                              .kind = FR_TASK_COLLECTIVE,
+                                              .stream = FR_STREAM_COMM});
+}
+
 uint32_t fr_plan_add_buffer(struct fr_plan *p, const struct fr_buffer *b)
 {
     uint32_t id = grow_one(p, &p->n_buffers, &p->buffers, sizeof(*p->buffers));

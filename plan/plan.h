@@ -51,6 +51,19 @@ struct fr_task {
     uint8_t unused; /* 0: equal tasks are equal bytes */
 };
 
+/* A task without work, on no stream: it ends when all that it waits for has ended. */
+static inline struct fr_task fr_task_marker(uint32_t device, enum fr_phase phase)
+{
+    return (struct fr_task){.device = device,
+                            .cost_id = FR_NONE,
+                            .op = FR_NONE,
+                            .label = FR_NONE,
+                            .microbatch = FR_NONE,
+                            .kind = FR_TASK_MARKER,
+                            .phase = (uint8_t)phase,
+                            .stream = FR_STREAM_FREE};
+}
+
 /* The string that names a compute task instead of its op; FR_NONE: none, or another kind of
  * task. */
 static inline uint32_t fr_task_label(const struct fr_task *t)
@@ -203,6 +216,10 @@ uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, u
 uint32_t fr_plan_add_group_of(struct fr_plan *p, const uint32_t devices[], uint32_t n);
 /* Its members are tasks with kind FR_TASK_COLLECTIVE, this index as collective and their rank. */
 uint32_t fr_plan_add_collective(struct fr_plan *p, const struct fr_collective *c);
+/* The same with its group, of these ranks, and one member a rank on FR_STREAM_COMM; c's own group
+ * is not read. */
+void fr_plan_add_collective_of(struct fr_plan *p, const uint32_t devices[], uint32_t n,
+                               const struct fr_collective *c);
 uint32_t fr_plan_add_buffer(struct fr_plan *p, const struct fr_buffer *b);
 void fr_plan_add_free(struct fr_plan *p, uint32_t buffer, uint32_t task);
 /* `task` done = one more iteration done (asynchronous strategies add one an iteration; a plan

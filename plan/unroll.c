@@ -62,16 +62,10 @@ static void join_devices(const struct fr_plan *p, struct fr_plan *out, struct fr
         joints[d] = FR_NONE;
     for (uint32_t t = 0; t < v->n_tasks; t++) {
         uint32_t d = v->tasks[t].device;
+        const struct fr_task joint = fr_task_marker(d, FR_PHASE_UPDATE);
 
         if (joints[d] == FR_NONE)
-            joints[d] = fr_plan_add_task(out, &(struct fr_task){.device = d,
-                                                                .cost_id = FR_NONE,
-                                                                .op = FR_NONE,
-                                                                .label = FR_NONE,
-                                                                .microbatch = FR_NONE,
-                                                                .kind = FR_TASK_MARKER,
-                                                                .phase = FR_PHASE_UPDATE,
-                                                                .stream = FR_STREAM_FREE});
+            joints[d] = fr_plan_add_task(out, &joint);
         if (!(neighbours[t] & HAS_AFTER))
             fr_plan_add_dep(out, t + before.tasks, joints[d]);
         if (!(neighbours[t] & HAS_BEFORE))
@@ -83,14 +77,8 @@ static void join_devices(const struct fr_plan *p, struct fr_plan *out, struct fr
 static void add_end(const struct fr_plan *p, struct fr_plan *out, struct fr__offsets at)
 {
     const struct fr_plan_view *v = &p->view;
-    uint32_t end = fr_plan_add_task(out, &(struct fr_task){.device = v->tasks[0].device,
-                                                           .cost_id = FR_NONE,
-                                                           .op = FR_NONE,
-                                                           .label = FR_NONE,
-                                                           .microbatch = FR_NONE,
-                                                           .kind = FR_TASK_MARKER,
-                                                           .phase = FR_PHASE_UPDATE,
-                                                           .stream = FR_STREAM_FREE});
+    const struct fr_task marker = fr_task_marker(v->tasks[0].device, FR_PHASE_UPDATE);
+    uint32_t end = fr_plan_add_task(out, &marker);
 
     for (uint32_t t = 0; t < v->n_tasks; t++)
         if (v->succ_first[t] == v->succ_first[t + 1])

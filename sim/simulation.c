@@ -370,18 +370,9 @@ static enum fr_status plan_alone(const struct fr__engine *e, uint32_t collective
     }
     for (uint32_t i = 0; i < n; i++)
         devices[i] = fr_plan_group_device(e->plan, c.group, i);
-    c.group = fr_plan_add_group_of(p, devices, n);
     c.label = FR_NONE;
     c.is_folded = c.has_cost = false;
-    fr_plan_add_collective(p, &c);
-    for (uint32_t i = 0; i < n; i++)
-        fr_plan_add_task(p, &(struct fr_task){.device = devices[i],
-                                              .cost_id = FR_NONE,
-                                              .op = FR_NONE,
-                                              .rank = i,
-                                              .microbatch = FR_NONE,
-                                              .kind = FR_TASK_COLLECTIVE,
-                                              .stream = FR_STREAM_COMM});
+    fr_plan_add_collective_of(p, devices, n, &c);
     st = fr_plan_finish(p, err);
     if (st == FR_OK)
         *out = p;

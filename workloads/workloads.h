@@ -300,6 +300,8 @@ struct fr_graph_totals {
     double model_flops, hardware_flops;
 };
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out);
+/* Index of the first sample of an op >= op. Cost: O(log n_samples). */
+size_t fr_graph_first_sample(const struct fr_graph *g, uint32_t op);
 
 #define FR_MAX_LAYER_KINDS 8
 

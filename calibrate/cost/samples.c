@@ -81,27 +81,11 @@ struct sample_range {
     size_t first, end;
 };
 
-/* Index of the first sample of an op >= op. Cost: O(log n_samples). */
-static size_t lower_bound(const struct fr_graph *g, uint32_t op)
-{
-    size_t low = 0, high = g->n_samples;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (g->samples[mid].op < op)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 static struct sample_range samples_on(const struct fr_graph *g, uint32_t op, const char *device)
 {
     struct sample_range r;
 
-    r.first = lower_bound(g, op);
+    r.first = fr_graph_first_sample(g, op);
     while (r.first < g->n_samples && g->samples[r.first].op == op &&
            strcmp(g->samples[r.first].device, device) != 0)
         r.first++;
@@ -227,7 +211,7 @@ static struct sample_range named_samples(const struct fr_cost_model *m, uint32_t
     int nearest = 0;
 
     *from = FR_NONE;
-    for (size_t i = lower_bound(g, op); i < g->n_samples && g->samples[i].op == op;) {
+    for (size_t i = fr_graph_first_sample(g, op); i < g->n_samples && g->samples[i].op == op;) {
         const char *device = g->samples[i].device;
         struct sample_range r = samples_on(g, op, device);
         uint32_t other = type_of(m, device);

@@ -30,11 +30,9 @@ static uint8_t stream_of(const struct fr__group_ops *x, uint32_t axis, enum fr_o
     return (uint8_t)(axis >= FR__AXIS_EXPERTS ? axis - FR__AXIS_EXPERTS + 6 : 4 + axis % 2);
 }
 
-static enum fr_collective_kind kind_of(const struct fr__comm *m, const struct fr_op *op)
+enum fr_collective_kind fr__collective_of(enum fr_op_kind kind)
 {
-    if (m->is_step)
-        return FR_RING_STEP;
-    switch (op->kind) {
+    switch (kind) {
     case FR_OP_ALL_GATHER:
         return FR_ALL_GATHER;
     case FR_OP_REDUCE_SCATTER:
@@ -44,6 +42,11 @@ static enum fr_collective_kind kind_of(const struct fr__comm *m, const struct fr
     default:
         return FR_ALL_REDUCE;
     }
+}
+
+static enum fr_collective_kind kind_of(const struct fr__comm *m, const struct fr_op *op)
+{
+    return m->is_step ? FR_RING_STEP : fr__collective_of(op->kind);
 }
 
 /* The message's collectives in one micro-batch, in the order of the groups. */

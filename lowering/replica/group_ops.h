@@ -37,6 +37,9 @@ struct fr__group_ops_problem {
     const uint32_t *crossing_of;          /* [n_edges] FR_NONE; NULL: all are sent whole */
 };
 
+/* The collective that an op is whose kind is a message (fr_op_kind_is_message). */
+enum fr_collective_kind fr__collective_of(enum fr_op_kind kind);
+
 /* Adds the collectives of all micro-batches to the plan and tells the placer, whose replicas ask
  * for them from then on. Its memory comes from the placer's arena; *in is copied, what it points to
  * must stay. FR_ENOMEM; FR_ERANGE: more collectives than a plan holds. */

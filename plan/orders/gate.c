@@ -121,15 +121,10 @@ static void follow_each_other(struct fr_plan *out, const struct fr_plan_view *v,
 /* On the device of task `at`. */
 static uint32_t add_marker(struct fr_plan *out, const struct fr_plan_view *v, uint32_t at)
 {
-    return fr_plan_add_task(out, &(struct fr_task){.device = v->tasks[at].device,
-                                                   .cost_id = FR_NONE,
-                                                   .op = FR_NONE,
-                                                   .label = FR_NONE,
-                                                   .microbatch = FR_NONE,
-                                                   .priority = v->tasks[at].priority,
-                                                   .kind = FR_TASK_MARKER,
-                                                   .phase = v->tasks[at].phase,
-                                                   .stream = FR_STREAM_FREE});
+    struct fr_task marker = fr_task_marker(v->tasks[at].device, v->tasks[at].phase);
+
+    marker.priority = v->tasks[at].priority;
+    return fr_plan_add_task(out, &marker);
 }
 
 /* The moment at which a transfer may go: a marker before both its ends. What these wait for is

@@ -12,6 +12,24 @@
 #include <math.h>
 #include <string.h>
 
+bool fr__dpos_record_make(struct fr__dpos_record *r, struct fr__arena *a, size_t n_ops,
+                          size_t n_devices)
+{
+    size_t n = n_ops * n_devices;
+
+    *r = (struct fr__dpos_record){.longest_s = fr__arena_alloc(a, n_ops, sizeof(*r->longest_s)),
+                                  .via_s = fr__arena_alloc(a, n_ops, sizeof(*r->via_s)),
+                                  .via = fr__arena_alloc(a, n_ops, sizeof(*r->via)),
+                                  .ready_s = fr__arena_alloc(a, n, sizeof(*r->ready_s)),
+                                  .est_s = fr__arena_alloc(a, n, sizeof(*r->est_s)),
+                                  .eft_s = fr__arena_alloc(a, n, sizeof(*r->eft_s)),
+                                  .left_bytes = fr__arena_alloc(a, n, sizeof(*r->left_bytes)),
+                                  .needs_bytes = fr__arena_alloc(a, n_ops, sizeof(*r->needs_bytes)),
+                                  .why = fr__arena_alloc(a, n_ops, sizeof(*r->why))};
+    return r->longest_s && r->via_s && r->via && r->ready_s && r->est_s && r->eft_s &&
+           r->left_bytes && r->needs_bytes && r->why;
+}
+
 /* Operations that are placed between two looks at whether to stop. */
 enum { LOOK_EVERY = 64 };
 

@@ -98,6 +98,11 @@ struct fr__dpos_record {
     unsigned spare_eighths;
 };
 
+/* Room for all but ahead_s and the prefixes with their devices, which stay NULL. false: out of
+ * memory. */
+bool fr__dpos_record_make(struct fr__dpos_record *r, struct fr__arena *a, size_t n_ops,
+                          size_t n_devices);
+
 /* How a dag was made from the one whose plan is kept. Operation `at` became n_new operations, later
  * ones moved up by n_new - 1, and no other operation has other edges into it or another cost. at
  * FR_NONE: it is the same dag. */

@@ -69,26 +69,13 @@ static void describe(struct fr_decided_plan *p, enum kind kind, bool is_first,
 static bool make_record(struct fr__dpos_record *r, struct fr__arena *a, size_t n_ops,
                         size_t n_devices, bool looks_ahead)
 {
-    size_t n = n_ops * n_devices;
-
-    *r = (struct fr__dpos_record){0};
-    r->longest_s = fr__arena_alloc(a, n_ops, sizeof(*r->longest_s));
-    r->via_s = fr__arena_alloc(a, n_ops, sizeof(*r->via_s));
-    r->via = fr__arena_alloc(a, n_ops, sizeof(*r->via));
-    r->ready_s = fr__arena_alloc(a, n, sizeof(*r->ready_s));
-    r->est_s = fr__arena_alloc(a, n, sizeof(*r->est_s));
-    r->eft_s = fr__arena_alloc(a, n, sizeof(*r->eft_s));
+    if (!fr__dpos_record_make(r, a, n_ops, n_devices))
+        return false;
     if (looks_ahead)
-        r->ahead_s = fr__arena_alloc(a, n, sizeof(*r->ahead_s));
-    r->left_bytes = fr__arena_alloc(a, n, sizeof(*r->left_bytes));
-    r->needs_bytes = fr__arena_alloc(a, n_ops, sizeof(*r->needs_bytes));
-    r->why = fr__arena_alloc(a, n_ops, sizeof(*r->why));
+        r->ahead_s = fr__arena_alloc(a, n_ops * n_devices, sizeof(*r->ahead_s));
     r->prefixes = fr__arena_alloc(a, n_devices * n_devices, sizeof(*r->prefixes));
     r->round_device = fr__arena_alloc(a, n_devices, sizeof(*r->round_device));
-    if (looks_ahead && !r->ahead_s)
-        return false;
-    return r->longest_s && r->via_s && r->via && r->ready_s && r->est_s && r->eft_s &&
-           r->left_bytes && r->needs_bytes && r->why && r->prefixes && r->round_device;
+    return r->prefixes && r->round_device && (r->ahead_s || !looks_ahead);
 }
 
 static enum fr_status tell_plan(struct telling *t, enum kind kind, const struct fr__dag *dag,

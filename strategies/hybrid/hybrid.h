@@ -170,12 +170,13 @@ struct fr__hybrid_ranks {
     uint32_t n_alike;
     struct fr__rank_groups ends; /* the first and last stage; plan_group: [n_groups] */
     struct fr__routes *routes;
-    struct fr__equal_groups **crowds; /* [n_crowds] made so far, by group of the plan in crowd_of */
-    struct fr__share_row *shares;     /* [n_shares] of pairs of stages asked for so far */
+    struct fr__equal_groups *
+        *equal_groups; /* [n_equal_groups] made so far, by group of the plan in equal_groups_of */
+    struct fr__share_row *shares; /* [n_shares] of pairs of stages asked for so far */
     size_t n_shares, cap_shares;
-    size_t n_crowds, cap_crowds;
-    struct fr__equal_groups **crowd_of; /* [n_crowd_of] by group of the plan */
-    uint32_t n_crowd_of;
+    size_t n_equal_groups, cap_equal_groups;
+    struct fr__equal_groups **equal_groups_of; /* [n_equal_groups_of] by group of the plan */
+    uint32_t n_equal_groups_of;
 };
 
 /* fini may follow a failed make. */

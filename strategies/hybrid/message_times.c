@@ -4,6 +4,7 @@
 #include "strategies/hybrid/message_times.h"
 
 #include "base/error.h"
+#include "lowering/replica/group_ops.h"
 
 static const struct fr__rank_groups *groups_of(const struct fr__hybrid_ranks *r, uint32_t axis)
 {
@@ -20,20 +21,6 @@ static const struct fr__rank_groups *groups_of(const struct fr__hybrid_ranks *r,
         return &r->experts;
     default:
         return &r->expert_tensor;
-    }
-}
-
-static enum fr_collective_kind kind_of(enum fr_op_kind kind)
-{
-    switch (kind) {
-    case FR_OP_ALL_GATHER:
-        return FR_ALL_GATHER;
-    case FR_OP_REDUCE_SCATTER:
-        return FR_REDUCE_SCATTER;
-    case FR_OP_ALL_TO_ALL:
-        return FR_ALL_TO_ALL;
-    default:
-        return FR_ALL_REDUCE;
     }
 }
 
@@ -54,7 +41,7 @@ static double message_s(const struct fr__placer *pl, struct fr__routes *routes,
     struct fr_collective c = {.bytes = m->bytes,
                               .group = group,
                               .label = FR_NONE,
-                              .kind = kind_of(pl->graph->ops[m->op].kind)};
+                              .kind = fr__collective_of(pl->graph->ops[m->op].kind)};
     double k = group == FR_NONE ? 0 : fr_plan_group_size(pl->plan, group); /* out of memory: kept */
     struct fr__alone_line line;
     struct fr_cost cost;

@@ -135,10 +135,10 @@ static bool is_one_group(const struct fr__hybrid_ranks *r)
     return r->o->dp == r->pl->in->n_devices && r->o->shard_group == r->o->dp;
 }
 
-/* The crowd of a stage's groups; NULL where one group is alone and the engine sends its
+/* The groups of a stage, which do the same; NULL where one group is alone and the engine sends its
  * messages. */
-static enum fr_status make_crowd(struct grouping *g, const struct fr__group_list *all,
-                                 struct fr__equal_groups **out, struct fr_error *err)
+static enum fr_status make_equal_groups(struct grouping *g, const struct fr__group_list *all,
+                                        struct fr__equal_groups **out, struct fr_error *err)
 {
     struct fr__hybrid_ranks *r = g->r;
     bool is_even = true;
@@ -146,32 +146,33 @@ static enum fr_status make_crowd(struct grouping *g, const struct fr__group_list
     *out = NULL;
     if (all->n_groups < 2 && !r->is_folded && is_one_group(r))
         return FR_OK;
-    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__equal_groups *)))
+    if (!fr__grow(&r->equal_groups, &r->cap_equal_groups, r->n_equal_groups + 1,
+                  sizeof(struct fr__equal_groups *)))
         return fr__fail_nomem(err);
     FR_TRY(fr__equal_groups_new(out, r->routes, all, err));
-    r->crowds[r->n_crowds++] = *out;
+    r->equal_groups[r->n_equal_groups++] = *out;
     if (r->is_folded)
         FR_TRY(fr__equal_groups_match(*out, &is_even, err));
     r->has_uneven_groups |= !is_even;
     return FR_OK;
 }
 
-static enum fr_status know_crowd(struct fr__hybrid_ranks *r, uint32_t group,
-                                 struct fr__equal_groups *crowd, struct fr_error *err)
+static enum fr_status know_equal_groups(struct fr__hybrid_ranks *r, uint32_t group,
+                                        struct fr__equal_groups *equals, struct fr_error *err)
 {
     if (group == FR_NONE)
         return FR_OK; /* out of memory: the plan keeps it */
-    if (group >= r->n_crowd_of) {
-        size_t cap = r->n_crowd_of, n = (size_t)group + 1;
+    if (group >= r->n_equal_groups_of) {
+        size_t cap = r->n_equal_groups_of, n = (size_t)group + 1;
 
-        if (!fr__grow(&r->crowd_of, &cap, n > 2 * cap ? n : 2 * cap,
+        if (!fr__grow(&r->equal_groups_of, &cap, n > 2 * cap ? n : 2 * cap,
                       sizeof(struct fr__equal_groups *)))
             return fr__fail_nomem(err);
-        memset(r->crowd_of + r->n_crowd_of, 0,
-               (cap - r->n_crowd_of) * sizeof(struct fr__equal_groups *));
-        r->n_crowd_of = (uint32_t)cap;
+        memset(r->equal_groups_of + r->n_equal_groups_of, 0,
+               (cap - r->n_equal_groups_of) * sizeof(struct fr__equal_groups *));
+        r->n_equal_groups_of = (uint32_t)cap;
     }
-    r->crowd_of[group] = crowd;
+    r->equal_groups_of[group] = equals;
     return FR_OK;
 }
 
@@ -200,12 +201,12 @@ static enum fr_status add_stage(struct grouping *g, uint32_t stage, uint32_t n_g
     struct fr__hybrid_ranks *r = g->r;
     uint32_t *devices = fr__arena_alloc(r->pl->arena, g->n, sizeof(*devices));
     struct fr__group_list all = {0};
-    struct fr__equal_groups *crowd = NULL;
+    struct fr__equal_groups *equals = NULL;
 
     if (!devices)
         return fr__fail_nomem(err);
     FR_TRY(all_groups(g, stage, &all, err));
-    FR_TRY(make_crowd(g, &all, &crowd, err));
+    FR_TRY(make_equal_groups(g, &all, &equals, err));
     for (uint32_t i = r->n_replicas; i-- > 0;)
         plan_group[group_of[i]] = i; /* its first replica */
     for (uint32_t k = 0; k < n_groups; k++) {
@@ -213,8 +214,8 @@ static enum fr_status add_stage(struct grouping *g, uint32_t stage, uint32_t n_g
         plan_group[k] = fr_plan_add_group_of(r->pl->plan, devices, g->n);
         if (r->is_folded)
             fr_plan_fold_group(r->pl->plan, plan_group[k], all.n_groups, all.devices);
-        if (crowd)
-            FR_TRY(know_crowd(r, plan_group[k], crowd, err));
+        if (equals)
+            FR_TRY(know_equal_groups(r, plan_group[k], equals, err));
     }
     return FR_OK;
 }
@@ -477,15 +478,16 @@ static enum fr_status make_ends(struct fr__hybrid_ranks *r, struct fr_error *err
     uint32_t *group_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*group_of));
     uint32_t *rank_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*rank_of));
     struct fr__group_list all;
-    struct fr__equal_groups *crowd = NULL;
+    struct fr__equal_groups *equals = NULL;
 
     if (!groups || !group_of || !rank_of)
         return fr__fail_nomem(err);
     FR_TRY(all_ends(r, &all, err));
-    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__equal_groups *)))
+    if (!fr__grow(&r->equal_groups, &r->cap_equal_groups, r->n_equal_groups + 1,
+                  sizeof(struct fr__equal_groups *)))
         return fr__fail_nomem(err);
-    FR_TRY(fr__equal_groups_new(&crowd, r->routes, &all, err));
-    r->crowds[r->n_crowds++] = crowd;
+    FR_TRY(fr__equal_groups_new(&equals, r->routes, &all, err));
+    r->equal_groups[r->n_equal_groups++] = equals;
     for (uint32_t i = 0; i < r->n_replicas; i++) {
         const uint32_t pair[] = {fr__hybrid_device(r, 0, i), fr__hybrid_device(r, r->o->pp - 1, i)};
 
@@ -493,7 +495,7 @@ static enum fr_status make_ends(struct fr__hybrid_ranks *r, struct fr_error *err
         groups[i] = fr_plan_add_group_of(r->pl->plan, pair, 2);
         if (r->is_folded)
             fr_plan_fold_group(r->pl->plan, groups[i], all.n_groups, all.devices);
-        FR_TRY(know_crowd(r, groups[i], crowd, err));
+        FR_TRY(know_equal_groups(r, groups[i], equals, err));
     }
     r->ends = (struct fr__rank_groups){r->n_replicas, 2, groups, group_of, rank_of};
     return FR_OK;
@@ -568,18 +570,18 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
     pl->is_folded = out->is_folded;
     pl->share_of = share_of;
     pl->share_user = out;
-    pl->crowd_of = out->crowd_of;
-    pl->n_crowd_of = out->n_crowd_of;
+    pl->equal_groups_of = out->equal_groups_of;
+    pl->n_equal_groups_of = out->n_equal_groups_of;
     return FR_OK;
 }
 
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r)
 {
-    for (size_t i = 0; i < r->n_crowds; i++)
-        fr__equal_groups_free(r->crowds[i]);
-    free(r->crowds);
+    for (size_t i = 0; i < r->n_equal_groups; i++)
+        fr__equal_groups_free(r->equal_groups[i]);
+    free(r->equal_groups);
     free(r->shares);
-    free(r->crowd_of);
+    free(r->equal_groups_of);
     if (r->routes)
         fr__routes_fini(r->routes);
     free(r->routes);

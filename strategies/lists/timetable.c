@@ -10,26 +10,6 @@
 
 /* ---- making one ---- */
 
-static bool make_record(struct fr__dpos_record *r, struct fr__arena *a, size_t n_ops,
-                        size_t n_devices)
-{
-    size_t n = n_ops * n_devices;
-
-    r->longest_s = fr__arena_alloc(a, n_ops, sizeof(*r->longest_s));
-    r->via_s = fr__arena_alloc(a, n_ops, sizeof(*r->via_s));
-    r->via = fr__arena_alloc(a, n_ops, sizeof(*r->via));
-    r->ready_s = fr__arena_alloc(a, n, sizeof(*r->ready_s));
-    r->est_s = fr__arena_alloc(a, n, sizeof(*r->est_s));
-    r->eft_s = fr__arena_alloc(a, n, sizeof(*r->eft_s));
-    r->left_bytes = fr__arena_alloc(a, n, sizeof(*r->left_bytes));
-    r->needs_bytes = fr__arena_alloc(a, n_ops, sizeof(*r->needs_bytes));
-    r->why = fr__arena_alloc(a, n_ops, sizeof(*r->why));
-    r->prefixes = NULL;
-    r->round_device = NULL;
-    return r->longest_s && r->via_s && r->via && r->ready_s && r->est_s && r->eft_s &&
-           r->left_bytes && r->needs_bytes && r->why;
-}
-
 static bool make_arrays(struct fr__timetable *t)
 {
     size_t n = t->dag->n_ops;
@@ -46,7 +26,7 @@ static bool make_arrays(struct fr__timetable *t)
     t->path = fr__arena_alloc(t->arena, n, sizeof(*t->path));
     return t->device && t->start_s && t->end_s && t->group_device && t->waits && t->n_missing &&
            t->list && t->rank_s && t->is_on_path && t->path &&
-           make_record(&t->record, t->arena, n, t->machine->n_devices);
+           fr__dpos_record_make(&t->record, t->arena, n, t->machine->n_devices);
 }
 
 /* Whether it may wait for its first reader: a variable that reads nothing. */

@@ -52,22 +52,13 @@ static enum fr_status plan_one(const struct work *w, uint64_t bytes, struct fr_p
                                struct fr_error *err)
 {
     struct fr_plan *p = fr_plan_new(w->topo, NULL);
-    struct fr_collective c = {.bytes = (double)bytes, .label = FR_NONE, .kind = w->table->kind};
+    const struct fr_collective c = {
+        .bytes = (double)bytes, .label = FR_NONE, .kind = w->table->kind};
     enum fr_status st;
 
     if (!p)
         return fr__fail_nomem(err);
-    c.group = fr_plan_add_group_of(p, w->devices, (uint32_t)w->n);
-    fr_plan_add_collective(p, &c);
-    for (uint32_t rank = 0; rank < w->n; rank++)
-        fr_plan_add_task(p, &(struct fr_task){.device = w->devices[rank],
-                                              .cost_id = FR_NONE,
-                                              .op = FR_NONE,
-                                              .collective = 0,
-                                              .rank = rank,
-                                              .microbatch = FR_NONE,
-                                              .kind = FR_TASK_COLLECTIVE,
-                                              .stream = FR_STREAM_COMM});
+    fr_plan_add_collective_of(p, w->devices, (uint32_t)w->n, &c);
     st = fr_plan_finish(p, err);
     if (st == FR_OK)
         *out = p;

@@ -229,6 +229,21 @@ struct ranked_sample {
     size_t seq;
 };
 
+size_t fr_graph_first_sample(const struct fr_graph *g, uint32_t op)
+{
+    size_t low = 0, high = g->n_samples;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (g->samples[mid].op < op)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 static int compare_samples(const void *a, const void *b)
 {
     const struct ranked_sample *x = a, *y = b;
