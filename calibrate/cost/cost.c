@@ -318,9 +318,13 @@ static void keep_possible(struct fr_cost *c, const struct fr__target *t, double 
 {
     const struct fr_device_type *d = fr__cost_model_type(t->model, t->type);
     const struct fr_calibration *own = fr__cost_model_own_file(t->model);
-    double moved_bytes = fmax(bytes - 2 * fr__cache_bytes(d->name), 0);
-    double bytes_s = fr__time_at(moved_bytes, d->mem_Bps), least_s = fmax(flops_s, bytes_s);
+    double moved_bytes, bytes_s, least_s;
 
+    if (c->mean_s >= flops_s && c->mean_s >= fr__time_at(bytes, d->mem_Bps))
+        return; /* as most do, whatever the cache holds */
+    moved_bytes = fmax(bytes - 2 * fr__cache_bytes(d->name), 0);
+    bytes_s = fr__time_at(moved_bytes, d->mem_Bps);
+    least_s = fmax(flops_s, bytes_s);
     if (c->mean_s >= least_s || (own && strcmp(fr_calibration_device(own), d->name) == 0))
         return;
     c->flops_s = flops_s;

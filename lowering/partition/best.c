@@ -57,10 +57,18 @@ static double burst_bytes(const struct search *x, size_t i, size_t j)
     return fmax(0, fmax(row[i], row[j - ((size_t)1 << level)]) - x->c->live_bytes[j]);
 }
 
+/* What is asked most often is written out: a chain of sums alone. */
 static bool fits(const struct search *x, size_t s, size_t i, size_t j)
 {
-    return x->has_room[s] ||
-           fr__cut_held_bytes(x->c, s, i, j) + burst_bytes(x, i, j) <= x->capacity_bytes[s];
+    const struct fr__chain *c = x->c;
+
+    if (x->has_room[s])
+        return true;
+    if (!x->most_burst && !c->moments && !c->enter_bytes)
+        return c->fixed_bytes[j] - c->fixed_bytes[i] +
+                   c->in_flight[s] * (c->live_bytes[j] - c->live_bytes[i]) <=
+               x->capacity_bytes[s];
+    return fr__cut_held_bytes(x->c, s, i, j) + burst_bytes(x, i, j) <= x->capacity_bytes[s];
 }
 
 /* Whether all parts of a stage fit that lie within a reach. Some room is left for rounding. */
