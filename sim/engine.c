@@ -251,6 +251,28 @@ static bool is_blocked_by_streams(const struct fr__engine *e, uint32_t collectiv
     return n_waiting > 0;
 }
 
+/* At a standstill without such a collective, others wait for what computes behind one that holds its
+ * stream: the first of these tasks goes past it. */
+static bool pass_first(struct fr__engine *e)
+{
+    size_t n_streams = ((size_t)e->device_mask + 1) * STREAM_OF_FREE;
+    struct fr__stream *best = NULL;
+    uint32_t at = 0;
+
+    for (size_t id = 0; id < n_streams; id++) {
+        struct fr__stream *s = &e->streams[id];
+
+        for (uint32_t i = 0; i < s->n && is_held_up(e, s); i++)
+            if (!best || s->queue[i].key < best->queue[at].key) {
+                best = s;
+                at = i;
+            }
+    }
+    if (best)
+        go_past(e, best, at);
+    return best != NULL;
+}
+
 /* At a standstill: the first such collective goes past those that hold streams. Rings of three or
  * more collectives end so. */
 static bool untangle_any(struct fr__engine *e)
@@ -271,7 +293,7 @@ static bool untangle_any(struct fr__engine *e)
         }
         return true;
     }
-    return false;
+    return pass_first(e);
 }
 
 FR__INLINE void start_ready(struct fr__engine *e, bool is_usual)

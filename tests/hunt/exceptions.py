@@ -29,6 +29,10 @@ def unlike_layers(q):
     return pipelined(q) and not q.workload.get("layers")
 
 
+def has_servers(q):
+    return q.strategy.name == "dp" and str(q.strategy.get("sync", "")).startswith("ps")
+
+
 def random_times(q):
     return q.option("--jitter") or q.option("--device-jitter") or \
         q.option("--order") in ("random", "tic", "tac")
@@ -48,6 +52,9 @@ EXCEPTIONS = (
                "a replay proposes a few cuts of stages and a run decides among them; where links "
                "or GPUs are others it proposes others, so that a slower machine may be shown a cut "
                "that the faster one never was: doc/manual.md, section 8"),
+    Exception_(BETTER, has_servers, 0.02,
+               "pushes and pulls of one GPU go in the order in which they become ready: a gradient "
+               "that is ready later lets a pull go first that is needed first"),
     Exception_(BETTER, lambda q: q.option("--channels"), math.inf,
                "NCCL chooses rings or trees by its own model, which knows no --channels"),
     Exception_(("twice-the-batch-takes-as-much-memory",), believes, math.inf,
@@ -77,10 +84,10 @@ def tolerance(rule, q):
 Without = collections.namedtuple("Without", "rules applies take_away reason")
 
 
-def has_servers(q):
-    shares_links = q.option("--network") != "analytic"
-    return shares_links and q.strategy.name == "dp" and \
-        str(q.strategy.get("sync", "")).startswith("ps")
+def has_replicas(q):
+    stages = q.gpus() if q.strategy.name == "pp" else int(q.strategy.get("pp", 1))
+    return pipelined(q) and q.option("--network") != "analytic" and \
+        (int(q.strategy.get("dp", 1)) > 1 or stages < q.gpus())
 
 
 def by_nccls_choice(q):
@@ -111,6 +118,9 @@ WITHOUT = (
     Without(BETTER, sums_copies, lambda q: q.put(network="analytic"),
             "two copies of a stage sum their gradients over the links that activations take, and "
             "cuts are chosen as if each message had its link alone (\"not planned\")"),
+    Without(BETTER, has_replicas, lambda q: q.put(network="analytic"),
+            "replicas of a pipeline whose GPUs share a NIC send at one time, and each gets half of "
+            "it; one that lags behind leaves it to the others"),
     Without(BETTER, has_servers, lambda q: q.put(network="analytic"),
             "pushes and pulls of all workers share links as equals: one that comes later leaves "
             "them to others that are needed first; doc/manual.md, section 3, stragglers"),

@@ -21,9 +21,10 @@ static struct fr_run_options options(enum fr_network network)
     return o;
 }
 
-/* Members of two collectives of n ranks, x and y, on one stream a device; by priority, even ranks
- * have x first and odd ones y. */
-static void two_collectives(struct fr_plan *p, uint32_t n, uint32_t x[], uint32_t y[])
+/* Members of two collectives of n ranks, x and y, on that stream of each device; by priority, even
+ * ranks have x first and odd ones y. */
+static void two_collectives(struct fr_plan *p, uint32_t n, uint8_t stream, uint32_t x[],
+                            uint32_t y[])
 {
     uint32_t c[2];
 
@@ -44,7 +45,7 @@ static void two_collectives(struct fr_plan *p, uint32_t n, uint32_t x[], uint32_
                                                                .microbatch = FR_NONE,
                                                                .priority = i % 2 == k ? 0 : 1,
                                                                .kind = FR_TASK_COLLECTIVE,
-                                                               .stream = FR_STREAM_COMM});
+                                                               .stream = stream});
     }
 }
 
@@ -58,7 +59,7 @@ TEST(a_dead_lock_names_the_circle)
     struct fr_error err;
     uint32_t x[2], y[2];
 
-    two_collectives(p, 2, x, y);
+    two_collectives(p, 2, FR_STREAM_COMM, x, y);
     fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
     fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 1), 0), x[1]);
     fixture_finish(p);
@@ -86,7 +87,7 @@ LOOP_TEST(ranks_that_take_up_collectives_in_different_orders_run_both, 0, 2)
     struct fr_run *r;
     uint32_t x[2], y[2];
 
-    two_collectives(p, 2, x, y);
+    two_collectives(p, 2, FR_STREAM_COMM, x, y);
     fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
     fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 2), 0), x[1]);
     fixture_compute(p, 0, fixture_cost(p, 9), 0); /* what goes on meanwhile */
@@ -101,6 +102,34 @@ LOOP_TEST(ranks_that_take_up_collectives_in_different_orders_run_both, 0, 2)
     }
     ck_assert(r->end_s[x[0]] <= r->start_s[y[0]] || r->end_s[y[0]] <= r->start_s[x[0]]);
     fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+
+/* Collectives take up the stream that computes. Device 0 holds it for x, and its y needs what
+ * computes behind; device 1 holds it for y, and its x needs what computes behind. The first of the
+ * two goes past: 1 s, then y, 0.4 s; what device 1 computes, 2 s; then x, 0.8 s. */
+TEST(what_computes_behind_a_held_collective_goes_past_it)
+{
+    struct fr_topo *topo = fixture_star(2, BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_run *r = NULL;
+    struct fr_error err;
+    uint32_t x[2], y[2];
+
+    two_collectives(p, 2, FR_STREAM_COMPUTE, x, y);
+    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
+    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 2), 0), x[1]);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_double_eq_tol(r->start_s[y[0]], 1, 1e-6);
+    ck_assert_double_eq_tol(r->end_s[y[1]], 1.4, 1e-6);
+    ck_assert_double_eq_tol(r->start_s[x[0]], 3.4, 1e-6);
+    ck_assert_double_eq_tol(r->end_s[x[1]], 4.2, 1e-6);
+    fr_run_free(r);
+    o.order = FR_ORDER_STRICT;
+    ck_assert_int_eq(fr_simulate(p, &o, &r, &err), FR_EDEADLOCK);
     fr_plan_free(p);
     fr_topo_free(topo);
 }
