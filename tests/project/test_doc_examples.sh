@@ -21,7 +21,8 @@ commands() {
 
 n=0
 failed=0
-commands | grep '^forerun ' | sort -u >list
+# In their order, since a page's later commands go on with what earlier ones have made.
+commands | grep '^forerun ' | awk '!is_there[$0]++' >list
 if ! command -v gnuplot >/dev/null; then
     echo "SKIP gnuplot is not here: $(grep -cE '\.(svg|png|pdf)' list) commands that draw"
     grep -vE '\.(svg|png|pdf)' list >shorter
