@@ -120,7 +120,7 @@ static char *page_of(const struct fr__document *d)
     size_t n;
     FILE *f = open_memstream(&text, &n);
 
-    ck_assert_int_eq(fr__html_render(f, d, "kind", NULL, NULL), FR_OK);
+    ck_assert_int_eq(fr__html_render(f, d, "kind", NULL, NULL, NULL), FR_OK);
     fclose(f);
     return text;
 }
