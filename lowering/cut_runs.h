@@ -5,9 +5,9 @@
 
 #include "lowering/lowering.h"
 
-/* How many kinds of further cuts are worth a run, from the first on; 0: none. Some are where the run
- * of a plan that is cut as c says took another time than was believed, so that another cut may be
- * faster, and where the plan is small enough to be run again. */
+/* How many kinds of further cuts are worth a run, from the first on; 0: none. Some are where the
+ * run of a plan that is cut as c says took another time than was believed, so that another cut
+ * may be faster, and where the plan is small enough to be run again. */
 unsigned fr__cut_wants_runs(const struct fr_cut_choice *c, double made_s);
 
 /* Whether a run could want others at all: there is a choice, and the plan may be small enough. */

@@ -111,8 +111,8 @@ struct fr_problem {
 
 enum { FR_CUT_KINDS = 7 }; /* lowering/partition/kinds.h */
 
-/* Between a strategy that chooses where stages are cut, and who runs its plans: the strategy cuts by
- * what it believes, the run decides among the cuts of several kinds. */
+/* Between a strategy that chooses where stages are cut, and who runs its plans: the strategy
+ * cuts by what it believes, the run decides among the cuts of several kinds. */
 struct fr_cut_choice {
     unsigned kind; /* in, < FR_CUT_KINDS; 0: what is believed to be the best */
     /* In, [n_seen] signatures of cuts that were run. Of a cut that is among them, or does not fit,

@@ -52,7 +52,8 @@ struct fr__placer {
     struct fr__equal_groups *const *equal_groups_of;
     uint32_t n_equal_groups_of;
     /* How many messages of replicas like one from src to dst use its links at the same time; NULL:
-     * one. A cut of stages counts them whether ranks are folded or not, so that both are cut alike. */
+     * one. A cut of stages counts them whether ranks are folded or not, so that both are cut
+     * alike. */
     uint32_t (*share_of)(void *user, uint32_t src, uint32_t dst);
     void *share_user;
     bool is_folded;         /* a transfer stands for those of all replicas */
@@ -60,9 +61,10 @@ struct fr__placer {
                                    parameter; 1 but where main gradients are fp32 */
 };
 
-/* fini may follow a failed init. Under fp16, bf16 and fp8 the placer keeps what fr__recipe_of() says
- * is usual, so that all strategies keep gradients in one format; under the others, and where
- * TensorFlow 1's ops make the step, what PyTorch keeps by itself. The plan is told which format. */
+/* fini may follow a failed init. Under fp16, bf16 and fp8 the placer keeps what fr__recipe_of()
+ * says is usual, so that all strategies keep gradients in one format; under the others, and
+ * where TensorFlow 1's ops make the step, what PyTorch keeps by itself. The plan is told which
+ * format. */
 enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
                                const struct fr_context *ctx, struct fr_plan *plan,
                                struct fr_error *err);

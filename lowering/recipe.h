@@ -16,8 +16,8 @@
  * distributed optimizer, level 3 is FSDP. A cache is never sharded: it is made of gathered weights,
  * so at level 3 it is there for the units that are gathered only. Under automatic casts nothing is
  * cached: a cast is an op of the graph, whose output lives from its forward pass to its backward
- * pass (workloads/passes/autocast.h); autocast drops its own table of casts when the forward pass is
- * over (PyTorch, aten/src/ATen/autocast_mode.cpp, clear_cache).
+ * pass (workloads/passes/autocast.h); autocast drops its own table of casts when the forward pass
+ * is over (PyTorch, aten/src/ATen/autocast_mode.cpp, clear_cache).
  *
  * Sources:  those of recipes.yaml; of fp8 the scales, one fp32 a tensor, are left out.
  * Ignores:  padding of buckets; scaling factors and step counts, a few bytes a tensor.

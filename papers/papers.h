@@ -65,8 +65,8 @@ const struct fr_repro_paper *fr_repro_paper_at(size_t i); /* NULL past the end *
 
 /* Runs all experiments of a paper, or those that a file of one's own describes, whose name ends in
  * .yaml (papers/runner/runner.h). data: a folder of published data, or NULL; FR_EUSAGE where the
- * paper takes none; FR_EPARSE, FR_ERANGE: a file that is wrong. FR_ENOENT with the nearest known name; FR_ECANCELLED; as
- * fr_answer. The caller frees it. */
+ * paper takes none; FR_EPARSE, FR_ERANGE: a file that is wrong. FR_ENOENT with the nearest known
+ * name; FR_ECANCELLED; as fr_answer. The caller frees it. */
 enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
                             const struct fr_context *ctx, struct fr_error *err);
 void fr_reproduction_free(struct fr_reproduction *r);
@@ -82,8 +82,8 @@ enum fr_status fr_reproduction_write_markdown(const struct fr_reproduction *r, c
 /* What fr_reproduction_print_json prints. FR_EIO. */
 enum fr_status fr_reproduction_write_json(const struct fr_reproduction *r, const char *path,
                                           struct fr_error *err);
-/* Before the work: FR_EUSAGE unless the paper's reproduction can be written there (.csv, .json, .md) or
- * drawn (.png, .svg, .pdf); FR_EIO: no file can be made there; FR_ENOENT: no such paper. */
+/* Before the work: FR_EUSAGE unless the paper's reproduction can be written there (.csv, .json,
+ * .md) or drawn (.png, .svg, .pdf); FR_EIO: no file can be made there; FR_ENOENT: no such paper. */
 enum fr_status fr_reproduction_check_path(const char *paper, const char *path,
                                           struct fr_error *err);
 /* Bars, a group a row or a model, of the table that path names before its ending

@@ -251,8 +251,8 @@ static bool is_blocked_by_streams(const struct fr__engine *e, uint32_t collectiv
     return n_waiting > 0;
 }
 
-/* At a standstill without such a collective, others wait for what computes behind one that holds its
- * stream: the first of these tasks goes past it. */
+/* At a standstill without such a collective, others wait for what computes behind one that holds
+ * its stream: the first of these tasks goes past it. */
 static bool pass_first(struct fr__engine *e)
 {
     size_t n_streams = ((size_t)e->device_mask + 1) * STREAM_OF_FREE;

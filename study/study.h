@@ -388,8 +388,8 @@ struct fr_record {
     double peak_flops_per_s; /* of all GPUs asked for, at the precision that they run in */
     double mfu, hfu;         /* model and hardware FLOPs over what the peak could do meanwhile */
     double board_W;          /* of all GPUs asked for; 0: not known of all */
-    /* Under a power limit; 0: none was asked for. gpu_W: the mean of a GPU over the step. clock: the
-     * lowest of a GPU while it computes, over its highest. step_J: of all GPUs. */
+    /* Under a power limit; 0: none was asked for. gpu_W: the mean of a GPU over the step. clock:
+     * the lowest of a GPU while it computes, over its highest. step_J: of all GPUs. */
     double power_limit_W, gpu_W, clock, step_J;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;

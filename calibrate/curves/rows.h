@@ -23,8 +23,8 @@
  * Source:  kernel names and launch grids of sitar-lab/NeuSight's data (a block of 32 threads times
  *          a few warps for each row; softmax_warp_forward up to 1024 columns, cunn_SoftMaxForward
  *          beyond); PyTorch, aten/src/ATen/native/cuda/SoftMax.cu (dim_size <= 1024); waves as in
- *          matmul.h. The powers 3 and 4 are our choice. Batch normalisation: names of NVIDIA cuDNN's
- *          kernels in PyTorch traces (pytorch/kineto's ResNet-50 on a V100):
+ *          matmul.h. The powers 3 and 4 are our choice. Batch normalisation: names of NVIDIA
+ *          cuDNN's kernels in PyTorch traces (pytorch/kineto's ResNet-50 on a V100):
  *          bn_fw_tr_1C11_singleread for few values, bn_fw_tr_1C11_kernel_NCHW for many, whose grid
  *          is the number of channels.
  * Ignores: alignment of rows (vector loads of four need multiples of four), dropout and masks in

@@ -60,8 +60,9 @@ struct fr__rows_fit {
 
 /* The mean of |log_ratio| there. */
 double fr__rows_miss(struct fr__rows_fit *f, const double parameters[]);
-/* Finds the best parameters from each of the starts[n_starts][simplex.n]; each is restarted twice, because a simplex may shrink too early. Returns the miss, with the pull,
- * or NaN out of memory. */
+/* Finds the best parameters from each of the starts[n_starts][simplex.n]; each is restarted
+ * twice, because a simplex may shrink too early. Returns the miss, with the pull, or NaN out of
+ * memory. */
 double fr__rows_fit_best(struct fr__rows_fit *f, size_t n_starts, const double starts[],
                          double size, unsigned steps, double out[]);
 /* Their standard errors, by fr__bootstrap; after fr__rows_fit_best. */

@@ -189,9 +189,9 @@ enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l
  * they come. Memory of the placer's arena. FR_ENOMEM. */
 enum fr_status fr__dag_machines(const uint32_t **machine_of, size_t *n_machines,
                                 struct fr__placer *pl, struct fr_error *err);
-/* Lets messages to another machine go by the device there that has the number of their source in its
- * own machine, so that what all devices there read crosses the network once. *via and *l as above,
- * each message alone. */
+/* Lets messages to another machine go by the device there that has the number of their source in
+ * its own machine, so that what all devices there read crosses the network once. *via and *l as
+ * above, each message alone. */
 enum fr_status fr__dag_links_by_machine(const uint32_t **via, struct fr__dag_links *l,
                                         struct fr__placer *pl, struct fr_error *err);
 

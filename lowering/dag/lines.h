@@ -10,11 +10,11 @@
  * All messages of all pairs have one order: by that operation, then by what they carry, then a
  * message before its second part. No message waits for a later one, so no wait closes a circle.
  *
- * A planner that gave messages slots of time on their links (struct fr__link_map) may have them keep
- * that order where pairs share a link: several GPUs their machine's network card. Then a message
- * waits, on each of its links, for the last one before it that the link held up, which is one with
- * no slower link on its way. All messages have the order in which their slots begin. What a message
- * depends on, it begins after, so that no wait closes a circle here either.
+ * A planner that gave messages slots of time on their links (struct fr__link_map) may have them
+ * keep that order where pairs share a link: several GPUs their machine's network card. Then a
+ * message waits, on each of its links, for the last one before it that the link held up, which is
+ * one with no slower link on its way. All messages have the order in which their slots begin. What
+ * a message depends on, it begins after, so that no wait closes a circle here either.
  */
 #ifndef FR_LOWERING_DAG_LINES_H
 #define FR_LOWERING_DAG_LINES_H

@@ -2,11 +2,11 @@
  * schedule itself decides.
  *
  * A schedule whose ranks run all forwards and then all backwards, one stage a rank, has a closed
- * form (`phases`), and one that never flushes an interval (`period`), which the dynamic program makes
- * least. Others have none. Neither knows launches, updates and sums. So the schedule is replayed, or
- * the interval counted, with all that: for the cut that the caller has, the dynamic program's, and
- * what a search makes of the better one (tries.h). With several stages a rank the caller's cut gives
- * way to the one whose busiest rank has least to do (ranks.h). */
+ * form (`phases`), and one that never flushes an interval (`period`), which the dynamic program
+ * makes least. Others have none. Neither knows launches, updates and sums. So the schedule is
+ * replayed, or the interval counted, with all that: for the cut that the caller has, the dynamic
+ * program's, and what a search makes of the better one (tries.h). With several stages a rank the
+ * caller's cut gives way to the one whose busiest rank has least to do (ranks.h). */
 #ifndef FR_LOWERING_PARTITION_CHOOSE_H
 #define FR_LOWERING_PARTITION_CHOOSE_H
 
@@ -33,8 +33,8 @@ struct fr__choice_problem {
     double n_together;             /* micro-batches of an iteration, where it never flushes */
     const double *const *weight_s; /* [n_stages][n + 1] of the backward, what weights take */
     const double *const *tail_s;   /* [n_stages][n + 1] updates of the first items */
-    /* [n_stages][n + 1] what the host takes to launch forwards, backwards, and of these the weights'
-     * part; NULL: not counted */
+    /* [n_stages][n + 1] what the host takes to launch forwards, backwards, and of these the
+     * weights' part; NULL: not counted */
     const double *const *forward_host_s, *const *backward_host_s, *const *weight_host_s;
     struct fr__stage_sums sums;
     const double *sent_bytes;   /* [n + 1] of the first items' gradients, as they are summed */

@@ -34,8 +34,8 @@ static inline void fr__ranks_show(const struct fr__ranks_visitor *v, const uint3
  * run of equal items have few others before and after it. Each choice of borders among the others
  * fixes which stages take how much of them, and of the run only its items a rank count. They are
  * dealt one by one to the rank that has least with one more: with a load that rises by each item
- * this is the least largest load (B. Fox, Management Science 13(3), 1966, for the rule). All choices
- * of borders together are all cuts, so the best of them is the least.
+ * this is the least largest load (B. Fox, Management Science 13(3), 1966, for the rule). All
+ * choices of borders together are all cuts, so the best of them is the least.
  *
  * With more other items: a search over the borders from left to right, which gives up a beginning
  * once the ranks' room below the best so far is less than the work that is left. It starts from a

@@ -146,8 +146,8 @@ static double ties_interval_s(const struct fr__tries *x, bool is_each)
 
 /* Interval of an iteration without a flush: a rank updates once in n_together micro-batches, or
  * after each where n_together is 1. A stage begins the next forward pass once one of its in_flight
- * micro-batches is back, so that no stage hands them on faster than they come back, so many together
- * (J. D. C. Little, Operations Research 9(3), 1961). */
+ * micro-batches is back, so that no stage hands them on faster than they come back, so many
+ * together (J. D. C. Little, Operations Research 9(3), 1961). */
 static double interval_s(const struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;

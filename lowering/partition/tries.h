@@ -25,8 +25,8 @@ struct fr__tries {
     size_t n_tried, n_before; /* n_before: when the search began */
 };
 
-/* first: [n_stages + 1] the caller's, into which better cuts are written. fini may follow a failure.
- * FR_ENOMEM. */
+/* first: [n_stages + 1] the caller's, into which better cuts are written. fini may follow a
+ * failure. FR_ENOMEM. */
 enum fr_status fr__tries_init(struct fr__tries *x, const struct fr__choice_problem *in,
                               const struct fr__cut_aim *aim, uint32_t first[],
                               struct fr_error *err);
@@ -34,7 +34,8 @@ void fr__tries_fini(struct fr__tries *x);
 
 /* Fills stages, tail_s and ties with what a cut makes of them. */
 void fr__tries_describe(struct fr__tries *x, const uint32_t first[]);
-/* What a cut takes: an iteration of the schedule, or its interval. Counts it as tried. FR_ENOMEM. */
+/* What a cut takes: an iteration of the schedule, or its interval. Counts it as tried.
+ * FR_ENOMEM. */
 enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], double *s,
                                struct fr_error *err);
 /* Keeps x->trial as x->first if it fits and takes less than x->best_s. *is_better: so it was. */

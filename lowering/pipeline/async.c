@@ -209,8 +209,8 @@ static void keep_version(struct placing *g, uint32_t rank, uint32_t micro, uint3
     g->n_done[rank]++;
 }
 
-/* The first rank that computes backwards: where one stands before it that casts images or tokens, no
- * gradient comes back there, and it runs ahead of all others. */
+/* The first rank that computes backwards: where one stands before it that casts images or
+ * tokens, no gradient comes back there, and it runs ahead of all others. */
 static uint32_t end_rank(const struct placing *g)
 {
     uint32_t rank = 0;

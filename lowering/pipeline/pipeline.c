@@ -147,8 +147,9 @@ static enum fr_status find_moments(const struct fr__moments **out, const struct 
     return FR_OK;
 }
 
-/* What the sums of a stage's gradients take: those of the caller's replicas, and those of two copies
- * of a stage. One ring goes over all of them; as two, one after the other, it is not less. */
+/* What the sums of a stage's gradients take: those of the caller's replicas, and those of two
+ * copies of a stage. One ring goes over all of them; as two, one after the other, it is not
+ * less. */
 static enum fr_status find_sums(struct fr__stage_sums *out, const struct fr__pipeline *p,
                                 const struct fr__pipeline_problem *in, struct fr_error *err)
 {

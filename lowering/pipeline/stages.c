@@ -287,7 +287,8 @@ static bool is_unit(const struct chain *c, const struct fr__stages_problem *in, 
 }
 
 /* Of n layers, those before stage s of k on p ranks. Each rank has n / p of them, rounded up or
- * down: what n / k leaves over goes to the last stages of all ranks, then to some of those before. */
+ * down: what n / k leaves over goes to the last stages of all ranks, then to some of those
+ * before. */
 static size_t layers_before(size_t s, size_t n, size_t k, size_t p)
 {
     size_t over = n % k, around = s / p, last = k / p - over / p, rest = over % p;
@@ -358,7 +359,8 @@ static void log_choice(const struct fr__placer *pl, const struct fr__choice *c)
             c->n_tried, c->best.is_exact ? "" : "; the program was not searched to its end");
 }
 
-/* Prices a cut by count, and says so where a rank's several stages have unlike numbers of layers. */
+/* Prices a cut by count, and says so where a rank's several stages have unlike numbers of
+ * layers. */
 static enum fr_status plan_count(struct fr__stages *out, const struct chain *c,
                                  const struct fr__stages_problem *in,
                                  const struct fr__choice_problem *p, const uint32_t first[],

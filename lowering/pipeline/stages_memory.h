@@ -3,8 +3,8 @@
  * An estimate of what a run's account of memory will find, from the graph alone: parameters with
  * what is kept beside them; tensors that a forward op makes and a backward op reads, for each
  * micro-batch in flight, where they are read if that is another stage; and what a pass has at its
- * fullest moment. What it leaves out is measured: struct fr_cut_memory. Those are messages that come
- * early, buckets of gradients, and what an allocator cannot use. */
+ * fullest moment. What it leaves out is measured: struct fr_cut_memory. Those are messages that
+ * come early, buckets of gradients, and what an allocator cannot use. */
 #ifndef FR_LOWERING_PIPELINE_STAGES_MEMORY_H
 #define FR_LOWERING_PIPELINE_STAGES_MEMORY_H
 

@@ -28,9 +28,9 @@ struct fr__sums_problem {
 /* Fills *out, from the placer's arena; with fewer than two replicas *out is left as it is. As
  * measured on the groups' system, or else as the rings of up to 64 ranks, or one ring of more, that
  * have their links alone: 2 (n - 1) steps of a latency and an n-th of the bytes (P. Patarasuk, X.
- * Yuan, J. Parallel Distrib. Comput. 69(2), 2009). What a rank hands on has come from the one before
- * it, so that the latencies add up along the ring: together those of 2 (n - 1) / n times around.
- * FR_ENOMEM. */
+ * Yuan, J. Parallel Distrib. Comput. 69(2), 2009). What a rank hands on has come from the one
+ * before it, so that the latencies add up along the ring: together those of 2 (n - 1) / n times
+ * around. FR_ENOMEM. */
 enum fr_status fr__pipeline_sums(struct fr__stage_sums *out, struct fr__placer *pl,
                                  const struct fr__sums_problem *in, struct fr_error *err);
 

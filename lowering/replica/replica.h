@@ -139,11 +139,11 @@ void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32
                         bool frees);
 /* Makes the updates wait for `task`; to be called once they are placed. */
 void fr__before_updates(struct fr__replica *r, uint32_t task);
-/* The same of the update op alone; or of the passes before the updates of its device, where software
- * makes some. Nothing where the op is not placed. */
+/* The same of the update op alone; or of the passes before the updates of its device, where
+ * software makes some. Nothing where the op is not placed. */
 void fr__before_update(struct fr__replica *r, uint32_t op, uint32_t task);
-/* Gradients of micro-batches after the first are added up: a task after `after`, or where nothing is
- * added `after`. ops: of whose parameters. Of pipelines, which place no whole body. */
+/* Gradients of micro-batches after the first are added up: a task after `after`, or where
+ * nothing is added `after`. ops: of whose parameters. Of pipelines, which place no whole body. */
 uint32_t fr__place_adds_of(struct fr__replica *r, uint32_t device, uint32_t micro,
                            const uint32_t ops[], size_t n, uint32_t after);
 /* Task of an update op, once placed. */

@@ -4,10 +4,11 @@
  * micro-batch of the one before has ended, 2 p slots later. The generator lets one begin, in the
  * same direction, whenever a micro-batch ends that is not its unit's last, as long as micro-batches
  * are left: with p / 2 of them a unit, p / 2 - 1 units for each. So units overlap from three times
- * as many micro-batches as ranks on, where there are six ranks or more. Of two passes that fall into
- * one slot of a rank that of the older unit comes first; the generator's table of slots, which has
- * room for one of them, loses the other. The result is shorter, and holds several times as much.
- * With two ranks the generator ends after two micro-batches; here units follow each other then.
+ * as many micro-batches as ranks on, where there are six ranks or more. Of two passes that fall
+ * into one slot of a rank that of the older unit comes first; the generator's table of slots, which
+ * has room for one of them, loses the other. The result is shorter, and holds several times as
+ * much. With two ranks the generator ends after two micro-batches; here units follow each other
+ * then.
  * Source: S. Li and T. Hoefler, Chimera, SC 2021; the rule is that of the class
  * AutoGeneratePipelineRank in chimera_pipeline_rank.py of their repository, Shigangli/Chimera.
  */

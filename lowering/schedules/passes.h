@@ -11,7 +11,8 @@ struct fr__passes {
     uint32_t *rank_of;                     /* [n_actions] */
 };
 
-/* FR_EPARSE: a pass is missing, or twice, or on two ranks, or a rank has none; FR_ENOMEM. fini may follow a failure. */
+/* FR_EPARSE: a pass is missing, or twice, or on two ranks, or a rank has none; FR_ENOMEM. fini
+ * may follow a failure. */
 enum fr_status fr__passes_init(struct fr__passes *out, const struct fr_schedule *s,
                                struct fr_error *err);
 void fr__passes_fini(struct fr__passes *p);

@@ -10,10 +10,10 @@
  * ZB-H2 has no bubble from step to step, with twice the forwards. Rank s runs w = 2 (p - s) - 1 of
  * them first: until its first gradient comes back it never waits. Then I and F in turn. A W follows
  * each of the first m - (2 p - 1) I; the others wait until there are no forwards left, so that the
- * gradients of the last 2 p - 1 micro-batches run back without a gap and every rank is busy from its
- * first action to its last, m (F + I + W). The authors' search with twice the memory of 1F1B has the
- * same makespan and span, and never less memory. It needs an optimizer step of each stage of its
- * own.
+ * gradients of the last 2 p - 1 micro-batches run back without a gap and every rank is busy from
+ * its first action to its last, m (F + I + W). The authors' search with twice the memory of 1F1B
+ * has the same makespan and span, and never less memory. It needs an optimizer step of each stage
+ * of its own.
  *
  * Source: P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024; as PyTorch's
  * ScheduleInterleavedZeroBubble (torch/distributed/pipelining/schedules.py, _get_1f1b_rank_ops),

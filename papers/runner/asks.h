@@ -1,7 +1,7 @@
 /* papers/runner/asks.h - what the formulas of a paper's experiments may ask.
  *
- * A paper whose experiments need more than questions adds a way of asking: a file in its folder, and
- * a row in papers/ways.c.
+ * A paper whose experiments need more than questions adds a way of asking: a file in its folder,
+ * and a row in papers/ways.c.
  */
 #ifndef FR_PAPERS_RUNNER_ASKS_H
 #define FR_PAPERS_RUNNER_ASKS_H
@@ -9,7 +9,8 @@
 #include "papers/papers.h"
 #include "papers/runner/formula.h"
 
-/* One thing to ask: settings by name, as the paper's YAML has them, with their formulas computed. */
+/* One thing to ask: settings by name, as the paper's YAML has them, with their formulas
+ * computed. */
 struct fr__ask {
     struct fr__arena *arena; /* for the answer */
     size_t n;
@@ -25,8 +26,8 @@ typedef enum fr_status fr__ask_way(const struct fr__ask *a, const struct fr__fie
                                    struct fr_error *err);
 
 /* The ways of asking: those of papers/ways.c, which ends with a NULL name. Without a name it is a
- * question, as `forerun simulate` asks it, whose settings are the options without dashes; "brief" is
- * one of them. */
+ * question, as `forerun simulate` asks it, whose settings are the options without dashes;
+ * "brief" is one of them. */
 struct fr__ask_named {
     const char *name;
     fr__ask_way *way;

@@ -8,8 +8,8 @@
  *
  * A text may have formulas in braces, with the digits after the point behind a colon, or with a g
  * before them those of the number: 'off by {100 * off:1} %', '{x:g3} B'. What is not chosen by ?:,
- * && and || is not evaluated, so a question that a formula does not need is not asked. A number that
- * is not there is NaN, and is false.
+ * && and || is not evaluated, so a question that a formula does not need is not asked. A number
+ * that is not there is NaN, and is false.
  *
  * Functions of numbers: min, max (NaN where all are), abs, floor, isnan; has(text, word).
  * Over the rows of the table at hand, or of a list ("models: ..."), whose NaN count for nothing:

@@ -1,4 +1,5 @@
-/* papers/runner/reader.h - a formula that is being read, its words (reader.c), and the functions over rows (over.c). */
+/* papers/runner/reader.h - a formula that is being read, its words (reader.c), and the functions
+ * over rows (over.c). */
 #ifndef FR_PAPERS_RUNNER_READER_H
 #define FR_PAPERS_RUNNER_READER_H
 

@@ -50,9 +50,9 @@ static bool shares_links(const struct fr__engine *e, const struct fr_collective 
 }
 
 /* Whether messages one by one say what a folded collective takes. Where all ranks have a place in
- * the plan, one by a chosen algorithm goes so, if nothing crowds its links. The closed forms of such
- * algorithms leave out that their own messages share links: a tree inside a machine takes two to
- * three times as long. Rings share none, and their form is exact. */
+ * the plan, one by a chosen algorithm goes so, if nothing crowds its links. The closed forms of
+ * such algorithms leave out that their own messages share links: a tree inside a machine takes
+ * two to three times as long. Rings share none, and their form is exact. */
 static bool is_rehearsed(struct fr__engine *e, const struct fr_collective *c, uint32_t collective)
 {
     const double MOST_STEPS = 2e5; /* about half a second */

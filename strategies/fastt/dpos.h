@@ -171,9 +171,10 @@ struct fr__dpos;
 struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m);
 void fr__dpos_free(struct fr__dpos *p);
 
-/* Plans the dag. FR_ENOMEM, FR_ECANCELLED. A dag that does not fit is an outcome, not an error. Cost: O(ops log
- * ops + ops devices + edges devices) and the searches of dpos_slots.h; for what is taken over, a
- * few reads for each edge. Nothing is allocated if a dag as large was planned before. */
+/* Plans the dag. FR_ENOMEM, FR_ECANCELLED. A dag that does not fit is an outcome, not an error.
+ * Cost: O(ops log ops + ops devices + edges devices) and the searches of dpos_slots.h; for what
+ * is taken over, a few reads for each edge. Nothing is allocated if a dag as large was planned
+ * before. */
 enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);

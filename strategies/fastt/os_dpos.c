@@ -169,8 +169,8 @@ static bool is_spent(const struct fr__os_dpos *o)
     return o->options.most_made > 0 && o->n_made > o->options.most_made;
 }
 
-/* Tries all ways of an operation, as far as the search may go; *best is the index of the shortest that is shorter than
- * before. */
+/* Tries all ways of an operation, as far as the search may go; *best is the index of the
+ * shortest that is shorter than before. */
 static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
                              struct fr__os_dpos_result *r, struct fr_error *err)
 {

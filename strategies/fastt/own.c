@@ -267,8 +267,9 @@ static enum fr_status try_rule(struct search *s, const struct fr__rule *rule,
     return FR_OK;
 }
 
-/* A rule that looks more often at a device for an operation is not tried: seconds. Where that leaves
- * none, the rule that keeps replicas together is, which decides least, up to the second number. */
+/* A rule that looks more often at a device for an operation is not tried: seconds. Where that
+ * leaves none, the rule that keeps replicas together is, which decides least, up to the second
+ * number. */
 static const double MOST_LOOKS = 2e7, MOST_LOOKS_TOGETHER = 6e7;
 
 static bool is_small(const struct search *s, const struct fr__rule *rule, bool has_slots)

@@ -32,8 +32,8 @@ struct fr__made {
     double fullest_frac; /* most of a device's memory that was in use at once, over what it has */
 };
 /* stop_s: the run stops when it must take longer; 0: never. is_alone: each message as if it were
- * alone on its links, whatever the problem's network. *out is infinite, without being over, if tasks
- * wait for each other. Other errors as fr__dag_plan and fr_simulate. */
+ * alone on its links, whatever the problem's network. *out is infinite, without being over, if
+ * tasks wait for each other. Other errors as fr__dag_plan and fr_simulate. */
 enum fr_status fr__referee_ask(struct fr__referee *r, const struct fr__placed_dag *d, double stop_s,
                                bool is_alone, struct fr__made *out, struct fr_error *err);
 /* The same of another strategy with its default options, and with further cuts of stages where an

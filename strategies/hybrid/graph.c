@@ -52,9 +52,9 @@ static enum fr_status find_meeting(const struct fr__hybrid_options *o, bool *mee
     return FR_OK;
 }
 
-/* On the stages of a pipeline each end has a copy, but where one rank has both; else only where they
- * are not to be shared. Where the gradients of each end leave with every micro-batch, they are apart
- * on one rank too, which holds the weights once. */
+/* On the stages of a pipeline each end has a copy, but where one rank has both; else only where
+ * they are not to be shared. Where the gradients of each end leave with every micro-batch, they
+ * are apart on one rank too, which holds the weights once. */
 static enum fr_status untie(struct fr__hybrid_graph *out, const struct fr_graph *g,
                             const struct fr__hybrid_options *o, struct fr_error *err)
 {

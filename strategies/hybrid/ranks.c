@@ -325,7 +325,8 @@ static bool shares_evenly(struct fr__hybrid_ranks *r)
 }
 
 /* Whether each stage has as many ranks on each of its machines. Else the gradients of a stage take
- * more of one machine's NICs than of another's, and messages to other stages wait for them there. */
+ * more of one machine's NICs than of another's, and messages to other stages wait for them
+ * there. */
 static enum fr_status find_spread(const struct fr__hybrid_ranks *r, bool *is_even,
                                   struct fr_error *err)
 {

@@ -17,11 +17,12 @@
  * bandwidth. Memory, per part: ceil((M - m so far) / m') mini-batches of activations and
  * parameters, M of the level.
  *
- * The search is exact. A grows with the work of state k and T falls, roughly. So states are looked at
- * in the order of their work (two branches of a model make many states beside each other, whose
+ * The search is exact. A grows with the work of state k and T falls, roughly. So states are looked
+ * at in the order of their work (two branches of a model make many states beside each other, whose
  * order of the program says little of it); the search begins where A and T meet and goes both ways
- * while bounds (the least A from k on, the least T up to k) promise less than the best so far. Time and memory tests give the same doubles as a full search: only maxima and minima
- * are taken of them.
+ * while bounds (the least A from k on, the least T up to k) promise less than the best so far. Time
+ * and memory tests give the same doubles as a full search: only maxima and minima are taken of
+ * them.
  */
 #include "config.h"
 

@@ -92,8 +92,8 @@ static void join_items(struct building *b, uint32_t from, uint32_t to, uint32_t 
     b->edges[b->n_edges++][1] = to;
 }
 
-/* Whether a backward op that reads another keeps its forward op at or before the other's stage. Sums
- * of gradients do not: they stand with the first stage that feeds them. */
+/* Whether a backward op that reads another keeps its forward op at or before the other's stage.
+ * Sums of gradients do not: they stand with the first stage that feeds them. */
 static bool holds_back(const struct fr_graph *g, uint32_t op)
 {
     return g->ops[op].phase == FR_PHASE_BACKWARD_DATA && g->ops[op].kind != FR_OP_GRAD_ADD;

@@ -169,7 +169,8 @@ static enum fr_status check_kind(const struct placing *p, uint32_t op, uint32_t 
 }
 
 /* When an op ends that starts as its row says, on the row's device. Of a graph that is no task
- * graph times are our own estimates, which the author of a schedule need not share: then it is the start.
+ * graph times are our own estimates, which the author of a schedule need not share: then it is the
+ * start.
  */
 static double end_of(const struct placing *p, uint32_t op)
 {

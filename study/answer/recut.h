@@ -15,7 +15,8 @@ struct fr__made_cut {
     char note[sizeof(((struct fr_cut_memory *)NULL)->note)];
 };
 
-/* What m has made goes over to *k, and back; who has it frees it. m is ready for another plan then. */
+/* What m has made goes over to *k, and back; who has it frees it. m is ready for another plan
+ * then. */
 void fr__made_cut_take(struct fr__made_cut *k, struct fr__making *m);
 void fr__made_cut_give(struct fr__making *m, struct fr__made_cut *k);
 void fr__made_cut_drop(struct fr__made_cut *k);

@@ -1,4 +1,5 @@
-/* study/answer/stage_figures.h - the figures of a plan of stages: keys, titles, how they are read. */
+/* study/answer/stage_figures.h - the figures of a plan of stages: keys, titles, how they are
+ * read. */
 #ifndef FR_STUDY_ANSWER_STAGE_FIGURES_H
 #define FR_STUDY_ANSWER_STAGE_FIGURES_H
 

@@ -167,8 +167,8 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
                                       m->run->parts_s, m->run->iteration_s)};
 }
 
-/* Where a measured step contradicts what is known, nobody can tell which of them is wrong: the range
- * also holds what the answer were if the step had taken what is known of it. */
+/* Where a measured step contradicts what is known, nobody can tell which of them is wrong: the
+ * range also holds what the answer were if the step had taken what is known of it. */
 static void hold_both(struct fr_record_interval *out, const struct fr_record_contradiction *x)
 {
     double factor = x->is_known ? x->expected_s / x->measured_s : 1;
@@ -188,8 +188,8 @@ static void wait_for_input(struct fr_record_interval *out, double input_s)
     out->high_s = fmax(out->high_s, input_s);
 }
 
-/* Where published steps of this kind took longer than its class allows, the range holds them. A step
- * of several GPUs that the user measured knows better. */
+/* Where published steps of this kind took longer than its class allows, the range holds them. A
+ * step of several GPUs that the user measured knows better. */
 static void hold_missed_kind(struct fr_record_interval *out, double iteration_s,
                              uint32_t param_shards)
 {

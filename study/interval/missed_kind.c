@@ -7,10 +7,10 @@
 
 /* D. Narayanan et al., SC 2021, table 2, ZeRO-3 by DeepSpeed on 384, 768, 1120, 1536 and 2240 A100
  * (the row of 640 does not fit): measured over predicted is 1.41, 2.29, 2.19, 4.55 and 4.46 for
- * hybrid:zero=3, 1.38, 2.17, 2.06, 3.91 and 3.82 with gather=module, and 1.27 to 2.99 as that version
- * ran (the recipe deepspeed-zero3-2021). MosaicML's llm-foundry publishes FSDP on up to 128 A100, which
- * the range of its class holds (doc/evidence/steps.md). tests/study/test_missed_kind.c asks a row
- * again. */
+ * hybrid:zero=3, 1.38, 2.17, 2.06, 3.91 and 3.82 with gather=module, and 1.27 to 2.99 as that
+ * version ran (the recipe deepspeed-zero3-2021). MosaicML's llm-foundry publishes FSDP on up to
+ * 128 A100, which the range of its class holds (doc/evidence/steps.md).
+ * tests/study/test_missed_kind.c asks a row again. */
 static const struct fr__missed_kind kinds[] = {
     {.kind = "parameters gathered from more than 128 GPUs at each use, as by ZeRO-3 and FSDP",
      .most_confirmed = 128,

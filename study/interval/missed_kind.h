@@ -1,5 +1,5 @@
-/* study/interval/missed_kind.h - kinds of training steps of which published ones took longer than we
- * predict, by more than the range of their class allows.
+/* study/interval/missed_kind.h - kinds of training steps of which published ones took longer than
+ * we predict, by more than the range of their class allows.
  *
  * An interval's classes (terms.h) hold many kinds of steps. Where the rows of one kind all took
  * longer, the answer must say so, and its range must hold them. A kind is told by what its

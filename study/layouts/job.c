@@ -1,5 +1,5 @@
-/* study/layouts/job.c - what all layouts of a search share: the graph, the cluster, the GPUs and the
- * counts that bounds need; what would refuse every layout is refused here.
+/* study/layouts/job.c - what all layouts of a search share: the graph, the cluster, the GPUs and
+ * the counts that bounds need; what would refuse every layout is refused here.
  */
 #include "config.h"
 

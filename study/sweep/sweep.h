@@ -2,8 +2,8 @@
  * that outlives them, and what the answers say together.
  *
  * A sweep is made with fr_sweep_new, given its axes with fr_sweep_add, completed with
- * fr_sweep_finish, answered with fr_sweep_run, and summed up with fr_sweep_summarise; results/show.h
- * writes it down (fr_shown_sweep).
+ * fr_sweep_finish, answered with fr_sweep_run, and summed up with fr_sweep_summarise;
+ * results/show.h writes it down (fr_shown_sweep).
  *
  * Rows hold no reading of any clock, so a sweep gives the same rows for any number of threads,
  * processes, interruptions and resumptions.

@@ -77,7 +77,8 @@ struct fr_validation_change {
     double measured_ratio, predicted_ratio;     /* second over first */
 };
 
-/* Medians over the lines, and over the changes of the number of GPUs, of one software; NAN: none. */
+/* Medians over the lines, and over the changes of the number of GPUs, of one software; NAN:
+ * none. */
 struct fr_validation_software {
     const char *software;
     uint64_t n_lines, n_changes;

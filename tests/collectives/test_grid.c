@@ -1,5 +1,5 @@
-/* tests/collectives/test_grid.c - the torus or mesh in which ranks stand, and what the bucket algorithm
- * takes on it. */
+/* tests/collectives/test_grid.c - the torus or mesh in which ranks stand, and what the bucket
+ * algorithm takes on it. */
 #include "config.h"
 
 #include "collectives/grid.h"

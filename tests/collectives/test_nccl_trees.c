@@ -1,5 +1,5 @@
-/* tests/collectives/test_nccl_trees.c - NCCL's double trees: those that NCCL itself builds, and what must
- * hold of any number of ranks. */
+/* tests/collectives/test_nccl_trees.c - NCCL's double trees: those that NCCL itself builds, and
+ * what must hold of any number of ranks. */
 #include "config.h"
 
 #include "collectives/nccl/trees.h"

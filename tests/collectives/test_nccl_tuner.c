@@ -1,5 +1,5 @@
-/* tests/collectives/test_nccl_tuner.c - NCCL's cost table and choice, given the graphs that its search
- * found, against what NCCL 2.21.5 and 2.30.7 print for 41 machines (../shared/data/nccl). */
+/* tests/collectives/test_nccl_tuner.c - NCCL's cost table and choice, given the graphs that its
+ * search found, against what NCCL 2.21.5 and 2.30.7 print for 41 machines (../shared/data/nccl). */
 #include "config.h"
 
 #include "collectives/nccl/tuner.h"

@@ -163,7 +163,8 @@ TEST(rabenseifners_rounds_and_bytes_are_the_papers)
 
 /* Section 4.5 again: the data are halved and the distance doubled, so that half of the data goes to
  * the next rank and the least to the farthest. Over 4 machines of 4 ranks what crosses machines is
- * 2 (1/8 + 1/16) S a rank; halving-doubling, which begins at the farthest, sends 2 (1/2 + 1/4) S. */
+ * 2 (1/8 + 1/16) S a rank; halving-doubling, which begins at the farthest, sends 2 (1/2 + 1/4)
+ * S. */
 TEST(rabenseifner_sends_most_to_the_nearest)
 {
     const struct {

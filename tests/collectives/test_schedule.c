@@ -1,5 +1,5 @@
-/* tests/collectives/test_schedule.c - each algorithm moves the right data, in as many rounds and bytes as
- * its formula says, for 2 to 17 and 64 ranks. */
+/* tests/collectives/test_schedule.c - each algorithm moves the right data, in as many rounds and
+ * bytes as its formula says, for 2 to 17 and 64 ranks. */
 #include "config.h"
 
 #include "base/error.h"

@@ -297,8 +297,8 @@ TEST(a_collective_waits_for_its_last_member)
 }
 
 /* 3 s, whatever the links. The links are counted a ring's bytes, 2 (N-1)/N S, which take 6 s, as
- * far as they can have crossed in the 1 s that is the bytes'. Under both networks, whether rings run
- * in steps or by formula. */
+ * far as they can have crossed in the 1 s that is the bytes'. Under both networks, whether rings
+ * run in steps or by formula. */
 TEST(a_collective_with_a_cost_takes_it)
 {
     for (int closed = 0; closed < 2; closed++)

@@ -167,8 +167,8 @@ TEST(a_folded_collective_counts_the_links_of_all_its_groups)
     fr_topo_free(topo);
 }
 
-/* A message of a folded plan from a stage of GPUs 0 to 3 to one of GPUs 4 to 7 stands for four, each
- * over the sender's link and the receiver's. All go side by side. */
+/* A message of a folded plan from a stage of GPUs 0 to 3 to one of GPUs 4 to 7 stands for four,
+ * each over the sender's link and the receiver's. All go side by side. */
 TEST(a_folded_message_counts_the_links_of_all_ranks)
 {
     static const uint32_t DEVICES[GPUS] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -1,5 +1,5 @@
-/* tests/sim/test_schedule_choice.c - collectives by a chosen algorithm, step by step over the network, against
- * their formulas. */
+/* tests/sim/test_schedule_choice.c - collectives by a chosen algorithm, step by step over the
+ * network, against their formulas. */
 #include "config.h"
 
 #include "base/error.h"

@@ -9,8 +9,8 @@
 
 #include <check.h>
 
-/* Of one rank with one stage: `of[n]` pairs of whole and half micro-batches, each among its moments,
- * and no others. */
+/* Of one rank with one stage: `of[n]` pairs of whole and half micro-batches, each among its
+ * moments, and no others. */
 static void holds(const struct fr__moments *m, size_t n, const uint32_t of[][2])
 {
     ck_assert_uint_eq(m->n_stages, 1);
@@ -94,7 +94,8 @@ TEST(most_is_held_where_most_bytes_are_not_most_micro_batches)
 
 /* One micro-batch on two ranks: forward 1 s each, backward 2 s each, free links. Rank 1 is over at
  * 4 s, rank 0 at 6 s, and a sum takes 3 s more: 9 s. In three parts the first is there at
- * 6 - 2 (2 / 3) s, so all would be over at 7 2/3 s, and the last part takes from 6 s to 7 s: 7 2/3 s. */
+ * 6 - 2 (2 / 3) s, so all would be over at 7 2/3 s, and the last part takes from 6 s to 7 s: 7 2/3
+ * s. */
 TEST(sums_of_gradients_follow_the_last_pass)
 {
     const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 1};

@@ -231,8 +231,8 @@ LOOP_TEST(micro_batches_whose_weight_gradients_come_at_other_times_are_not_copie
     fr_graph_free(g);
 }
 
-/* DualPipeV cuts some backward passes of a stage and leaves others whole. A copy of a whole one once
- * looked for its tensors in the halves that its pattern had not. */
+/* DualPipeV cuts some backward passes of a stage and leaves others whole. A copy of a whole one
+ * once looked for its tensors in the halves that its pattern had not. */
 TEST(a_micro_batch_reads_its_own_tensors)
 {
     struct fr_workload_options o = {.dtype = FR_FP32, .batch = 8};

@@ -1,5 +1,5 @@
-/* tests/study/test_contradiction.c - measured steps on more GPUs than a question has, and steps that
- * contradict what is known. */
+/* tests/study/test_contradiction.c - measured steps on more GPUs than a question has, and steps
+ * that contradict what is known. */
 #include "config.h"
 
 #include "study/study.h"
@@ -49,8 +49,8 @@ static double plain_s(const char *topology)
 /* ---- more GPUs than the cluster has ---- */
 
 /* The anchor's own cluster has the same machines, so its prediction is that of the larger line, and
- * the factor is what it takes longer. How much of it carries over to fewer GPUs depends on the fitted
- * terms; it is some of it. */
+ * the factor is what it takes longer. How much of it carries over to fewer GPUs depends on the
+ * fitted terms; it is some of it. */
 LOOP_TEST(a_step_on_more_gpus_stands_on_more_of_the_same_machines, 0, 5)
 {
     static const struct {

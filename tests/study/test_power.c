@@ -73,7 +73,8 @@ START_TEST(the_boards_own_limit_changes_nothing_where_curves_last)
 }
 END_TEST
 
-/* On an H100 compute slows and memory does not: ResNet-50's step in fp32 less than GPT's in bf16. */
+/* On an H100 compute slows and memory does not: ResNet-50's step in fp32 less than GPT's in
+ * bf16. */
 START_TEST(memory_bound_work_keeps_its_rate)
 {
     struct fr_record *images = answer("resnet50", "hgx-h100", "dp", 0);

@@ -122,8 +122,8 @@ static void compare(const struct fr_record *r, const struct drawn *x, struct ran
     }
 }
 
-/* What stages keep is what is measured. What comes and goes beside it is not all counted: messages that
- * are early, and sums of gradients. */
+/* What stages keep is what is measured. What comes and goes beside it is not all counted:
+ * messages that are early, and sums of gradients. */
 TEST(what_stages_are_believed_to_hold_is_what_a_run_measures)
 {
     struct range plain = {INFINITY, 0}, other = {INFINITY, 0};

@@ -1,5 +1,5 @@
-/* tests/support/base_check.h - tests that list themselves, running a suite, and asserting on a whole
- * error: status, place and sentence.
+/* tests/support/base_check.h - tests that list themselves, running a suite, and asserting on a
+ * whole error: status, place and sentence.
  *
  *     TEST(two_flows_share_a_link_equally)
  *     {

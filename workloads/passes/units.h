@@ -37,10 +37,10 @@ struct fr__units {
  * untouched. O(ops + edges + layers * numbers in a name), for rule 3 O(layers^2). */
 enum fr_status fr__units_find(struct fr__units *out, const struct fr_graph *g,
                               struct fr_error *err);
-/* The units of `model` in a graph that was made from it, such as one rank's: by the names of layers.
- * A rank's ops alone might be alike where the model's are not, or the other way round, for messages
- * stand among them. Layers that the model has not belong to the root. FR_ENOMEM: *out untouched. As
- * above, and O(layers). */
+/* The units of `model` in a graph that was made from it, such as one rank's: by the names of
+ * layers. A rank's ops alone might be alike where the model's are not, or the other way round,
+ * for messages stand among them. Layers that the model has not belong to the root. FR_ENOMEM:
+ * *out untouched. As above, and O(layers). */
 enum fr_status fr__units_within(struct fr__units *out, const struct fr_graph *g,
                                 const struct fr_graph *model, struct fr_error *err);
 void fr__units_free(struct fr__units *u);

@@ -369,9 +369,9 @@ TEST(ranks_are_balanced_not_stages)
 }
 
 /* Two ranks, three micro-batches, 1F1B; passes of 1 s, free links. Rank 0 launches a stage's passes
- * in 0.5 s each and is never late: as without hosts, (3 + 1) (1 + 2) = 12 s. Rank 1's host takes 2 s
- * for each of 9 passes (3 F, 3 I, 3 W): it launches the last one after 18 s, which so ends no
- * earlier; its first backward is over at 6 s, the last at 18 s, and rank 0 has 2 s left then. */
+ * in 0.5 s each and is never late: as without hosts, (3 + 1) (1 + 2) = 12 s. Rank 1's host takes
+ * 2 s for each of 9 passes (3 F, 3 I, 3 W): it launches the last one after 18 s, which so ends
+ * no earlier; its first backward is over at 6 s, the last at 18 s, and rank 0 has 2 s left then. */
 TEST(a_host_that_launches_slowly_holds_its_rank_up)
 {
     const struct fr_schedule_spec spec = {.name = "1f1b", .n_ranks = 2, .n_micros = 3};
@@ -515,8 +515,8 @@ TEST(cuts_of_other_kinds_send_less_or_are_even)
 }
 
 /* 60 items of 3 s, four stages, more cuts than are tried one by one. Items 4 and 57 share a table
- * that takes 10 000 s between any two stages: all from 4 to 57 belong in one stage. Even cuts lie far
- * from that, and a border's step towards it makes nothing faster. */
+ * that takes 10 000 s between any two stages: all from 4 to 57 belong in one stage. Even cuts
+ * lie far from that, and a border's step towards it makes nothing faster. */
 TEST(who_share_a_dear_table_stay_in_one_stage)
 {
     enum { N = 60, K = 4 };

@@ -1,5 +1,5 @@
-/* tests/lowering/schedules/test_schedule_rules.c - schedules against closed forms, versions of weights,
- * and what makes a schedule impossible. */
+/* tests/lowering/schedules/test_schedule_rules.c - schedules against closed forms, versions of
+ * weights, and what makes a schedule impossible. */
 #include "config.h"
 
 #include "lowering/schedules/schedule.h"

@@ -1,5 +1,6 @@
 /* tests/project/client/embed.c - a program of somebody else's that sees one header. It asks what
- * its words say and prints the answer, or shows that calls can be cancelled and made by two threads.
+ * its words say and prints the answer, or shows that calls can be cancelled and made by two
+ * threads.
  *
  *     embed VERB REQUEST          the JSON, or the text; an error as "LINE:COLUMN: sentence"
  *     embed columns VERB REQUEST  the tables of the answer

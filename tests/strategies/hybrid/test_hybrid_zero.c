@@ -481,10 +481,10 @@ LOOP_TEST(groups_that_share_alike_sum_their_parts, 0, 3)
     }
 }
 
-/* In a V-shaped schedule the first rank has the first stage and the last, and the head's table is the
- * embedding's. Beside a head with a table of its own it keeps V h weights fewer, at the third level
- * their share, and of the optimizer's states the share of V h from the first level on; the second
- * level gathers so many fewer once a step. Four replicas share. */
+/* In a V-shaped schedule the first rank has the first stage and the last, and the head's table
+ * is the embedding's. Beside a head with a table of its own it keeps V h weights fewer, at the
+ * third level their share, and of the optimizer's states the share of V h from the first level
+ * on; the second level gathers so many fewer once a step. Four replicas share. */
 LOOP_TEST(one_rank_with_both_ends_keeps_one_table, 0, 3)
 {
     const double table = 1000 * 64, share = table / 4;
