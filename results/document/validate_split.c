@@ -100,13 +100,14 @@ static void fill_change(const void *user, size_t i, struct fr__table_row *row)
     milliseconds(row->cell[6], c->predicted_added_s, true);
     snprintf(row->cell[7], FR__TABLE_CELL, "%.3f", c->measured_ratio);
     snprintf(row->cell[8], FR__TABLE_CELL, "%.3f", c->predicted_ratio);
-    fr__table_text(row->cell[9], c->options);
+    fr__table_text(row->cell[9], c->strategy);
+    fr__table_text(row->cell[10], c->options);
 }
 
 static const struct fr__table_column change_columns[] = {
     {"software", false}, {"workload", false}, {"precision", false}, {"change", false},
     {"pairs", true},     {"adds ms", true},   {"predicted", true},  {"ratio", true},
-    {"predicted", true}, {"options", false}};
+    {"predicted", true}, {"strategy", false}, {"options", false}};
 
 /* ---- all of it ---- */
 
@@ -130,7 +131,7 @@ void fr__say_split(struct fr__document *doc, const struct fr_validation *v, bool
     }
     if (v->n_changes > 0) {
         fr__say(doc, "\nrows that differ in GPUs or precision alone (ratio: of step times):\n");
-        fr__say_table(doc, &(struct fr__table){change_columns, 10, v->n_changes, fill_change, v},
+        fr__say_table(doc, &(struct fr__table){change_columns, 11, v->n_changes, fill_change, v},
                       0);
     }
 }

@@ -104,6 +104,7 @@ static const struct fr_figure change[] = {
     {.key = "workload", CHANGE(workload)},
     {.key = "precision", CHANGE(precision)},
     {.key = "options", CHANGE(options)},
+    {.key = "strategy", CHANGE(strategy)},
     {.key = "from", CHANGE(from)},
     {.key = "to", CHANGE(to)},
     {.key = "pairs", CHANGE(n)},

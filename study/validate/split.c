@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "strategies/strategies.h"
 
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_sort.h>
@@ -265,12 +266,12 @@ static const char *past_dp(const char *at)
     return *at == ',' ? at + 1 : at;
 }
 
-/* Whether two strategies do the same on different numbers of GPUs. One GPU alone does what each of
- * several does that share a batch. */
+/* Whether two strategies do the same on different numbers of GPUs. Any is compared with one GPU
+ * alone. */
 static bool are_alike(const char *a, const char *b)
 {
-    if (strcmp(a, "single") == 0)
-        return strncmp(b, "dp", 2) == 0 || strcmp(b, "single") == 0;
+    if (fr_strategy_is_baseline(a))
+        return true;
     while (*a && *b) {
         a = past_dp(a);
         b = past_dp(b);
@@ -327,7 +328,8 @@ static int by_change(const void *left, const void *right)
     if (order != 0 || x->of == FR_CHANGE_PRECISION)
         return order;
     return FIRST_OF(of_numbers((double)x->a.row->gpus, (double)y->a.row->gpus),
-                    of_numbers((double)x->b.row->gpus, (double)y->b.row->gpus));
+                    of_numbers((double)x->b.row->gpus, (double)y->b.row->gpus),
+                    strcmp(x->b.row->strategy, y->b.row->strategy));
 }
 
 /* Then in the order of the file, so that every machine sorts alike. */
@@ -384,19 +386,20 @@ static enum fr_status change_of(struct splitting *s, const struct pair p[], size
             s->x[i] = value_of(&p[i], value);
         values[value] = median(s, n);
     }
-    *c = (struct fr_validation_change){.of = p->of,
-                                       .software = p->a.software,
-                                       .workload = p->a.row->workload,
-                                       .precision =
-                                           p->of == FR_CHANGE_GPUS ? p->a.row->precision : "",
-                                       .options = p->a.row->options,
-                                       .from = end_text(s, p->a.row, p->of),
-                                       .to = end_text(s, p->b.row, p->of),
-                                       .n = n,
-                                       .measured_added_s = values[MEASURED_ADDED],
-                                       .predicted_added_s = values[PREDICTED_ADDED],
-                                       .measured_ratio = values[MEASURED_RATIO],
-                                       .predicted_ratio = values[PREDICTED_RATIO]};
+    *c = (struct fr_validation_change){
+        .of = p->of,
+        .software = p->a.software,
+        .workload = p->a.row->workload,
+        .precision = p->of == FR_CHANGE_GPUS ? p->a.row->precision : "",
+        .options = p->a.row->options,
+        .strategy = p->of == FR_CHANGE_GPUS ? p->b.row->strategy : "",
+        .from = end_text(s, p->a.row, p->of),
+        .to = end_text(s, p->b.row, p->of),
+        .n = n,
+        .measured_added_s = values[MEASURED_ADDED],
+        .predicted_added_s = values[PREDICTED_ADDED],
+        .measured_ratio = values[MEASURED_RATIO],
+        .predicted_ratio = values[PREDICTED_RATIO]};
     return c->from && c->to ? FR_OK : fr__fail_nomem(err);
 }
 

@@ -71,6 +71,7 @@ const char *fr_validation_change_name(enum fr_validation_change_of of); /* "gpus
 struct fr_validation_change {
     enum fr_validation_change_of of;
     const char *software, *workload, *precision, *options; /* precision: "" where it changes */
+    const char *strategy;                                  /* of more GPUs; "" of precisions */
     const char *from, *to;                                 /* "8", "16"; "fp32", "amp" */
     uint64_t n;
     double measured_added_s, predicted_added_s; /* what a step takes more in the second row */

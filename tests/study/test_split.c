@@ -80,18 +80,21 @@ START_TEST(rows_that_differ_in_gpus_say_what_these_add)
     };
 
     split(rows, 6);
-    ck_assert_uint_eq(v.n_changes, 2);
+    ck_assert_uint_eq(v.n_changes, 3);
     ck_assert_str_eq(v.changes[0].from, "1");
     ck_assert_str_eq(v.changes[0].to, "4");
+    ck_assert_str_eq(v.changes[0].strategy, "dp:bucket=1MiB");
     ck_assert_uint_eq(v.changes[0].n, 2);
     ck_assert_double_eq_tol(v.changes[0].measured_added_s, 0.025, 1e-12);
     ck_assert_double_eq_tol(v.changes[0].predicted_added_s, 0.007, 1e-12);
     ck_assert_double_eq_tol(v.changes[0].measured_ratio, (1.2 + 1.15) / 2, 1e-12);
-    /* "dp" has another strategy than the row of 4 GPUs, and is compared with one GPU */
-    ck_assert_str_eq(v.changes[1].from, "1");
-    ck_assert_str_eq(v.changes[1].to, "16");
-    ck_assert_double_eq_tol(v.changes[1].measured_added_s, 0.060, 1e-12);
-    ck_assert_uint_eq(v.software[0].n_changes, 2);
+    ck_assert_str_eq(v.changes[1].strategy, "mp");
+    ck_assert_double_eq_tol(v.changes[1].measured_added_s, 0.9, 1e-12);
+    /* "dp" is another strategy than that of 4 GPUs, and is compared with one GPU */
+    ck_assert_str_eq(v.changes[2].from, "1");
+    ck_assert_str_eq(v.changes[2].to, "16");
+    ck_assert_double_eq_tol(v.changes[2].measured_added_s, 0.060, 1e-12);
+    ck_assert_uint_eq(v.software[0].n_changes, 3);
     fr__arena_free(arena);
 }
 END_TEST

@@ -257,7 +257,8 @@ static const struct {
               {"host-speed", "0.8"},
               {"decode-rate", "192"},
               {"host-cores", "40"},
-              {"layout", "nhwc"}};
+              {"layout", "nhwc"},
+              {"power-limit", "500W"}};
 
 TEST(every_setting_reads_back_what_it_writes)
 {
