@@ -129,6 +129,18 @@ uint32_t fr_plan_add_string(struct fr_plan *p, const char *text)
     return id;
 }
 
+struct fr_task fr_task_marker(uint32_t device, enum fr_phase phase)
+{
+    return (struct fr_task){.device = device,
+                            .cost_id = FR_NONE,
+                            .op = FR_NONE,
+                            .label = FR_NONE,
+                            .microbatch = FR_NONE,
+                            .kind = FR_TASK_MARKER,
+                            .phase = (uint8_t)phase,
+                            .stream = FR_STREAM_FREE};
+}
+
 uint32_t fr_plan_add_task(struct fr_plan *p, const struct fr_task *task)
 {
     uint32_t id = grow_one(p, &p->n_tasks, &p->tasks, sizeof(*p->tasks));

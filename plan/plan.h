@@ -52,17 +52,7 @@ struct fr_task {
 };
 
 /* A task without work, on no stream: it ends when all that it waits for has ended. */
-static inline struct fr_task fr_task_marker(uint32_t device, enum fr_phase phase)
-{
-    return (struct fr_task){.device = device,
-                            .cost_id = FR_NONE,
-                            .op = FR_NONE,
-                            .label = FR_NONE,
-                            .microbatch = FR_NONE,
-                            .kind = FR_TASK_MARKER,
-                            .phase = (uint8_t)phase,
-                            .stream = FR_STREAM_FREE};
-}
+struct fr_task fr_task_marker(uint32_t device, enum fr_phase phase);
 
 /* The string that names a compute task instead of its op; FR_NONE: none, or another kind of
  * task. */
