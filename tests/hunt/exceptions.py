@@ -55,6 +55,9 @@ EXCEPTIONS = (
     Exception_(BETTER, has_servers, 0.02,
                "pushes and pulls of one GPU go in the order in which they become ready: a gradient "
                "that is ready later lets a pull go first that is needed first"),
+    Exception_(("more-bandwidth-is-not-slower",), lambda q: "nics=" in str(q.cluster), 0.05,
+               "two cards of 100 Gbit/s take two rings of 12.5 GB/s; of 200 Gbit/s one ring fills "
+               "the slot of 24 GB/s, which is less than the two"),
     Exception_(BETTER, lambda q: q.option("--channels"), math.inf,
                "NCCL chooses rings or trees by its own model, which knows no --channels"),
     Exception_(("twice-the-batch-takes-as-much-memory",), believes, math.inf,
