@@ -201,6 +201,10 @@ struct fr__panel_place fr__panel_place(const struct fr__panel *p);
 double fr__panel_wide(const struct fr__panel *p, double length);
 double fr__panel_high(const struct fr__panel *p, double length);
 
+/* The title over the middle of a panel, or its caption over the left end, as a note; false: it has
+ * neither. */
+bool fr__panel_heading(const struct fr__panel *p, struct fr__chart_note *out);
+
 /* What a key shows, and where: the left end and the middle of a row, in pixels from the left and
  * from the bottom. */
 struct fr__key_item {

@@ -291,3 +291,20 @@ bool fr__panel_name_box(struct fr__panel *p, const double box[4], const char *co
         }
     return false;
 }
+
+bool fr__panel_heading(const struct fr__panel *p, struct fr__chart_note *out)
+{
+    bool is_title = p->title != NULL;
+
+    *out = (struct fr__chart_note){.text = is_title ? p->title : p->caption,
+                                   .x = is_title ? 0.5 : 0,
+                                   .y = 1,
+                                   .up = is_title ? 1 : 0.7,
+                                   .x_by = FR__BY_PANEL,
+                                   .y_by = FR__BY_PANEL,
+                                   .align = is_title ? FR__CENTRE : FR__FROM,
+                                   .points = p->title_points ? p->title_points
+                                             : is_title      ? 15
+                                                             : 13};
+    return out->text != NULL;
+}

@@ -340,24 +340,12 @@ static void write_axis(const struct script *s, const struct fr__chart_axis *a, c
 
 /* ---- panels ---- */
 
-/* The title over the middle of a panel, or the caption over its left end. */
-static void write_titles(const struct script *s, const struct fr__panel *p)
+static void write_title(const struct script *s, const struct fr__panel *p)
 {
-    const char *over = p->title ? p->title : p->caption;
-    unsigned points = p->title_points ? p->title_points : p->title ? 15 : 13;
+    struct fr__chart_note heading;
 
-    if (!over)
-        return;
-    write_note(s,
-               &(struct fr__chart_note){.text = over,
-                                        .x = p->title ? 0.5 : 0,
-                                        .y = 1,
-                                        .up = p->title ? 1 : 0.7,
-                                        .x_by = FR__BY_PANEL,
-                                        .y_by = FR__BY_PANEL,
-                                        .align = p->title ? FR__CENTRE : FR__FROM,
-                                        .points = points},
-               MOST_TEXT);
+    if (fr__panel_heading(p, &heading))
+        write_note(s, &heading, MOST_TEXT);
 }
 
 static void write_margins(const struct script *s, const struct fr__panel *p)
@@ -389,7 +377,7 @@ static void write_panel(const struct script *s, struct fr__panel *p)
     write_axis(s, &p->y, "y");
     if (p->top_axis.n_ticks > 0)
         write_axis(s, &p->top_axis, "x2");
-    write_titles(s, p);
+    write_title(s, p);
     for (const struct fr__chart_line *l = p->lines; l; l = l->next)
         write_line(s, l);
     for (const struct fr__chart_note *n = p->notes; n; n = n->next)

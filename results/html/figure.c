@@ -405,7 +405,7 @@ static void put_frame(const struct figure *g)
 static void put_panel(struct figure *g, struct fr__panel *p)
 {
     struct fr__panel_place at = fr__panel_place(p);
-    const char *over = p->title ? p->title : p->caption;
+    struct fr__chart_note heading;
 
     g->panel = p;
     g->left = at.left * g->chart->wide;
@@ -421,17 +421,8 @@ static void put_panel(struct figure *g, struct fr__panel *p)
     put_lines(g, false);
     for (const struct fr__chart_note *n = p->notes; n; n = n->next)
         put_note(g, n);
-    if (over)
-        put_note(g, &(struct fr__chart_note){.text = over,
-                                             .x = p->title ? 0.5 : 0,
-                                             .y = 1,
-                                             .up = p->title ? 1 : 0.7,
-                                             .x_by = FR__BY_PANEL,
-                                             .y_by = FR__BY_PANEL,
-                                             .align = p->title ? FR__CENTRE : FR__FROM,
-                                             .points = p->title_points ? p->title_points
-                                                       : p->title      ? 15
-                                                                       : 13});
+    if (fr__panel_heading(p, &heading))
+        put_note(g, &heading);
     put_key(g);
 }
 

@@ -15,8 +15,9 @@ fr__chart_fn fr__chart_of_difference; /* struct fr_difference_answer: both runs,
 /* struct fr_sweep_answer: a panel a workload, at most nine; time against cost, a point a row that
  * fits, coloured by the first setting that varies, the frontier joined and named */
 fr__chart_fn fr__chart_of_sweep;
-/* The same type: throughput against GPUs with what would be ideal, and beside it the efficiency; a
- * line for each question that was asked on several numbers of GPUs, at most eight. */
+/* struct fr_sweep_answer too: on the left throughput against the number of GPUs, with the ideal; on
+ * the right efficiency. A line for each question that was asked on several numbers of GPUs, at most
+ * eight. */
 fr__chart_fn fr__chart_of_scaling;
 /* struct fr_search_answer: time against memory of the layouts that were simulated coarsely,
  * coloured by their tensor parallelism, the frontier joined and named, the GPU's memory a line; of

@@ -49,7 +49,8 @@ START_TEST(compute_slows_less_than_the_clock)
 }
 END_TEST
 
-/* 1 J of FLOPs and 1e10 bytes of 100 pJ in 10 ms: 100 W each, the former beside 40 W. */
+/* In 10 ms: 1 J for the FLOPs, which is 100 W and adds to the 40 W of any kernel; 1e10 bytes at 100
+ * pJ, which is 100 W as well. */
 START_TEST(a_load_is_energy_over_time)
 {
     struct fr__load load = fr__load_of(&flat, 1, 1e10, 0.01);
