@@ -103,7 +103,7 @@ struct fr_question {
     double decode_rate; /* images a second that a core decodes; 0: as a recipe says, else any; below
                             0: any */
     double host_cores;  /* that decode in each machine; 0: all of its CPU */
-    double power_limit_W; /* of each GPU; 0: none, as curves were measured */
+    double power_limit_W; /* of each GPU; 0: what its board may draw; INFINITY: none */
     const char *degrade;  /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;     /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
@@ -388,9 +388,12 @@ struct fr_record {
     double peak_flops_per_s; /* of all GPUs asked for, at the precision that they run in */
     double mfu, hfu;         /* model and hardware FLOPs over what the peak could do meanwhile */
     double board_W;          /* of all GPUs asked for; 0: not known of all */
-    /* Under a power limit; 0: none was asked for. gpu_W: the mean of a GPU over the step. clock:
-     * the lowest of a GPU while it computes, over its highest. step_J: of all GPUs. */
+    /* 0: what these GPUs draw is not known. power_limit_W: the mean of what each may draw; gpu_W:
+     * of what each does over the step. clock: the lowest of a GPU while it computes, over its
+     * highest. step_J: of all GPUs. */
     double power_limit_W, gpu_W, clock, step_J;
+    bool is_power_limited; /* some GPU's clock is below its highest */
+    bool asks_power_limit; /* the question has a limit of its own */
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
     bool puts_in_order; /* the order is that of what devices receive: random, tic or tac */

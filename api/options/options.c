@@ -253,7 +253,7 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "host-speed", "FACTOR",
      "a core's speed, 1: that of the CPU on which host times were measured", NULL},
     {OPTIONS_RUN, 0, "power-limit", "WATTS",
-     "what each GPU may draw, 500W: its clock falls until it does (default: none)", NULL},
+     "what each GPU may draw, 500W: its clock falls until it does (default: board, its own)", NULL},
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers are allocated at dispatch or at start of a task",
      NULL},
     {OPTIONS_RUN, 0, "memory", "MODEL",

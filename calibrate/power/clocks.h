@@ -13,7 +13,7 @@ struct fr_clocks;
 struct fr_cost_memo;
 
 /* One thread at a time may use it. costs, memo (may be NULL) and graph are borrowed. limit_W: of
- * each GPU; one above a board's own counts as that. NULL: out of memory. */
+ * each GPU; one above a board's own, INFINITY too, counts as that. NULL: out of memory. */
 struct fr_clocks *fr__clocks_new(const struct fr_cost_model *costs, struct fr_cost_memo *memo,
                                  const struct fr_graph *graph, double limit_W);
 void fr__clocks_free(struct fr_clocks *c); /* NULL is fine */
@@ -22,6 +22,7 @@ struct fr__clock {
     double clock;             /* over the highest */
     double slowdown;          /* of compute-bound ops against what curves say */
     double memory_slowdown;   /* of the others */
+    double measured_slowdown; /* of ops whose time was measured, at the board's own limit */
     double idle_W, working_W; /* drawn in either case; equal: what the type draws is not known */
 };
 /* Of a device type at a batch. Cost: linear in the graph when a pair is asked for first. */

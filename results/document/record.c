@@ -90,7 +90,7 @@ static bool has_row(const struct fr_record *r, enum summary_row row)
     case ROW_HARDWARE: /* more than 1 % apart */
         return r->tokens_per_sample > 0 && r->hardware_flops > 1.01 * r->model_flops;
     case ROW_POWER:
-        return r->power_limit_W > 0;
+        return r->asks_power_limit || r->is_power_limited;
     case ROW_HELD:
         return r->peak.device != NULL && !r->is_plain;
     default:

@@ -419,7 +419,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         m.simulation = m.tools->simulation;
         problem.memo = m.tools->memo;
         problem.params = m.tools->params;
-        st = fr__clocks_make(&m.clocks, &m, err);
+        st = fr__clocks_make(&m.clocks, s, q, m.devices, m.n_devices, problem.memo, err);
         problem.clocks = m.clocks;
     }
     if (st == FR_OK) {

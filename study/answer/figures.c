@@ -43,7 +43,7 @@ WHEN(has_tokens, r->tokens_per_sample > 0)
 WHEN(has_flops, r->model_flops > 0)
 WHEN(has_peak_rate, r->model_flops > 0 && r->peak_flops_per_s > 0)
 WHEN(has_power, r->board_W > 0)
-WHEN(is_limited, r->power_limit_W > 0)
+WHEN(knows_power, r->power_limit_W > 0)
 WHEN(is_oom, r->oom)
 WHEN(has_advice, r->has_advice)
 WHEN(has_totals, r->has_totals)
@@ -359,10 +359,11 @@ const struct fr_figure fr__record_asked_figures[] = {
     {.key = "mfu", R(mfu), RATE(has_peak_rate), .title = "MFU"},
     {.key = "hfu", R(hfu), RATE(has_peak_rate), .title = "HFU"},
     WITH("board_W", board_W, has_power),
-    WITH("power_limit_W", power_limit_W, is_limited),
-    WITH("gpu_W", gpu_W, is_limited),
-    WITH("clock_frac", clock, is_limited),
-    WITH("step_J", step_J, is_limited),
+    WITH("power_limit_W", power_limit_W, knows_power),
+    WITH("average_power_w", gpu_W, knows_power),
+    WITH("clock_frac", clock, knows_power),
+    WITH("energy_j", step_J, knows_power),
+    WITH("power_limited", is_power_limited, knows_power),
     FR_END_OF_FIGURES,
 };
 

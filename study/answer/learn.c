@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "calibrate/power/clocks.h"
 #include "study/question/interference.h"
 #include "study/answer/record.h"
 #include "study/session/session.h"
@@ -95,6 +96,7 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
     struct fr_problem problem;
     uint32_t *devices = NULL;
     double *slow = NULL;
+    struct fr_clocks *clocks = NULL;
     enum fr_status st;
 
     if (q->n_seeds > 1)
@@ -109,6 +111,9 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
     run.interference = fr__interference_of(s->costs, q, &interference);
     st = check(o, problem.n_devices, err);
     if (st == FR_OK)
+        st = fr__clocks_make(&clocks, s, q, devices, problem.n_devices, NULL, err);
+    problem.clocks = clocks;
+    if (st == FR_OK)
         st = fr__slow_devices(&slow, s->topo, q, err);
     run.device_slowdown = slow;
     if (st == FR_OK)
@@ -119,6 +124,7 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
         *out = learning;
     else
         fr_learning_free(learning);
+    fr__clocks_free(clocks);
     free(devices);
     free(slow);
     return st;

@@ -36,16 +36,19 @@ struct fr__making {
     /* what was believed of the cut, and a note of it; its bytes belong to the making */
     struct fr_cut_memory cut_memory;
     struct fr_cut_choice cut; /* the one that was planned last */
-    struct fr_clocks *clocks; /* under a power limit; NULL: there is none */
+    struct fr_clocks *clocks; /* under a power limit; NULL: none is known */
 };
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,
                                struct fr_error *err);
-/* Fills in what GPUs draw, once its devices are known. Nothing without a power limit. */
+/* Fills in what GPUs draw, once its devices are known. Nothing where that is not known of all. */
 void fr__fill_power(struct fr_record *r, const struct fr__making *m);
-/* Refuses GPUs of which nothing is known; *out: NULL without a limit, else the caller frees. */
-enum fr_status fr__clocks_make(struct fr_clocks **out, const struct fr__making *m,
-                               struct fr_error *err);
+/* The clocks of these GPUs under the question's limit. devices: [n_devices]; memo may be NULL. A
+ * limit that is given refuses GPUs of which nothing is known. *out: NULL where no limit is known or
+ * wanted; else the caller frees. FR_EUSAGE, FR_ERANGE, FR_ENOMEM. */
+enum fr_status fr__clocks_make(struct fr_clocks **out, const struct fr_setting *s,
+                               const struct fr_question *q, const uint32_t devices[],
+                               size_t n_devices, struct fr_cost_memo *memo, struct fr_error *err);
 /* Fills in r's sensitivities from its run, with names from the arena; runs again where m's question
  * asks for it. Cost: three runs for each resource that counts. */
 enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *arena,

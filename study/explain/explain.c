@@ -8,6 +8,7 @@
 #include "study/explain/kept.h"
 
 #include "base/error.h"
+#include "calibrate/power/clocks.h"
 #include "lowering/cut_runs.h"
 #include "strategies/list.h"
 #include "study/answer/record.h"
@@ -65,6 +66,9 @@ static enum fr_status explain(struct fr_explanation *e, const struct fr_context 
     FR_TRY(fr_setting_load(&e->setting, &e->question, err));
     FR_TRY(fr__problem_make(&e->problem, &e->devices, &e->setting, &e->question, err));
     e->problem.options = &e->values;
+    FR_TRY(fr__clocks_make(&e->clocks, &e->setting, &e->question, e->devices, e->problem.n_devices,
+                           NULL, err));
+    e->problem.clocks = e->clocks;
     FR_TRY(explain_cut(e, strategy, ctx, err));
     if (!e->decisions->layout)
         return FR_OK;
@@ -97,6 +101,7 @@ void fr_explanation_free(struct fr_explanation *e)
     fr_record_free(e->record);
     fr_decisions_free(e->decisions);
     free(e->devices);
+    fr__clocks_free(e->clocks);
     fr_setting_fini(&e->setting);
     free(e);
 }

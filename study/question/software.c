@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "study/recipes/names.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -248,9 +249,9 @@ RATE_SETTING(host_cores, host_cores, "machine", 1, 1e6)
 enum fr_status fr__set_power_limit(struct fr_question *q, const char *text, const char *what,
                                    struct fr_error *err)
 {
-    double watts = 0;
+    double watts = strcmp(text, "none") == 0 ? INFINITY : 0;
 
-    if (strcmp(text, "none") != 0) {
+    if (strcmp(text, "none") != 0 && strcmp(text, "board") != 0) {
         FR_TRY(fr__parse_power(text, what, FR_NOWHERE, &watts, err));
         if (watts < 1 || watts > 1e5)
             return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s: a GPU draws between 1 W and 100 kW",
@@ -265,6 +266,8 @@ const char *fr__text_power_limit(const struct fr_question *q, char buf[FR__SETTI
     char number[40];
 
     if (!(q->power_limit_W > 0))
+        return "board";
+    if (isinf(q->power_limit_W))
         return "none";
     snprintf(buf, FR__SETTING_VALUE, "%sW",
              fr__format_double(q->power_limit_W, number, sizeof(number)));

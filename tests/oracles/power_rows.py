@@ -57,7 +57,7 @@ def main():
         for limit, (time, power) in rows.items():
             if not answers[limit]:
                 continue
-            powers[job[0]].append(abs(answers[limit]["gpu_W"] / power - 1))
+            powers[job[0]].append(abs(answers[limit]["average_power_w"] / power - 1))
             if limit < top:
                 ratio = answers[limit]["iteration_s"] / answers[top]["iteration_s"]
                 times[job[0]].append(abs(ratio / (time / rows[top][0]) - 1))
