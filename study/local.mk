@@ -60,6 +60,8 @@ nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c
 recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/deepspeed-zero3.yaml \
 	study/recipes/deepspeed-zero3-2021.yaml \
+	study/recipes/hugging-face.yaml \
+	study/recipes/hugging-face-gpt2.yaml \
 	study/recipes/llm-foundry.yaml \
 	study/recipes/megatron-lm.yaml \
 	study/recipes/mxnet-horovod.yaml \

@@ -50,6 +50,7 @@ device_type_files = topo/devices/k80-die.yaml \
 	topo/devices/a6000.yaml \
 	topo/devices/rtx3090.yaml \
 	topo/devices/h100-sxm5-80gb.yaml \
+	topo/devices/h100-sxm5-96gb.yaml \
 	topo/devices/h100-pcie-80gb.yaml \
 	topo/devices/h100-nvl-94gb.yaml \
 	topo/devices/h20-sxm-96gb.yaml \
@@ -87,6 +88,7 @@ machine_files = topo/machines/dgx1-p100.yaml \
 	topo/machines/dgx-a100-40g.yaml \
 	topo/machines/dgx-a100-80g.yaml \
 	topo/machines/hgx-h100.yaml \
+	topo/machines/hgx-h100-96g.yaml \
 	topo/machines/hgx-h200.yaml \
 	topo/machines/gh200-quad.yaml \
 	topo/machines/hgx-b200.yaml \

@@ -264,7 +264,9 @@ enum fr_fusion {
     FR_FUSE_PRODUCT_EPILOGUE,
     FR_FUSE_XLA,
     FR_FUSE_INDUCTOR,
-    FR_FUSE_SMALL_OPS, /* none: what an op is in a framework that fuses nothing */
+    FR_FUSE_SMALL_OPS,   /* none: what an op is in a framework that fuses nothing */
+    FR_FUSE_TORCH_NORMS, /* none: RMS norm and rotary positions as PyTorch models write them */
+    FR_FUSE_TORCH_GELU,  /* none: GELU as PyTorch models of GPT-2 write it */
     FR_N_FUSIONS
 };
 

@@ -60,13 +60,15 @@ enum fr_status fr__set_fuse(struct fr_question *q, const char *text, const char 
             break;
         at += n + 1;
     }
-    if ((fusions >> FR_FUSE_SMALL_OPS & 1) &&
-        (fusions & (1u << FR_FUSE_XLA | 1u << FR_FUSE_INDUCTOR)))
-        return fr__fail(
-            err, FR_EUSAGE, FR_NOWHERE,
-            "%s: small-ops is what is run without a compiler, so it does not go with xla "
-            "or inductor",
-            what);
+    for (unsigned f = FR_FUSE_SMALL_OPS; f <= FR_FUSE_TORCH_GELU; f++)
+        if ((fusions >> f & 1) && (fusions & (1u << FR_FUSE_XLA | 1u << FR_FUSE_INDUCTOR)))
+            return fr__fail(
+                err, FR_EUSAGE, FR_NOWHERE,
+                "%s: %s is what is run without a compiler, so it does not go with xla or inductor",
+                what, names[f]);
+    if ((fusions >> FR_FUSE_SMALL_OPS & 1) && (fusions >> FR_FUSE_TORCH_GELU & 1))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "%s: small-ops and torch-gelu are of two frameworks", what);
     q->fusions = fusions;
     return FR_OK;
 }

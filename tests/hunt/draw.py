@@ -247,7 +247,7 @@ def options(rng, q):
                ("network", ["analytic"], 0.08), ("channels", ["1", "2"], 0.06),
                ("collectives", ["expanded", "closed"], 0.12),
                ("collective-algorithm", ["ring", "tree", "halving-doubling", "hierarchical"], 0.05),
-               ("recipe", RECIPES, 0.08), ("fuse", ["bias-activation", "xla", "inductor"], 0.05),
+               ("recipe", RECIPES, 0.08), ("fuse", ["bias-activation", "xla", "inductor", "torch-norms"], 0.05),
                ("alloc", ["start"], 0.05), ("memory", ["liveness"], 0.08),
                ("costs", ["datasheet"], 0.12), ("jitter", ["0.1", "lognormal:0.5"], 0.04),
                ("interference", ["none", "1.2", "published"], 0.06),

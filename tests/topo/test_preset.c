@@ -51,6 +51,7 @@ static const struct fact {
     {"dgx-a100-40g", "a100-sxm4-40gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8, "a100-nvswitch"},
     {"dgx-a100-80g", "a100-sxm4-80gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8, "a100-nvswitch"},
     {"hgx-h100", "h100-sxm5-80gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
+    {"hgx-h100-96g", "h100-sxm5-96gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
     {"hgx-h200", "h200-sxm-141gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
     {"gh200-quad", "gh200-96gb", 4, 1, 4, 18, 25e9, 24, 200e9 / 8, "gh200-slingshot"},
     {"hgx-b200", "b200-sxm-180gb", 8, 1, 8, 18, 50e9, 72, 400e9 / 8, "b200-nvswitch"},

@@ -33,6 +33,10 @@ static const struct {
                                       "are made again for the backward pass"},
     [FR_FUSE_SMALL_OPS] = {"small-ops", "no fusion: GELU, dropout, layer norm and softmax as the "
                                         "small ops of TensorFlow without XLA"},
+    [FR_FUSE_TORCH_NORMS] = {"torch-norms", "no fusion: RMS norm and rotary positions as the small "
+                                            "ops that PyTorch models write"},
+    [FR_FUSE_TORCH_GELU] = {"torch-gelu", "no fusion: GELU as the small ops that GPT-2 in PyTorch "
+                                          "writes"},
 };
 
 const char *fr_fusion_name(enum fr_fusion f)
@@ -234,8 +238,8 @@ enum { RANDOM_BYTES = 4 };
 /* Whether an op is run as small ops: no fusion took it. */
 static bool is_small(const struct writing *w, uint32_t o)
 {
-    return (w->f.fusions >> FR_FUSE_SMALL_OPS & 1) && w->f.size[fr__fusing_group(&w->f, o)] == 1 &&
-           fr__small_ops_of(w->f.g, o).n_ops > 0;
+    return w->f.size[fr__fusing_group(&w->f, o)] == 1 &&
+           fr__small_ops_of(w->f.g, o, w->f.fusions).n_ops > 0;
 }
 
 /* What XLA moves more of an op than a kernel that keeps a row, or draws its own random numbers.
@@ -253,7 +257,7 @@ static double moved_more(const struct writing *w, uint32_t o)
     bool is_forward = fr_op_runs_forward(op);
 
     if (is_small(w, o))
-        return fr__small_ops_of(w->f.g, o).more_bytes;
+        return fr__small_ops_of(w->f.g, o, w->f.fusions).more_bytes;
     if (!fr__fusing_splits_rows(&w->f) || op->n_tensors == 0 ||
         (!is_forward && op->phase != FR_PHASE_BACKWARD_DATA))
         return 0;
@@ -456,15 +460,17 @@ static void write_edges(struct writing *w)
             fr__rewriter_keep_edge(&w->r, &g->edges[i]);
 }
 
-static void note_small_ops(const struct writing *w, size_t k, struct fr_fusion_effect *x)
+static void note_small_ops(const struct writing *w, size_t k, struct fr_fusion_effect effects[])
 {
     uint32_t o = w->members[w->first[k]];
+    struct fr__small_ops small = fr__small_ops_of(w->f.g, o, w->f.fusions);
+    struct fr_fusion_effect *x = &effects[small.by];
 
     if (!is_small(w, o))
         return;
     x->n_groups += w->f.g->ops[o].phase == FR_PHASE_FORWARD;
     x->ops_before++;
-    x->ops_after += fr__small_ops_of(w->f.g, o).n_ops;
+    x->ops_after += small.n_ops;
     x->bytes_before += w->f.g->ops[o].bytes;
     x->bytes_after += w->bytes[k];
 }
@@ -478,7 +484,7 @@ static void note_effects(const struct writing *w, struct fr_graph *made)
         struct fr_fusion_effect *x;
 
         if (n < 2) {
-            note_small_ops(w, k, &effects[FR_FUSE_SMALL_OPS]);
+            note_small_ops(w, k, effects);
             continue;
         }
         x = &effects[w->f.by[fr__fusing_group(&w->f, w->members[w->first[k]])]];

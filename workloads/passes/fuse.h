@@ -23,6 +23,8 @@
  *
  *     small-ops            no fusion: GELU, dropout, layer norm and softmax that nothing above took
  *                          move what TensorFlow's small ops move (small_ops.h); each stays one op
+ *     torch-norms          the same of RMS norm and rotary positions as PyTorch models write them
+ *     torch-gelu           the same of GELU as GPT-2 in PyTorch writes it
  *
  * A product keeps its own FLOPs and time; what else its kernel moves (the activation's input, which
  * the backward pass reads) is its shape's `epilogue`.

@@ -1,7 +1,7 @@
-/* workloads/passes/small_ops.h - what a framework moves that has no kernel for GELU, dropout, layer
- * norm and the gradient of softmax, but runs each as a dozen small ops.
+/* workloads/passes/small_ops.h - what a framework moves that has no kernel for GELU, dropout, a norm
+ * and the gradient of softmax, but runs each as a dozen small ops.
  *
- * That is TensorFlow without XLA. Each small op reads whole tensors and writes one. Per number of
+ * TensorFlow without XLA is one. Each small op reads whole tensors and writes one. Per number of
  * the op's result, r reads and w writes of its size (mask: a byte, random number: 4 bytes):
  *
  *     GELU         x / sqrt(2), erf, 1 +, times 0.5: r w each; times x: 2r w.        6r + 5w, 5 ops
@@ -19,7 +19,27 @@
  *     softmax      largest, sum of exp, result: 3r + w in one op.
  *       gradient   times the result: 2r w; sum: r; minus it: r w; times the result: 2r w. 6r + 3w, 4
  *
- * Sources: TensorFlow 2.x, python/ops/nn_ops.py (dropout_v2), math_grad.py (_ErfGrad, _MulGrad,
+ * The code of PyTorch models writes RMS norm, rotary positions and GPT-2's GELU as small ops, too, in
+ * 32 bits between two casts where the result has 16 (c: a pass over such numbers of 4 bytes; casts
+ * are marked by *):
+ *
+ *     RMS norm     float*: r + c; square, mean, times 1 / root: 5c; back*: c + w; times the weight:
+ *                  r w.                                              2(r + w) + 7c, 8 ops
+ *       gradient   times the weight: r w; of the weight: 2r w, r; float*: r + c; of the product: 2c,
+ *                  3c, c; of the square: power 2c, twice it 2c, times what came 2c; the sum of both
+ *                  ways: 3c; back*: c + w.                             5r + 3w + 17c, 15 ops
+ *     rotary       float*: r + c; complex product: 2c; back*: c + w.       r + w + 4c, 3 ops
+ *       gradient   the same.
+ *     GPT-2's GELU cube, times 0.04, times 0.8, tanh, 1 +, times 0.5: r w each; the sum with x, the
+ *                  product: 2r w each.                                 10r + 8w, 8 ops
+ *       gradient   of the product: 2r w twice; of tanh: 2r w; times 0.8, 0.04, 0.5: r w each; of the
+ *                  cube: r w twice, 2r w; sums of three ways: 2r w twice.   17r + 11w, 11 ops
+ *
+ * Sources: meta-llama/llama, llama/model.py (RMSNorm, apply_rotary_emb); pytorch/torchtitan,
+ *          torchtitan/models/norms.py and llama/model.py (2024); huggingface/transformers,
+ *          models/llama/modeling_llama.py (LlamaRMSNorm; its rotate_half moves as much or more),
+ *          activations.py (NewGELUActivation); gradients: PyTorch, tools/autograd/derivatives.yaml.
+ *          TensorFlow 2.x, python/ops/nn_ops.py (dropout_v2), math_grad.py (_ErfGrad, _MulGrad,
  *          _SquaredDifferenceGrad, _MeanGrad), nn_grad.py (_SoftmaxGrad), nn_impl.py (moments,
  *          batch_normalization), core/kernels/softmax_op_gpu.cu.cc; keras, layers/normalization
  *          (epsilon below 1.001e-5: not the fused batch norm); GELU with erf, as NVIDIA's and Hugging
@@ -39,8 +59,10 @@
 struct fr__small_ops {
     unsigned n_ops;
     double more_bytes;
+    enum fr_fusion by; /* which of the fusions says so */
 };
 
-struct fr__small_ops fr__small_ops_of(const struct fr_graph *g, uint32_t op);
+/* fusions: bit 1 << f for each that is asked for. */
+struct fr__small_ops fr__small_ops_of(const struct fr_graph *g, uint32_t op, unsigned fusions);
 
 #endif
