@@ -12,6 +12,7 @@
 #include "calibrate/power/clocks.h"
 #include "sim/collectives/equal_groups.h"
 #include "lowering/placer.h"
+#include "lowering/update.h"
 
 enum { FP32_BYTES = 4 };
 
@@ -205,8 +206,8 @@ void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
     }
 }
 
-static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes,
-                        enum fr_op_kind kind, struct fr_cost *cost)
+void fr__price_bytes(const struct fr_problem *in, uint32_t type, double bytes, enum fr_op_kind kind,
+                     struct fr_cost *cost)
 {
     if (in->memo)
         fr__cost_memo_bytes(in->memo, type, bytes, kind, cost);
@@ -219,6 +220,29 @@ static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes
     }
 }
 
+/* As software runs it, if the question says how. */
+static bool price_as_software(const struct fr__placer *pl, uint32_t type, const struct fr_op *o,
+                              struct fr_cost *cost)
+{
+    const struct fr__update *u = fr__update_of(pl->in->updates, pl->in->optimizer);
+    const struct fr__keeping *k = pl->keeping;
+    uint32_t owner = pl->params.owner_of[o->forward];
+    double shards = k ? k->shards[o->forward] : 1;
+
+    if (!u || owner == FR_NONE || (k && is_second(k, o->forward)))
+        return false;
+    fr__price_update(pl, type, u, &pl->params.owners[owner], o->param_bytes, shards, cost);
+    if (pl->in->keeps_gradients && !fr__has_main_gradients(pl)) { /* as update_traffic_bytes */
+        struct fr_cost zeroing;
+
+        fr__price_bytes(pl->in, type, 4 * (double)fr__gradient_bytes(pl, o->param_bytes) / shards,
+                        FR_OP_GRAD_ADD, &zeroing);
+        cost->mean_s += zeroing.mean_s;
+        cost->bytes_s += zeroing.mean_s;
+    }
+    return true;
+}
+
 /* A measured update is taken as it is; else the optimizer decides what moves. */
 void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
                   const struct fr_part *part, struct fr_cost *cost)
@@ -227,14 +251,16 @@ void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
 
     fr__price_by_model(pl->in, type, op, part, cost);
     if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
-        o->param_bytes > 0)
-        price_bytes(pl->in, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
+        o->param_bytes > 0) {
+        if (!price_as_software(pl, type, o, cost))
+            fr__price_bytes(pl->in, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
+    }
 }
 
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
                    struct fr_cost *cost)
 {
-    price_bytes(pl->in, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
+    fr__price_bytes(pl->in, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
 }
 
 uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)

@@ -14,6 +14,9 @@ struct fr__placer;
 /* What fr_cost_op says of an op of the problem's graph, which a memo may know. */
 void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
                         const struct fr_part *part, struct fr_cost *cost);
+/* A kernel of the kind that only moves so many bytes. */
+void fr__price_bytes(const struct fr_problem *in, uint32_t type, double bytes, enum fr_op_kind kind,
+                     struct fr_cost *cost);
 /* What a part of an op costs on a device type; an update as the optimizer makes it. */
 void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
                   const struct fr_part *part, struct fr_cost *cost);
