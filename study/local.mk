@@ -61,6 +61,7 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/deepspeed-zero3.yaml \
 	study/recipes/deepspeed-zero3-2021.yaml \
 	study/recipes/gluonnlp-bert.yaml \
+	study/recipes/hf-trainer.yaml \
 	study/recipes/llm-foundry.yaml \
 	study/recipes/megatron-lm.yaml \
 	study/recipes/mindspore-bert.yaml \
@@ -89,6 +90,7 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/tf2-bert-multiworker.yaml \
 	study/recipes/tf2-bert-xla.yaml \
 	study/recipes/tf2-mirrored.yaml \
+	study/recipes/timm.yaml \
 	study/recipes/torchtitan.yaml
 study/recipes/texts.c: $(recipe_files) study/recipes/texts.awk
 	@$(MKDIR_P) study/recipes
