@@ -220,6 +220,65 @@ void fr__price_bytes(const struct fr_problem *in, uint32_t type, double bytes, e
     }
 }
 
+/* ---- steps as software runs them ---- */
+
+/* A bias, or what a norm has: left out of weight decay. */
+static bool is_small(enum fr_op_kind kind)
+{
+    return kind == FR_OP_BIAS || kind == FR_OP_BATCHNORM || kind == FR_OP_LAYERNORM ||
+           kind == FR_OP_RMSNORM;
+}
+
+static double bytes_of(const struct fr__placer *pl, const struct fr__update *u,
+                       enum fr_op_kind kind)
+{
+    const unsigned fp32_bytes = 4;
+
+    if (kind == FR_OP_EMBEDDING && u->table_bytes > 0)
+        return u->table_bytes;
+    if (pl->graph->param_elem_bytes < fp32_bytes && u->narrow_bytes > 0)
+        return u->narrow_bytes;
+    return u->bytes;
+}
+
+/* The first tensor has nearly all parameters. The others are biases, unless the owner is a norm,
+ * whose tensors are all small. */
+static void price_chain(const struct fr__placer *pl, uint32_t type, const struct fr__update *u,
+                        bool is_norm, double n_tensors, double bytes, struct fr_cost *cost)
+{
+    double of_small = u->small_kernels > 0 ? u->small_kernels : u->kernels;
+    double of_first = is_norm ? of_small : u->kernels, n_small = of_small * (n_tensors - 1);
+    struct fr_cost small;
+
+    fr__price_bytes(pl->in, type, bytes / of_first, FR_OP_GRAD_ADD, cost);
+    fr__price_bytes(pl->in, type, 1, FR_OP_GRAD_ADD, &small);
+    cost->mean_s = of_first * cost->mean_s + n_small * small.mean_s;
+    cost->launch_s *= of_first + n_small;
+}
+
+void fr__price_update(const struct fr__placer *pl, uint32_t type, const struct fr__update *u,
+                      const struct fr__owner *w, uint64_t param_bytes, double shards,
+                      struct fr_cost *cost)
+{
+    const double many_bytes = 1e9, list_tensors = 36, drain_s = 30e-6;
+    enum fr_op_kind kind = pl->graph->ops[w->op].kind;
+    double part = (double)param_bytes / (double)w->bytes, n_tensors = part * w->n_tensors;
+    double bytes =
+        (double)param_bytes / pl->graph->param_elem_bytes / shards * bytes_of(pl, u, kind);
+
+    if (u->kernels > 0) {
+        price_chain(pl, type, u, is_small(kind), n_tensors, bytes, cost);
+    } else {
+        fr__price_bytes(pl->in, type, many_bytes, FR_OP_GRAD_ADD, cost);
+        cost->mean_s *= bytes / many_bytes;
+        cost->launch_s *= n_tensors / list_tensors;
+    }
+    cost->kind = FR_OP_UPDATE;
+    cost->mean_s += u->drains * n_tensors * drain_s;
+    cost->flops_s = 0;
+    cost->bytes_s = cost->mean_s;
+}
+
 /* As software runs it, if the question says how. */
 static bool price_as_software(const struct fr__placer *pl, uint32_t type, const struct fr_op *o,
                               struct fr_cost *cost)

@@ -22,9 +22,6 @@
 
 #include "lowering/lowering.h"
 
-struct fr__owner;
-struct fr__placer;
-
 enum fr__updates_of { FR__UPDATES_MOMENTUM, FR__UPDATES_ADAM, FR__UPDATES_GRADIENTS };
 
 /* A row of lowering/updates.yaml, which says what each is. 0: left out. */
@@ -52,10 +49,4 @@ const char *fr__updates_text(uint64_t updates, char *buf, size_t n);
 const struct fr__update *fr__update_of(uint64_t updates, enum fr_optimizer optimizer);
 /* Those that are of gradients, as bits. */
 uint64_t fr__updates_of_gradients(uint64_t updates);
-
-/* What a row costs on a device type over param_bytes > 0 of the parameters of an owner, of which
- * a rank has one of `shards` shares. Fills *cost. */
-void fr__price_update(const struct fr__placer *pl, uint32_t type, const struct fr__update *u,
-                      const struct fr__owner *w, uint64_t param_bytes, double shards,
-                      struct fr_cost *cost);
 #endif
