@@ -62,6 +62,7 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/deepspeed-zero3-2021.yaml \
 	study/recipes/gluonnlp-bert.yaml \
 	study/recipes/hf-trainer.yaml \
+	study/recipes/internlm.yaml \
 	study/recipes/llm-foundry.yaml \
 	study/recipes/megatron-lm.yaml \
 	study/recipes/mindspore-bert.yaml \
