@@ -6,7 +6,7 @@ liblowering_la_SOURCES = \
 	lowering/log.c lowering/log.h lowering/lowering.h lowering/mesh.c lowering/mesh.h \
 	lowering/params.c lowering/params.h lowering/placer.c lowering/placer.h lowering/price.c \
 	lowering/price.h lowering/recipe.c lowering/recipe.h lowering/stage_plan.c \
-	lowering/stage_plan.h lowering/values.c lowering/values.h \
+	lowering/stage_plan.h lowering/update.c lowering/update.h lowering/values.c lowering/values.h \
 	lowering/dag/dag.c lowering/dag/dag.h lowering/dag/dims.c lowering/dag/dims.h \
 	lowering/dag/graph.c lowering/dag/graph.h lowering/dag/index.c lowering/dag/lines.c \
 	lowering/dag/lines.h \
@@ -48,11 +48,14 @@ liblowering_la_SOURCES = \
 	lowering/schedules/zb_v.c lowering/schedules/zb_v.h lowering/schedules/zb_v_auto.c \
 	lowering/schedules/zero_bubble.c
 EXTRA_DIST += examples/schedules/late-backward.csv
-nodist_liblowering_la_SOURCES = lowering/recipe_table.c
+nodist_liblowering_la_SOURCES = lowering/recipe_table.c lowering/update_table.c
 recipe_facts = lowering/recipe.schema.yaml lowering/recipes.yaml
 lowering/recipe_table.c: $(recipe_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(recipe_facts)'; $(make_table)
-BUILT_SOURCES += lowering/recipe_table.c
-CLEANFILES += lowering/recipe_table.c
-EXTRA_DIST += $(recipe_facts)
-facts_DATA += lowering/recipes.yaml
+update_facts = lowering/update.schema.yaml lowering/updates.yaml
+lowering/update_table.c: $(update_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(update_facts)'; $(make_table)
+BUILT_SOURCES += lowering/recipe_table.c lowering/update_table.c
+CLEANFILES += lowering/recipe_table.c lowering/update_table.c
+EXTRA_DIST += $(recipe_facts) $(update_facts)
+facts_DATA += lowering/recipes.yaml lowering/updates.yaml

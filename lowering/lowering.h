@@ -89,6 +89,7 @@ struct fr_problem {
     /* Why GPUs of one type do not take the same time for the same work: some are slowed by name, or
      * times are random. NULL: they do. */
     const char *why_devices_differ;
+    uint64_t updates;     /* how software runs the step: rows of lowering/update.h; 0: the least */
     bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
     /* Adam is written as ops, as google-research/bert, optimization.py has it: under TensorFlow 1
      * the products of the states and the weight decay, which wait for nothing, are made when the

@@ -6,6 +6,7 @@
 #include "lowering/placer.h"
 
 #include "base/error.h"
+#include "lowering/update.h"
 #include "sim/collectives/equal_groups.h"
 
 /* ---- what is kept of parameters ---- */
@@ -65,6 +66,17 @@ static enum fr_status find_params(struct fr__placer *pl, struct fr_error *err)
     return fr__params_find(&pl->params, pl->graph, pl->arena, err);
 }
 
+/* A name that all devices' tasks have. */
+static uint32_t name_of_gradients(const struct fr_problem *in, struct fr_plan *plan)
+{
+    uint64_t rows = fr__updates_of_gradients(in->updates);
+    char text[200];
+
+    if (rows == 0)
+        return FR_NONE;
+    return fr_plan_add_string(plan, fr__updates_text(rows, text, sizeof(text)));
+}
+
 enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
                                const struct fr_context *ctx, struct fr_plan *plan,
                                struct fr_error *err)
@@ -77,6 +89,7 @@ enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *i
     pl->has_context = fr__arena_alloc(pl->arena, in->topo->n_devices, sizeof(*pl->has_context));
     if (!pl->has_context)
         return fr__fail_nomem(err);
+    pl->on_gradients = name_of_gradients(in, plan);
     FR_TRY(find_params(pl, err));
     return keep_usual(pl, err);
 }

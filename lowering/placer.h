@@ -42,7 +42,9 @@ struct fr__placer {
     struct fr__arena *arena;
     struct fr__params params;
     int32_t next_priority;
-    uint32_t n_tasks;                      /* made so far */
+    uint32_t n_tasks;      /* made so far */
+    uint32_t on_gradients; /* string of the plan: what is done to all gradients; FR_NONE: nothing
+                              that has a name */
     struct fr__cost_rows *rows;            /* a list, one for each device type and batch */
     bool *has_context;                     /* [n_devices] */
     const struct fr__keeping *keeping;     /* NULL: as PyTorch does */

@@ -12,6 +12,7 @@
 #include "calibrate/power/clocks.h"
 #include "sim/collectives/equal_groups.h"
 #include "lowering/placer.h"
+#include "lowering/update.h"
 
 enum { FP32_BYTES = 4 };
 
@@ -205,8 +206,8 @@ void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
     }
 }
 
-static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes,
-                        enum fr_op_kind kind, struct fr_cost *cost)
+void fr__price_bytes(const struct fr_problem *in, uint32_t type, double bytes, enum fr_op_kind kind,
+                     struct fr_cost *cost)
 {
     if (in->memo)
         fr__cost_memo_bytes(in->memo, type, bytes, kind, cost);
@@ -219,6 +220,88 @@ static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes
     }
 }
 
+/* ---- steps as software runs them ---- */
+
+/* A bias, or what a norm has: left out of weight decay. */
+static bool is_small(enum fr_op_kind kind)
+{
+    return kind == FR_OP_BIAS || kind == FR_OP_BATCHNORM || kind == FR_OP_LAYERNORM ||
+           kind == FR_OP_RMSNORM;
+}
+
+static double bytes_of(const struct fr__placer *pl, const struct fr__update *u,
+                       enum fr_op_kind kind)
+{
+    const unsigned fp32_bytes = 4;
+
+    if (kind == FR_OP_EMBEDDING && u->table_bytes > 0)
+        return u->table_bytes;
+    if (pl->graph->param_elem_bytes < fp32_bytes && u->narrow_bytes > 0)
+        return u->narrow_bytes;
+    return u->bytes;
+}
+
+/* The first tensor has nearly all parameters. The others are biases, unless the owner is a norm,
+ * whose tensors are all small. */
+static void price_chain(const struct fr__placer *pl, uint32_t type, const struct fr__update *u,
+                        bool is_norm, double n_tensors, double bytes, struct fr_cost *cost)
+{
+    double of_small = u->small_kernels > 0 ? u->small_kernels : u->kernels;
+    double of_first = is_norm ? of_small : u->kernels, n_small = of_small * (n_tensors - 1);
+    struct fr_cost small;
+
+    fr__price_bytes(pl->in, type, bytes / of_first, FR_OP_GRAD_ADD, cost);
+    fr__price_bytes(pl->in, type, 1, FR_OP_GRAD_ADD, &small);
+    cost->mean_s = of_first * cost->mean_s + n_small * small.mean_s;
+    cost->launch_s *= of_first + n_small;
+}
+
+void fr__price_update(const struct fr__placer *pl, uint32_t type, const struct fr__update *u,
+                      const struct fr__owner *w, uint64_t param_bytes, double shards,
+                      struct fr_cost *cost)
+{
+    const double many_bytes = 1e9, list_tensors = 36, drain_s = 30e-6;
+    enum fr_op_kind kind = pl->graph->ops[w->op].kind;
+    double part = (double)param_bytes / (double)w->bytes, n_tensors = part * w->n_tensors;
+    double bytes =
+        (double)param_bytes / pl->graph->param_elem_bytes / shards * bytes_of(pl, u, kind);
+
+    if (u->kernels > 0) {
+        price_chain(pl, type, u, is_small(kind), n_tensors, bytes, cost);
+    } else {
+        fr__price_bytes(pl->in, type, many_bytes, FR_OP_GRAD_ADD, cost);
+        cost->mean_s *= bytes / many_bytes;
+        cost->launch_s *= n_tensors / list_tensors;
+    }
+    cost->kind = FR_OP_UPDATE;
+    cost->mean_s += u->drains * n_tensors * drain_s;
+    cost->flops_s = 0;
+    cost->bytes_s = cost->mean_s;
+}
+
+/* As software runs it, if the question says how. */
+static bool price_as_software(const struct fr__placer *pl, uint32_t type, const struct fr_op *o,
+                              struct fr_cost *cost)
+{
+    const struct fr__update *u = fr__update_of(pl->in->updates, pl->in->optimizer);
+    const struct fr__keeping *k = pl->keeping;
+    uint32_t owner = pl->params.owner_of[o->forward];
+    double shards = k ? k->shards[o->forward] : 1;
+
+    if (!u || owner == FR_NONE || (k && is_second(k, o->forward)))
+        return false;
+    fr__price_update(pl, type, u, &pl->params.owners[owner], o->param_bytes, shards, cost);
+    if (pl->in->keeps_gradients && !fr__has_main_gradients(pl)) { /* as update_traffic_bytes */
+        struct fr_cost zeroing;
+
+        fr__price_bytes(pl->in, type, 4 * (double)fr__gradient_bytes(pl, o->param_bytes) / shards,
+                        FR_OP_GRAD_ADD, &zeroing);
+        cost->mean_s += zeroing.mean_s;
+        cost->bytes_s += zeroing.mean_s;
+    }
+    return true;
+}
+
 /* A measured update is taken as it is; else the optimizer decides what moves. */
 void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
                   const struct fr_part *part, struct fr_cost *cost)
@@ -227,14 +310,16 @@ void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
 
     fr__price_by_model(pl->in, type, op, part, cost);
     if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
-        o->param_bytes > 0)
-        price_bytes(pl->in, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
+        o->param_bytes > 0) {
+        if (!price_as_software(pl, type, o, cost))
+            fr__price_bytes(pl->in, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
+    }
 }
 
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
                    struct fr_cost *cost)
 {
-    price_bytes(pl->in, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
+    fr__price_bytes(pl->in, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
 }
 
 uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)

@@ -8,12 +8,21 @@
 
 struct fr__owner;
 struct fr__placer;
+struct fr__update;
 
 /* ---- seconds ---- */
 
 /* What fr_cost_op says of an op of the problem's graph, which a memo may know. */
 void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
                         const struct fr_part *part, struct fr_cost *cost);
+/* A kernel of the kind that only moves so many bytes. */
+void fr__price_bytes(const struct fr_problem *in, uint32_t type, double bytes, enum fr_op_kind kind,
+                     struct fr_cost *cost);
+/* What a row costs on a device type over param_bytes > 0 of the parameters of an owner, of which
+ * a rank has one of `shards` shares. Fills *cost. */
+void fr__price_update(const struct fr__placer *pl, uint32_t type, const struct fr__update *u,
+                      const struct fr__owner *w, uint64_t param_bytes, double shards,
+                      struct fr_cost *cost);
 /* What a part of an op costs on a device type; an update as the optimizer makes it. */
 void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
                   const struct fr_part *part, struct fr_cost *cost);

@@ -60,10 +60,14 @@ nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c
 recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/deepspeed-zero3.yaml \
 	study/recipes/deepspeed-zero3-2021.yaml \
-	study/recipes/hugging-face.yaml \
-	study/recipes/hugging-face-gpt2.yaml \
+	study/recipes/gluonnlp-bert.yaml \
+	study/recipes/hf-trainer.yaml \
+	study/recipes/hf-trainer-gpt2.yaml \
+	study/recipes/internlm.yaml \
 	study/recipes/llm-foundry.yaml \
 	study/recipes/megatron-lm.yaml \
+	study/recipes/mindspore-bert.yaml \
+	study/recipes/mindspore-bert-fused.yaml \
 	study/recipes/mxnet-horovod.yaml \
 	study/recipes/nvidia-apex.yaml \
 	study/recipes/nvidia-gnmt.yaml \
@@ -75,6 +79,7 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/nvidia-tf-bert.yaml \
 	study/recipes/nvidia-transformer.yaml \
 	study/recipes/oneflow.yaml \
+	study/recipes/paddle1-bert.yaml \
 	study/recipes/pytorch-compile.yaml \
 	study/recipes/pytorch-ddp.yaml \
 	study/recipes/synchronous.yaml \
@@ -83,6 +88,11 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/tf-horovod-xla.yaml \
 	study/recipes/tf-slim.yaml \
 	study/recipes/tf1.yaml \
+	study/recipes/tf2-bert.yaml \
+	study/recipes/tf2-bert-multiworker.yaml \
+	study/recipes/tf2-bert-xla.yaml \
+	study/recipes/tf2-mirrored.yaml \
+	study/recipes/timm.yaml \
 	study/recipes/torchtitan.yaml
 study/recipes/texts.c: $(recipe_files) study/recipes/texts.awk
 	@$(MKDIR_P) study/recipes

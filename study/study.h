@@ -103,6 +103,7 @@ struct fr_question {
     double decode_rate; /* images a second that a core decodes; 0: as a recipe says, else any; below
                             0: any */
     double host_cores;  /* that decode in each machine; 0: all of its CPU */
+    uint64_t updates;   /* rows of lowering/update.h: how software runs a step; 0: the least */
     double power_limit_W; /* of each GPU; 0: what its board may draw; INFINITY: none */
     const char *degrade;  /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;     /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
@@ -135,7 +136,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 46 };
+enum { FR_N_SETTINGS = 47 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);

@@ -47,7 +47,9 @@ void fr__place_op(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint3
  * of the micro-batch. Returns the marker of the new end; `after` where nothing is added. */
 uint32_t fr__place_adds(struct fr__replica *r, const struct fr__micro *m, size_t micro,
                         uint32_t device, uint32_t after);
-/* The passes between gradients and updates of a device; FR_NONE: none. */
+/* Whether something is done to all gradients before the updates. */
+bool fr__has_passes(const struct fr__replica *r);
+/* That, on a device; FR_NONE: it has none. */
 uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, uint32_t after);
 
 /* ---- tensors.c ---- */

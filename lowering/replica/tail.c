@@ -65,7 +65,7 @@ static void place_passes(struct fr__replica *r, uint32_t device)
 {
     const struct fr__params *p = &r->pl->params;
 
-    for (size_t i = 0; r->passes.update > 0 && i < p->n_updates; i++) {
+    for (size_t i = 0; fr__has_passes(r) && i < p->n_updates; i++) {
         uint32_t on = r->device_of[p->updates[i]];
 
         if (fr__is_mine(r, p->updates[i]) && is_on(r, p->updates[i], device) &&

@@ -322,6 +322,7 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                            .graph = s->graph,
                            .costs = s->costs,
                            .optimizer = q->optimizer,
+                           .updates = q->updates,
                            .keeps_gradients = q->keeps_gradients,
                            .steps_by_ops = fr__recipe_form(q).is_tf1,
                            .why_devices_differ = fr__why_devices_differ(q)};

@@ -461,7 +461,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     SOFTWARE(decode_rate, "decode-rate", true)                                                     \
     SOFTWARE(host_cores, "host-cores", true)                                                       \
     SOFTWARE(layout, "layout", true)                                                               \
-    SOFTWARE(power_limit, "power-limit", true)
+    SOFTWARE(power_limit, "power-limit", true)                                                     \
+    SOFTWARE(update, "update", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, false, set_##name, text_##name},
 #define LATE_ROW(name, option, is_list) {option, is_list, true, set_##name, text_##name},

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "lowering/update.h"
 #include "study/recipes/names.h"
 
 #include <math.h>
@@ -247,6 +248,17 @@ const char *fr__text_host_step(const struct fr_question *q, char buf[FR__SETTING
 RATE_SETTING(host_speed, host_speed, "default", 0.01, 100)
 RATE_SETTING(host_cores, host_cores, "machine", 1, 1e6)
 #undef RATE_SETTING
+
+enum fr_status fr__set_update(struct fr_question *q, const char *text, const char *what,
+                              struct fr_error *err)
+{
+    return fr__updates_read(&q->updates, text, what, err);
+}
+
+const char *fr__text_update(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    return fr__updates_text(q->updates, buf, FR__SETTING_VALUE);
+}
 
 enum fr_status fr__set_power_limit(struct fr_question *q, const char *text, const char *what,
                                    struct fr_error *err)

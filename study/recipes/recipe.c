@@ -76,7 +76,7 @@ void fr_recipe_free(struct fr_recipe *r)
 static const char *const settings[] = {
     "interference",  "zero-grad",        "memory",    "order",      "fuse",
     "host-op",       "host-sync",        "host-step", "input-rate", "decode-rate",
-    "gpu-variation", "length-variation", "layout"};
+    "gpu-variation", "length-variation", "layout",    "update"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */

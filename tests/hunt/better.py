@@ -1,6 +1,6 @@
 """tests/hunt/better.py - more bandwidth, more memory and faster GPUs do not make a step longer, a
-slower GPU does not make it shorter, more power does not make it longer, and twice the batch takes
-at least as long and as much memory.
+slower GPU does not make it shorter, more power and a shorter update do not make it longer, and
+twice the batch takes at least as long and as much memory.
 
 Where plans depend on what they run on, or ready tasks compete, more may be worse by Graham's
 anomalies; exceptions.py says where, how much is let pass, and why.
@@ -109,4 +109,15 @@ def batch(ask, q, _rng):
     not_longer(ask, "twice-the-batch-takes-as-much-memory", double, q, "peak_bytes")
 
 
-CHECKS = {bandwidth: 5, memory: 1, gpus: 3, slow_gpu: 3, power: 1, batch: 3}
+def update(ask, q, rng):
+    """Fewer bytes of a step, and less done to gradients. (A loop over tensors may be faster than
+    lists of them: what a kernel has written may still be in the cache.)"""
+    if q.is_tasks() or q.option("--update"):
+        return
+    q = q.put(optimizer="adam")
+    more = rng.choice(["torch-adamw-foreach", "torch-adam-fused+torch-clip-loop"])
+    not_longer(ask, "a-shorter-update-is-not-slower", q.put(update=more),
+               q.put(update="torch-adam-fused"))
+
+
+CHECKS = {bandwidth: 5, memory: 1, gpus: 3, slow_gpu: 3, power: 1, batch: 3, update: 1}

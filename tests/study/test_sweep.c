@@ -258,7 +258,8 @@ static const struct {
               {"decode-rate", "192"},
               {"host-cores", "40"},
               {"layout", "nhwc"},
-              {"power-limit", "500W"}};
+              {"power-limit", "500W"},
+              {"update", "torch-adamw-loop+torch-clip-foreach"}};
 
 TEST(every_setting_reads_back_what_it_writes)
 {

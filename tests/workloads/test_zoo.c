@@ -145,6 +145,8 @@ static const struct fact facts[] = {
     {"bert-large:head=mlm", 335174458, 394, BERT_MACS(24, 1024.0) + BERT_WORDS_MACS(1024.0), 0},
     {"bert-base", 110106428, 206,
      BERT_MACS(12, 768.0) + BERT_WORDS_MACS(768.0) + 768.0 * 768 + 2 * 768, 0},
+    {"bert-base:predict=all", 110106428, 206,
+     BERT_MACS(12, 768.0) + 128 / 20. * BERT_WORDS_MACS(768.0) + 768.0 * 768 + 2 * 768, 0},
     {"bert-large", 336226108, 398,
      BERT_MACS(24, 1024.0) + BERT_WORDS_MACS(1024.0) + 1024.0 * 1024 + 2 * 1024, 0},
     {"transformer-base", 63082496, 253, 4106485760, 0},

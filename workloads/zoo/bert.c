@@ -9,8 +9,9 @@
  *   head=pooler    the encoder and its pooler; the loss is the sum of the pooled output
  *
  * Masked words: 15 % of the positions, rounded up, are gathered before the output layers, as in
- * google-research/bert (run_pretraining.py, max_predictions_per_seq: 20 of 128). Their output
- * weights are the words' table, with a bias of their own.
+ * google-research/bert (run_pretraining.py, max_predictions_per_seq: 20 of 128). Under predict=all
+ * the output layers run over all positions, as in NVIDIA's PyTorch code until March 2022 and in
+ * Hugging Face's. Their output weights are the words' table, with a bias of their own.
  */
 #include "config.h"
 
@@ -23,11 +24,27 @@ enum bert_head { PRETRAIN, MLM, POOLER };
 static const char *const heads[] = {
     [PRETRAIN] = "pretrain", [MLM] = "mlm", [POOLER] = "pooler", NULL};
 
-enum bert_key { ATTENTION, HEAD, LAYERS, HIDDEN, HEADS, SEQ, VOCAB, FFN, POSITIONS, SEGMENTS };
+enum bert_predict { MASKED, ALL };
+static const char *const predictions[] = {[MASKED] = "masked", [ALL] = "all", NULL};
+
+enum bert_key {
+    ATTENTION,
+    HEAD,
+    PREDICT,
+    LAYERS,
+    HIDDEN,
+    HEADS,
+    SEQ,
+    VOCAB,
+    FFN,
+    POSITIONS,
+    SEGMENTS
+};
 
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
     [HEAD] = {.name = "head", .fallback = PRETRAIN, .choices = heads},
+    [PREDICT] = {.name = "predict", .fallback = MASKED, .choices = predictions},
     [LAYERS] = {"layers", 12, 1, 1024, NULL},
     [HIDDEN] = {"hidden", 768, 1, 1 << 17, NULL},
     [HEADS] = {"heads", 12, 1, 1 << 12, NULL},
@@ -87,18 +104,19 @@ static struct fr__value pool(struct fr__net *net, struct fr__value x)
     return fr__nn_tanh(net, "tanh", x);
 }
 
-static struct fr__value masked_words_loss(struct fr__net *net, uint32_t vocab, struct fr__value x,
-                                          struct fr__value table)
+static struct fr__value masked_words_loss(struct fr__net *net, const uint32_t s[],
+                                          struct fr__value x, struct fr__value table)
 {
     uint32_t n_masked = (net->seq_len * MASKED_PERCENT + 99) / 100;
     uint32_t hidden = x.t.dims[2];
 
     fr__nn_layer(net, "mlm");
-    x = fr__nn_gather(net, "gather", x, fr__nn_indices(net, "index", n_masked));
+    if (s[PREDICT] == MASKED)
+        x = fr__nn_gather(net, "gather", x, fr__nn_indices(net, "index", n_masked));
     x = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc", x, hidden));
     x = fr__nn_layernorm(net, "ln", x);
     fr__nn_wide(net, true);
-    x = fr__nn_bias(net, "words.bias", fr__nn_tied_linear(net, "words", x, table, vocab));
+    x = fr__nn_bias(net, "words.bias", fr__nn_tied_linear(net, "words", x, table, s[VOCAB]));
     fr__nn_wide(net, false);
     return fr__nn_loss_of(net, "mlm_loss", x);
 }
@@ -128,7 +146,7 @@ static void build(struct fr__net *net, const uint32_t s[])
         fr__nn_sum_loss(net, "loss", pool(net, x));
         return;
     }
-    loss = masked_words_loss(net, s[VOCAB], x, table);
+    loss = masked_words_loss(net, s, x, table);
     if (s[HEAD] == PRETRAIN)
         fr__nn_add_losses(net, "loss", loss, next_sentence_loss(net, x));
 }
