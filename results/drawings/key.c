@@ -5,11 +5,9 @@
  */
 #include "config.h"
 
-#include "results/drawings/dot.h"
 #include "results/drawings/graph.h"
 #include "results/drawings/snake.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { KEY_W = 108, KEY_H = 20, KEY_STEP = 116, KEY_LINE = 28 };
@@ -30,12 +28,6 @@ static const struct {
 
 enum { N_ENTRIES = sizeof(entries) / sizeof(entries[0]) };
 
-struct key {
-    FILE *f;
-    size_t n_columns, n_rows; /* of the drawing; no columns: graphviz places the nodes */
-    size_t n;                 /* entries so far */
-};
-
 static bool has_colour(const bool has_kind[FR_N_OP_KINDS], const char *colour)
 {
     for (unsigned k = 0; k < FR_N_OP_KINDS; k++)
@@ -44,49 +36,42 @@ static bool has_colour(const bool has_kind[FR_N_OP_KINDS], const char *colour)
     return false;
 }
 
-static void put_place(struct key *k)
+/* Entry n, and what it is drawn like. */
+static struct fr__box *put_entry(struct fr_drawing *d, const struct fr__graph_key *what, size_t n,
+                                 struct fr__box like)
 {
-    size_t a_line = k->n_columns * FR__SNAKE_CELL_W / KEY_STEP;
-    size_t line = a_line ? k->n / a_line : 0, at = a_line ? k->n % a_line : 0;
+    size_t a_line = what->n_columns * FR__SNAKE_CELL_W / KEY_STEP;
+    size_t line = a_line ? n / a_line : 0, at = a_line ? n % a_line : 0;
+    size_t n_rows = a_line ? (what->n_nodes + what->n_columns - 1) / what->n_columns : 1;
 
-    fputs(", fixedsize=true, width=", k->f);
-    fr__dot_inches(k->f, KEY_W);
-    fputs(", height=", k->f);
-    fr__dot_inches(k->f, KEY_H);
-    if (k->n_columns)
-        fprintf(k->f, ", pos=\"%ld,%ld!\"",
-                lround((double)at * KEY_STEP + (KEY_W - FR__SNAKE_NODE_W) / 2.0),
-                lround(-(double)(k->n_rows - 1) * FR__SNAKE_CELL_H - FR__SNAKE_NODE_H / 2.0 - 34 -
-                       (double)line * KEY_LINE));
-    k->n++;
+    like.points = 9;
+    like.x = (double)at * KEY_STEP + (KEY_W - FR__SNAKE_NODE_W) / 2.0;
+    like.y = -(double)(n_rows - 1) * FR__SNAKE_CELL_H - FR__SNAKE_NODE_H / 2.0 - 34 -
+             (double)line * KEY_LINE;
+    if (like.shape == FR__WORDS)
+        like.x -= KEY_W / 2.0;
+    return fr__box(d, "key", n, like);
 }
 
-static void put_arrow(struct key *k, const char *colour, const char *text)
+void fr__graph_key(struct fr_drawing *d, const struct fr__graph_key *what)
 {
-    fprintf(k->f,
-            "  key%zu [shape=plaintext, style=\"\", fontsize=9, fontcolor=\"%s\", label=\"%s\"",
-            k->n, colour, text);
-    put_place(k);
-    fputs("];\n", k->f);
-}
+    size_t n = 0;
 
-void fr__graph_key(FILE *f, const struct fr__graph_key *what)
-{
-    struct key k = {.f = f, .n_columns = what->n_columns};
-
-    k.n_rows = k.n_columns ? (what->n_nodes + k.n_columns - 1) / k.n_columns : 0;
     for (unsigned i = 0; i < N_ENTRIES; i++) {
         const char *colour = fr__graph_colour(entries[i].kind);
 
-        if (!has_colour(what->has_kind, colour))
-            continue;
-        fprintf(f, "  key%zu [shape=rect, fontsize=9, fillcolor=\"%s\", label=\"%s\"", k.n, colour,
-                entries[i].title);
-        put_place(&k);
-        fputs("];\n", f);
+        if (has_colour(what->has_kind, colour))
+            fr__label(put_entry(d, what, n++,
+                                (struct fr__box){
+                                    .shape = FR__ROUND, .w = KEY_W, .h = KEY_H, .fill = colour}),
+                      "%s", entries[i].title);
     }
     if (what->has_skip)
-        put_arrow(&k, FR__GRAPH_SKIP, "→ skip past others");
+        fr__label(
+            put_entry(d, what, n++, (struct fr__box){.shape = FR__WORDS, .ink = FR__GRAPH_SKIP}),
+            "→ skip past others");
     if (what->has_tied)
-        put_arrow(&k, FR__GRAPH_TIED, "⇢ shared parameters");
+        fr__label(
+            put_entry(d, what, n, (struct fr__box){.shape = FR__WORDS, .ink = FR__GRAPH_TIED}),
+            "⇢ shared parameters");
 }

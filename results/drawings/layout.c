@@ -1,6 +1,6 @@
 /* results/drawings/layout.c - computes the positions in the picture of a cluster.
  *
- * It is separate from topo.c, which writes what is placed as DOT text.
+ * It is separate from topo.c, which draws what is placed.
  *
  * The first machine is drawn in full: its CPU on top, below it the tree of sockets and PCIe
  * switches, then the GPUs (in two rows if they are wired to each other, so that a hybrid cube mesh
@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "results/canvas/canvas.h"
 #include "results/drawings/topo.h"
 
 #include <string.h>
@@ -58,7 +59,7 @@ static bool is_inside(const struct maker *m, uint32_t v)
 
 static double text_width(const char *text)
 {
-    return 12.0 + 6.2 * (double)strlen(text);
+    return 14.0 + fr__text_wide(text, strlen(text), 10);
 }
 
 static double wider(double a, double b)

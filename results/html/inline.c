@@ -60,7 +60,7 @@ static double down(const struct page *p, double y)
 static void put(const struct page *p, const char *before, double x)
 {
     fputs(before, p->f);
-    fr__html_number(p->f, x);
+    fr__markup_number(p->f, x);
 }
 
 static void put_text(const struct page *p, const char *classes, double x, double y,
@@ -72,7 +72,7 @@ static void put_text(const struct page *p, const char *classes, double x, double
     put(p, " x=\"", x);
     put(p, "\" y=\"", y);
     fputs("\">", p->f);
-    fr__html_text(p->f, text);
+    fr__markup_text(p->f, text);
     fputs("</text>\n", p->f);
 }
 
@@ -92,7 +92,7 @@ static void put_hint(const struct page *p, const struct fr__chart_series *s, siz
     if (!s->hints || !s->hints[row])
         return;
     fputs("<title>", p->f);
-    fr__html_text(p->f, s->hints[row]);
+    fr__markup_text(p->f, s->hints[row]);
     fputs("</title>", p->f);
 }
 
@@ -261,7 +261,7 @@ static void put_inner_notes(const struct page *p)
         put(p, " transform=\"translate(", across(p, n->x));
         put(p, " ", down(p, n->y) + 4);
         fputs(")\">", p->f);
-        fr__html_text(p->f, n->text);
+        fr__markup_text(p->f, n->text);
         fputs("</text>\n", p->f);
     }
     if (has_any)

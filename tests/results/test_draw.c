@@ -2,10 +2,11 @@
  * edges are the cluster's, and no input breaks out of it. */
 #include "config.h"
 
-#include "results/drawings/dot.h"
-#include "results/draw.h"
+#include "results/canvas/canvas.h"
+#include "results/canvas/drawing.h"
 #include "tests/support/base_check.h"
 #include "tests/support/dot_check.h"
+#include "tests/support/xml_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -13,9 +14,13 @@
 
 /* ---- text ---- */
 
-static void write_text(FILE *f, const void *user)
+static struct fr_drawing *new_drawing(void)
 {
-    fr__dot_text(f, user, 12);
+    struct fr_drawing *d;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr__drawing_new(&d, "test", true, &err), FR_OK);
+    return d;
 }
 
 /* Inside a quoted string of DOT a quote ends it, a backslash begins an escape (\N is the node's
@@ -39,45 +44,68 @@ LOOP_TEST(text_from_inputs_stays_inside_its_string, 0, 10)
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9"},
     };
-    char *got = dot_written(write_text, rows[_i].in);
+    struct fr_drawing *d = new_drawing();
+    char *text, label[80];
 
-    ck_assert_str_eq(got, rows[_i].out);
-    free(got);
+    fr__label_name(fr__box(d, "a", 0, (struct fr__box){.shape = FR__RECT}), rows[_i].in, 12);
+    text = drawing_text(d, ".dot");
+    snprintf(label, sizeof(label), "label=\"%s\"];\n", rows[_i].out);
+    ck_assert_ptr_nonnull(strstr(text, label));
+    free(text);
+    fr_drawing_free(d);
 }
 
-static void write_inches(FILE *f, const void *user)
+/* Two boxes and a wire are a graph in both languages: XML that is well formed, with the text of the
+ * boxes as it stands in them. */
+TEST(a_drawing_is_the_same_as_svg)
 {
-    fr__dot_inches(f, *(const long *)user);
+    const struct fr__box like = {.shape = FR__ROUND, .w = 100, .h = 40, .fill = "#DDF0D0"};
+    struct fr_drawing *d = new_drawing();
+    struct fr__box *a = fr__box(d, "a", 1, like), *b = fr__box(d, "b", 2, like);
+    char *text;
+
+    b->x = 200;
+    fr__label_name(a, "</text>&\"<b>\x01", 40);
+    snprintf(fr__wire(d, a, b, FR__WIRE_COLOUR, 1)->text, 10, "<4 B>");
+    text = drawing_text(d, ".svg");
+    xml_free(xml_parse(text));
+    ck_assert_ptr_nonnull(strstr(text, ">&lt;/text&gt;&amp;&quot;&lt;b&gt;\\x01</text>"));
+    ck_assert_ptr_nonnull(strstr(text, "data-ends=\"a1 b2\">\n<title>&lt;4 B&gt;</title>"));
+    /* from the right edge of the one to the left edge of the other, 14 points from the picture's */
+    ck_assert_ptr_nonnull(strstr(text, "<path d=\"M152 45.33L285.33 45.33\""));
+    free(text);
+    fr_drawing_free(d);
 }
 
-LOOP_TEST(points_are_inches_with_three_decimals, 0, 5)
+/* Advance widths of DejaVu Sans: 'i' 28, 'W' 99, 'e' 62 hundredths. */
+TEST(text_is_measured_and_made_smaller_until_its_box_takes_it)
 {
-    static const struct {
-        long points;
-        const char *out;
-    } rows[] = {{72, "1.000"}, {0, "0.000"}, {36, "0.500"}, {58, "0.805"}, {7200, "100.000"}};
-    char *got = dot_written(write_inches, &rows[_i].points);
+    struct fr__box b = {.shape = FR__RECT, .w = 60, .h = 30, .text = "WWWW\nii"};
+    struct fr__extent e;
 
-    ck_assert_str_eq(got, rows[_i].out);
-    free(got);
+    ck_assert_double_eq_tol(fr__text_wide("Wie", 3, 10), 18.9, 1e-9);
+    ck_assert_double_eq_tol(fr__text_wide("\xe6\x97\xa5\xc3\xa9", 5, 10), 18.4, 1e-9);
+    ck_assert_double_eq(fr__box_points(&b), 10);
+    b.w = 30; /* 26 for 3.96 */
+    ck_assert_double_eq_tol(fr__box_points(&b), 26 / 3.96, 1e-9);
+    b.h = 13; /* 12 for two lines of 1.2 */
+    ck_assert_double_eq_tol(fr__box_points(&b), 5, 1e-9);
+    b = (struct fr__box){.shape = FR__WORDS, .x = 7, .y = 1, .points = 10, .text = "WW\ni"};
+    e = fr__box_extent(&b);
+    ck_assert_double_eq_tol(e.right - e.left, 19.8, 1e-9);
+    ck_assert_double_eq_tol(e.top - e.bottom, 24, 1e-9);
+    ck_assert_double_eq(e.left, 7);
 }
 
 /* ---- clusters ---- */
 
-static void write_topo(FILE *f, const void *user)
-{
-    struct fr_error err;
-
-    ck_assert_int_eq(fr_draw_topo(f, user, &err), FR_OK);
-}
-
 static struct dot_graph *read_drawn(const struct fr_topo *t)
 {
-    char *text = dot_written(write_topo, t);
-    struct dot_graph *g = dot_parse(text);
+    struct fr_drawing *d;
+    struct fr_error err;
 
-    free(text);
-    return g;
+    ck_assert_int_eq(fr_draw_topo(&d, t, &err), FR_OK);
+    return dot_of(d);
 }
 
 static struct fr_topo *load(const char *spec)

@@ -20,38 +20,25 @@ static struct fr_graph *load_graph(const char *spec)
     return g;
 }
 
-struct wish {
-    const struct fr_graph *g;
-    struct fr_draw_graph_options opt;
-    bool *is_placed;
-};
-
-static void write_graph(FILE *f, const void *user)
+static struct dot_graph *read_drawn(const struct fr_graph *g, struct fr_draw_graph_options opt)
 {
-    const struct wish *w = user;
+    struct fr_drawing *d;
     struct fr_error err;
+    struct dot_graph *drawn;
 
-    ck_assert_msg(fr_draw_graph(f, w->g, &w->opt, w->is_placed, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_draw_graph(&d, g, &opt, &err) == FR_OK, "%s", err.text);
+    drawn = dot_of(d);
+    dot_check_places(drawn);
+    return drawn;
 }
 
-static struct dot_graph *read_written(struct wish *w)
+static struct dot_graph *draw_graph(const char *spec, struct fr_draw_graph_options opt)
 {
-    char *text = dot_written(write_graph, w);
-    struct dot_graph *g = dot_parse(text);
+    struct fr_graph *g = load_graph(spec);
+    struct dot_graph *drawn = read_drawn(g, opt);
 
-    free(text);
-    dot_check_places(g);
-    return g;
-}
-
-static struct dot_graph *draw_graph(const char *spec, struct fr_draw_graph_options opt,
-                                    bool *is_placed)
-{
-    struct wish w = {.g = load_graph(spec), .opt = opt, .is_placed = is_placed};
-    struct dot_graph *g = read_written(&w);
-
-    fr_graph_free((struct fr_graph *)w.g);
-    return g;
+    fr_graph_free(g);
+    return drawn;
 }
 
 /* Nodes that are not words about the picture. */
@@ -91,11 +78,10 @@ TEST(the_key_explains_each_colour_and_skips_are_shown)
                 {"vgg19", 0, false},
                 {"bert-base", 1, true}, /* its two heads */
                 {"transformer-big", 2, true}};
-    bool is_placed;
 
     for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); r++) {
         struct dot_graph *g =
-            draw_graph(rows[r].model, (struct fr_draw_graph_options){.layer = NULL}, &is_placed);
+            draw_graph(rows[r].model, (struct fr_draw_graph_options){.layer = NULL});
         size_t n_with_skip = 0, n_arrows = 0;
 
         for (size_t i = 0; i < g->n_nodes; i++) {
@@ -142,8 +128,7 @@ LOOP_TEST(equal_blocks_fold_into_one_that_counts_them, 0, 4)
           "denseblock3.denselayer1 ... 24, 24 different",
           "denseblock4.denselayer1 ... 16, 16 different"}},
     };
-    bool is_placed = false;
-    struct dot_graph *g = draw_graph(rows[_i].model, (struct fr_draw_graph_options){0}, &is_placed);
+    struct dot_graph *g = draw_graph(rows[_i].model, (struct fr_draw_graph_options){0});
 
     for (size_t i = 0; i < 4 && rows[_i].labels[i]; i++) {
         char line[64];
@@ -151,7 +136,8 @@ LOOP_TEST(equal_blocks_fold_into_one_that_counts_them, 0, 4)
         snprintf(line, sizeof(line), "%s\n", rows[_i].labels[i]);
         ck_assert_msg(dot_count(g, line) == 1, "%s has not one '%s'", rows[_i].model, line);
     }
-    ck_assert(is_placed);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        ck_assert(g->nodes[i].has_box);
     ck_assert_uint_le(count_boxes(g), 42);
     check_edges(g);
     dot_free(g);
@@ -162,9 +148,8 @@ LOOP_TEST(equal_blocks_fold_into_one_that_counts_them, 0, 4)
  * twice. */
 TEST(folded_blocks_sum_up_their_parameters)
 {
-    bool is_placed;
     struct dot_graph *g = draw_graph("gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100",
-                                     (struct fr_draw_graph_options){0}, &is_placed);
+                                     (struct fr_draw_graph_options){0});
 
     ck_assert_uint_eq(dot_count(g, "layer0 ... 1  x2\n8x16x64\n99.97 K params in all\n"), 1);
     dot_free(g);
@@ -173,12 +158,11 @@ TEST(folded_blocks_sum_up_their_parameters)
 TEST(every_model_of_the_zoo_fits_a_slide)
 {
     for (size_t i = 0; fr_zoo_name(i); i++) {
-        bool is_placed = false;
         struct dot_graph *g;
 
         if (strchr(fr_zoo_name(i), ':') || strstr(fr_zoo_name(i), "-L"))
             continue; /* stands for a family */
-        g = draw_graph(fr_zoo_name(i), (struct fr_draw_graph_options){0}, &is_placed);
+        g = draw_graph(fr_zoo_name(i), (struct fr_draw_graph_options){0});
         ck_assert_msg(count_boxes(g) >= 3 && count_boxes(g) <= 42, "%s: %zu nodes", fr_zoo_name(i),
                       count_boxes(g));
         check_edges(g);
@@ -189,8 +173,7 @@ TEST(every_model_of_the_zoo_fits_a_slide)
 TEST(a_layer_shows_its_ops_and_what_stands_beside)
 {
     const struct fr_draw_graph_options opt = {.layer = "layer1.0", .is_ops = true};
-    bool is_placed;
-    struct dot_graph *g = draw_graph("resnet50", opt, &is_placed);
+    struct dot_graph *g = draw_graph("resnet50", opt);
     const struct dot_node *maxpool = dot_labelled(g, "maxpool"); /* read by it */
 
     dot_labelled(g, "layer1.1.conv1"); /* reads it */
@@ -207,11 +190,10 @@ TEST(a_layer_shows_its_ops_and_what_stands_beside)
 TEST(phases_choose_the_ops_and_the_flops)
 {
     struct fr_draw_graph_options opt = {.layer = "fc6", .is_ops = true};
-    bool is_placed;
     struct dot_graph *g;
 
     opt.has_phase[FR_PHASE_BACKWARD_WEIGHT] = true;
-    g = draw_graph("vgg19", opt, &is_placed);
+    g = draw_graph("vgg19", opt);
     ck_assert_uint_eq(dot_count(g, "fc6.wgrad\nmatmul, backward-weight\n"), 1);
     for (size_t i = 0; i < g->n_nodes; i++)
         ck_assert_ptr_null(strstr(dot_attribute(g->nodes[i].attributes, "label"), "backward-data"));
@@ -222,16 +204,10 @@ static enum fr_status refuse(const char *model, struct fr_draw_graph_options opt
                              struct fr_error *err)
 {
     struct fr_graph *g = load_graph(model);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    bool is_placed;
-    enum fr_status st;
+    struct fr_drawing *d;
+    enum fr_status st = fr_draw_graph(&d, g, &opt, err);
 
-    ck_assert_ptr_nonnull(f);
-    st = fr_draw_graph(f, g, &opt, &is_placed, err);
-    fclose(f);
-    free(text);
+    ck_assert_ptr_null(d);
     fr_graph_free(g);
     return st;
 }
@@ -256,15 +232,13 @@ TEST(hostile_op_names_are_text)
     struct fr_tensor out = {.bytes = 4, .alias = FR_NONE, .dims = {1}, .n_dims = 1};
     struct fr_graph info = {.name = evil, .batch = 1, .param_elem_bytes = 4}, *g;
     struct fr_op op = {.name = evil, .kind = FR_OP_MATMUL, .phase = FR_PHASE_FORWARD, .flops = 1};
-    bool is_placed;
     struct fr_error err;
 
     op.forward = FR_NONE;
     ck_assert_uint_eq(fr_graph_builder_op(b, &op, evil, &out, 1), 0);
     ck_assert_msg(fr_graph_builder_finish(b, &info, &g, &err) == FR_OK, "%s", err.text);
     for (unsigned is_ops = 0; is_ops < 2; is_ops++) {
-        struct wish w = {.g = g, .opt = {.is_ops = is_ops}, .is_placed = &is_placed};
-        struct dot_graph *drawn = read_written(&w);
+        struct dot_graph *drawn = read_drawn(g, (struct fr_draw_graph_options){.is_ops = is_ops});
 
         ck_assert_uint_eq(count_boxes(drawn), 1);
         ck_assert_uint_eq(dot_count(drawn, evil), is_ops ? 1 : 2); /* the layer, the title */

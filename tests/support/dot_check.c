@@ -335,14 +335,25 @@ void dot_check_places(const struct dot_graph *g)
     }
 }
 
-char *dot_written(void (*write)(FILE *f, const void *user), const void *user)
+char *drawing_text(const struct fr_drawing *d, const char *ending)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
+    struct fr_error err;
 
     ck_assert_ptr_nonnull(f);
-    write(f, user);
+    ck_assert_int_eq(fr_drawing_write(f, d, ending, NULL, &err), FR_OK);
     ck_assert_int_eq(fclose(f), 0);
     return text;
+}
+
+struct dot_graph *dot_of(struct fr_drawing *d)
+{
+    char *text = drawing_text(d, ".dot");
+    struct dot_graph *g = dot_parse(text);
+
+    free(text);
+    fr_drawing_free(d);
+    return g;
 }

@@ -8,6 +8,8 @@
 #ifndef FR_TESTS_SUPPORT_DOT_CHECK_H
 #define FR_TESTS_SUPPORT_DOT_CHECK_H
 
+#include "results/draw.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -38,8 +40,10 @@ struct dot_graph {
     struct fr__arena *arena;
 };
 
-/* What writer puts out; the caller frees it. */
-char *dot_written(void (*write)(FILE *f, const void *user), const void *user);
+/* A drawing as ".dot" or ".svg" text; the caller frees it. */
+char *drawing_text(const struct fr_drawing *d, const char *ending);
+/* A drawing by its DOT text; releases it. */
+struct dot_graph *dot_of(struct fr_drawing *d);
 
 /* Fails the test when the text is something else, names a node twice or has an edge to no node. The
  * caller releases it with dot_free(). */

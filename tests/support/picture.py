@@ -2,7 +2,7 @@
 """tests/support/picture.py - what shell tests ask of a picture or a report.
 
     picture.py texts FILE.svg     every piece of text, each on a line
-    picture.py graph FILE.svg     a graph drawn by graphviz: "nodes N" and "edges N"; each node is
+    picture.py graph FILE.svg     a drawing, ours or by graphviz: "nodes N", "edges N"; each node is
                                   one box with text in it, no two boxes overlap, each edge ends at
                                   its two boxes and passes no other
     picture.py axes FILE.svg      a chart drawn by gnuplot: "axes N"; the numbers of each axis rise
@@ -41,13 +41,24 @@ def texts(root):
     return ["".join(t.itertext()) for t in root.iter(SVG + "text")]
 
 
-# ---- graphviz ----
+# ---- drawings: ours (results/canvas/svg.c), or by graphviz ----
 
 
 def points(shape):
-    """The corners or control points of a polygon or a path."""
+    """The corners or control points of a rectangle, a polygon or a path."""
+    if shape.tag == SVG + "rect":
+        x, y, w, h = (float(shape.get(k)) for k in ("x", "y", "width", "height"))
+        return [(x, y), (x + w, y + h)]
     numbers = re.findall(r"-?\d+(?:\.\d+)?", shape.get("points") or shape.get("d") or "")
     return list(zip(map(float, numbers[::2]), map(float, numbers[1::2])))
+
+
+def way_of(path):
+    """Control points of cubic curves, three after the first for each piece."""
+    way = points(path)
+    if "L" not in path.get("d"):
+        return way
+    return way[:1] + [p for a, b in zip(way, way[1:]) for p in (a, b, b)]
 
 
 def box_of(shapes):
@@ -73,12 +84,12 @@ def read_nodes(root):
     for g in root.iter(SVG + "g"):
         if g.get("class") != "node":
             continue
-        name = g.findtext(SVG + "title")
+        name = g.findtext(SVG + "title") or g.get("id")
         if name.startswith("key"):
             continue  # explains a colour
         if name in boxes:
             wrong(f"node {name} twice")
-        shapes = [s for s in g.iter() if s.tag in (SVG + "polygon", SVG + "path")]
+        shapes = [s for s in g.iter() if s.tag in (SVG + "polygon", SVG + "path", SVG + "rect")]
         boxes[name] = box_of(shapes)
         if boxes[name] and not any(t.strip() for t in texts(g)):
             wrong(f"node {name} has no text")
@@ -86,8 +97,7 @@ def read_nodes(root):
 
 
 def check_apart(boxes):
-    """A frame is around others; the rest stand apart."""
-    standing = [(n, b) for n, b in boxes.items() if b and not n.startswith("frame")]
+    standing = [(n, b) for n, b in boxes.items() if b]
     for i, (name, a) in enumerate(standing):
         for other, b in standing[:i]:
             if min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 1:
@@ -97,7 +107,7 @@ def check_apart(boxes):
 def check_passes(boxes, ends, way):
     """A line passes neither behind nor over a box that is not at its end."""
     for name, box in boxes.items():
-        if box is None or name in ends or name.startswith("frame"):
+        if box is None or name in ends:
             continue
         for first in range(0, len(way) - 3, 3):
             a, b, c, d = way[first : first + 4]
@@ -118,10 +128,8 @@ def graph(root):
     for g in root.iter(SVG + "g"):
         if g.get("class") != "edge":
             continue
-        ends = re.split("--|->", g.findtext(SVG + "title"))
-        way = points(g.find(f".//{SVG}path"))
-        if all(e.startswith("key") for e in ends):
-            continue  # a sample in the legend, between nodes that are not seen
+        ends = (g.get("data-ends") or "").split() or re.split("->", g.findtext(SVG + "title"))
+        way = way_of(g.find(f".//{SVG}path"))
         if len(ends) != 2 or not all(boxes.get(e) for e in ends):
             wrong(f"an edge of {ends}")
         n_edges += 1

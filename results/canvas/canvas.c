@@ -1,11 +1,10 @@
-/* results/html/canvas.c - writes the shapes of a canvas as SVG 1.1 elements.
+/* results/canvas/canvas.c - writes the shapes of a canvas as SVG 1.1 elements.
  *
- * It is separate from the charts (figure.c), which know no SVG.
+ * It is separate from charts (html/figure.c) and drawings (svg.c), which know no SVG.
  */
 #include "config.h"
 
-#include "results/html/canvas.h"
-#include "results/html/html.h"
+#include "results/canvas/canvas.h"
 #include "results/parts/colours.h"
 
 #include <math.h>
@@ -20,7 +19,7 @@ enum { MOST_LINE = 400 };
 static void number(const struct fr__canvas *c, const char *before, double x)
 {
     fputs(before, c->f);
-    fr__html_number(c->f, x);
+    fr__markup_number(c->f, x);
 }
 
 static const char *shade(const struct fr__canvas *c, const char *colour, char grey[8])
@@ -49,7 +48,7 @@ static void end_element(const struct fr__canvas *c, const char *tag, const char 
         return;
     }
     fputs("><title>", c->f);
-    fr__html_text(c->f, hint);
+    fr__markup_text(c->f, hint);
     fprintf(c->f, "</title></%s>\n", tag);
 }
 
@@ -63,6 +62,20 @@ void fr__canvas_box(const struct fr__canvas *c, double x, double y, double wide,
     putc('"', c->f);
     put_ink(c, ink);
     end_element(c, "rect", hint);
+}
+
+void fr__canvas_round(const struct fr__canvas *c, double x, double y, double wide, double high,
+                      double corner, struct fr__ink ink)
+{
+    number(c, "<rect x=\"", x);
+    number(c, "\" y=\"", y);
+    number(c, "\" width=\"", wide);
+    number(c, "\" height=\"", high);
+    number(c, "\" rx=\"", fmin(corner, wide / 2));
+    number(c, "\" ry=\"", fmin(corner, high / 2));
+    putc('"', c->f);
+    put_ink(c, ink);
+    end_element(c, "rect", NULL);
 }
 
 void fr__canvas_disc(const struct fr__canvas *c, double x, double y, double radius,
@@ -108,6 +121,17 @@ void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], 
     end_element(c, "path", NULL);
 }
 
+void fr__canvas_curve(const struct fr__canvas *c, const double points[4][2], struct fr__ink ink)
+{
+    for (size_t i = 0; i < 4; i++) {
+        number(c, i == 0 ? "<path d=\"M" : i == 1 ? "C" : " ", points[i][0]);
+        number(c, " ", points[i][1]);
+    }
+    putc('"', c->f);
+    put_ink(c, ink);
+    end_element(c, "path", NULL);
+}
+
 void fr__canvas_head(const struct fr__canvas *c, double x0, double y0, double x1, double y1,
                      const char *colour)
 {
@@ -138,7 +162,7 @@ void fr__canvas_text(const struct fr__canvas *c, double x, double y, const char 
         number(c, "<text x=\"", x);
         number(c, "\" y=\"", y + size * (LINE * (double)line + FOOT));
         fprintf(c->f, "\" style=\"font-size:");
-        fr__html_number(c->f, size);
+        fr__markup_number(c->f, size);
         fprintf(c->f, "px;text-anchor:%s;fill:%s\"", anchors[font.align],
                 shade(c, font.colour, grey));
         if (font.degrees != 0) {
@@ -148,7 +172,7 @@ void fr__canvas_text(const struct fr__canvas *c, double x, double y, const char 
             fputs(")\"", c->f);
         }
         putc('>', c->f);
-        fr__html_text(c->f, part);
+        fr__markup_text(c->f, part);
         fputs("</text>\n", c->f);
     }
 }
