@@ -41,10 +41,10 @@ enum fr_status fr_draw_check_path(const char *path, struct fr_error *err);
 
 /* Writes a drawing to the end of f as what the ending says. FR_EIO: librsvg's program, or graphviz
  * for what is not placed, is not installed or failed; FR_ECANCELLED. */
-enum fr_status fr_drawing_write(FILE *f, const struct fr_drawing *d, const char *ending,
+enum fr_status fr_drawing_write(FILE *f, struct fr_drawing *d, const char *ending,
                                 const struct fr_context *ctx, struct fr_error *err);
 /* The same as a file, which appears whole or not at all. FR_EUSAGE. */
-enum fr_status fr_drawing_save(const struct fr_drawing *d, const char *path,
+enum fr_status fr_drawing_save(struct fr_drawing *d, const char *path,
                                const struct fr_context *ctx, struct fr_error *err);
 
 #ifdef __cplusplus

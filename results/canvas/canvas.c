@@ -59,23 +59,13 @@ void fr__canvas_box(const struct fr__canvas *c, double x, double y, double wide,
     number(c, "\" y=\"", y);
     number(c, "\" width=\"", fmax(wide, 0.2));
     number(c, "\" height=\"", fmax(high, 0));
+    if (ink.corner > 0) {
+        number(c, "\" rx=\"", fmin(ink.corner, wide / 2));
+        number(c, "\" ry=\"", fmin(ink.corner, high / 2));
+    }
     putc('"', c->f);
     put_ink(c, ink);
     end_element(c, "rect", hint);
-}
-
-void fr__canvas_round(const struct fr__canvas *c, double x, double y, double wide, double high,
-                      double corner, struct fr__ink ink)
-{
-    number(c, "<rect x=\"", x);
-    number(c, "\" y=\"", y);
-    number(c, "\" width=\"", wide);
-    number(c, "\" height=\"", high);
-    number(c, "\" rx=\"", fmin(corner, wide / 2));
-    number(c, "\" ry=\"", fmin(corner, high / 2));
-    putc('"', c->f);
-    put_ink(c, ink);
-    end_element(c, "rect", NULL);
 }
 
 void fr__canvas_disc(const struct fr__canvas *c, double x, double y, double radius,
@@ -101,6 +91,19 @@ void fr__canvas_line(const struct fr__canvas *c, double x0, double y0, double x1
     end_element(c, "line", NULL);
 }
 
+void fr__canvas_point(const struct fr__canvas *c, const char *before, double x, double y)
+{
+    number(c, before, x);
+    number(c, " ", y);
+}
+
+void fr__canvas_end_path(const struct fr__canvas *c, struct fr__ink ink)
+{
+    fputs(ink.fill ? "Z\"" : "\"", c->f);
+    put_ink(c, ink);
+    end_element(c, "path", NULL);
+}
+
 void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], size_t n,
                          struct fr__ink ink)
 {
@@ -110,26 +113,11 @@ void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], 
     for (size_t i = 0; i < n; i++) {
         bool is_there = isfinite(points[i][0]) && isfinite(points[i][1]);
 
-        if (is_there) {
-            number(c, is_open ? "L" : "M", points[i][0]);
-            number(c, " ", points[i][1]);
-        }
+        if (is_there)
+            fr__canvas_point(c, is_open ? "L" : "M", points[i][0], points[i][1]);
         is_open = is_there;
     }
-    fputs(ink.fill ? "Z\"" : "\"", c->f);
-    put_ink(c, ink);
-    end_element(c, "path", NULL);
-}
-
-void fr__canvas_curve(const struct fr__canvas *c, const double points[4][2], struct fr__ink ink)
-{
-    for (size_t i = 0; i < 4; i++) {
-        number(c, i == 0 ? "<path d=\"M" : i == 1 ? "C" : " ", points[i][0]);
-        number(c, " ", points[i][1]);
-    }
-    putc('"', c->f);
-    put_ink(c, ink);
-    end_element(c, "path", NULL);
+    fr__canvas_end_path(c, ink);
 }
 
 void fr__canvas_head(const struct fr__canvas *c, double x0, double y0, double x1, double y1,

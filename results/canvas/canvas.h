@@ -20,6 +20,7 @@ struct fr__ink {
     const char *fill, *edge; /* NULL: not */
     double width;            /* of the edge; 0: 1 */
     const char *dashes;      /* lengths, "6 4"; NULL: none */
+    double corner;           /* a box's, rounded; of half its size and more they make an oval */
 };
 
 struct fr__font {
@@ -35,9 +36,6 @@ struct fr__font {
 
 void fr__canvas_box(const struct fr__canvas *c, double x, double y, double wide, double high,
                     struct fr__ink ink, const char *hint);
-/* A box with rounded corners; of half its size and more they make an oval. */
-void fr__canvas_round(const struct fr__canvas *c, double x, double y, double wide, double high,
-                      double corner, struct fr__ink ink);
 void fr__canvas_disc(const struct fr__canvas *c, double x, double y, double radius,
                      struct fr__ink ink, const char *hint);
 void fr__canvas_line(const struct fr__canvas *c, double x0, double y0, double x1, double y1,
@@ -45,8 +43,9 @@ void fr__canvas_line(const struct fr__canvas *c, double x0, double y0, double x1
 /* n points joined; a filled one is closed. A point that is no number breaks it. */
 void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], size_t n,
                          struct fr__ink ink);
-/* From the first point to the last; the two between draw it to them (a cubic Bezier curve). */
-void fr__canvas_curve(const struct fr__canvas *c, const double points[4][2], struct fr__ink ink);
+/* The same, point by point, after "<path d=\"": each after M, L, or C, ' ', ' ' for a cubic curve. */
+void fr__canvas_point(const struct fr__canvas *c, const char *before, double x, double y);
+void fr__canvas_end_path(const struct fr__canvas *c, struct fr__ink ink);
 /* The head of an arrow from x0, y0 that ends at x1, y1. */
 void fr__canvas_head(const struct fr__canvas *c, double x0, double y0, double x1, double y1,
                      const char *colour);

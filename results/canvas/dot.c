@@ -1,250 +1,221 @@
-/* results/canvas/dot.c - writes a drawing as DOT text, the language of graphviz.
+/* results/canvas/dot.c - a drawing as DOT text, and graphviz' places for one that has none.
  *
- * It is separate because graphviz also finds the places of a drawing that has none. Text stands in
- * quoted strings only. Samples of a key hang between points that are not seen.
+ * It is separate because graphviz is a program: it is told boxes with their sizes and wires, and
+ * tells where they stand; what they look like is ours (svg.c). Text stands in quoted strings only.
  */
 #include "config.h"
 
+#include "base/error.h"
+#include "base/units.h"
 #include "results/canvas/canvas.h"
 #include "results/canvas/drawing.h"
 #include "results/parts/colours.h"
+#include "results/parts/program.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 7 }; /* how long graphviz draws an arrow's, in points */
+enum { BELOW_TITLE = 50, MOST = 9999 /* points of a curve */ };
 
-struct text {
-    FILE *f;
-    const struct fr_drawing *drawing;
-    bool is_grey;
-    const char *between; /* what stands before the next attribute */
-};
+static const double INCH = 72, HEAD = 7.5; /* points; how long graphviz makes an arrow's head */
 
-/* ---- attributes ---- */
+/* ---- text ---- */
 
-static void put_key(struct text *t, const char *key)
+/* Labels decode entities. */
+static void put_text(FILE *f, const char *before, const char *text)
 {
-    fprintf(t->f, "%s%s=", t->between, key);
-    t->between = ", ";
-}
-
-static void end_list(struct text *t)
-{
-    fputs(*t->between == ',' ? "];\n" : ";\n", t->f);
-    t->between = " [";
-}
-
-static void put_word(struct text *t, const char *key, const char *word)
-{
-    put_key(t, key);
-    fputs(word, t->f);
-}
-
-static void put_number(struct text *t, const char *key, double x)
-{
-    put_key(t, key);
-    fr__markup_number(t->f, x);
-}
-
-static void put_colour(struct text *t, const char *key, const char *colour)
-{
-    char grey[8];
-
-    if (!colour)
-        return;
-    put_key(t, key);
-    fprintf(t->f, "\"%s\"", t->is_grey ? fr__colour_grey(colour, grey) : colour);
-}
-
-/* Inches with three decimals. */
-static void put_inches(struct text *t, const char *key, double points)
-{
-    long thousandths = lround(points) * 1000 / 72;
-
-    put_key(t, key);
-    fprintf(t->f, "%ld.%03ld", thousandths / 1000, thousandths % 1000);
-}
-
-static void put_point(const struct text *t, const char *before, double x, double y)
-{
-    fprintf(t->f, "%s%ld,%ld", before, lround(x), lround(y));
-}
-
-/* Lines, the end of each but the last written as `end`. Labels decode entities. */
-static void put_text(struct text *t, const char *key, const char *text, const char *end)
-{
-    put_word(t, key, "\"");
+    fputs(before, f);
     for (; *text; text++)
-        if (*text == '\n')
-            fputs(end, t->f);
-        else if (*text == '&')
-            fputs("&amp;", t->f);
+        if (*text == '\n' || *text == '&')
+            fputs(*text == '&' ? "&amp;" : "\\n", f);
         else
-            fprintf(t->f, "%s%c", *text == '"' || *text == '\\' ? "\\" : "", *text);
+            fprintf(f, "%s%c", *text == '"' || *text == '\\' ? "\\" : "", *text);
+    putc('"', f);
 }
 
-/* ---- nodes ---- */
-
-static void put_place(struct text *t, const struct fr__box *b)
+static void put_inches(FILE *f, const char *before, double points)
 {
-    struct fr__extent e = fr__box_extent(b);
-    double more = b->shape == FR__WORDS ? 16 : 0; /* neato takes no text as wide as its node */
+    long thousandths = lround(points * 1000 / INCH);
 
-    if (t->drawing->is_placed) {
-        put_key(t, "pos");
-        put_point(t, "\"", (e.left + e.right) / 2, b->y);
-        fputs("!\"", t->f);
-    }
-    put_inches(t, "width", e.right - e.left + more);
-    put_inches(t, "height", e.top - e.bottom);
-    put_word(t, "fixedsize", "true");
+    fprintf(f, "%s%ld.%03ld", before, thousandths / 1000, thousandths % 1000);
 }
 
-static void put_fill(struct text *t, const struct fr__box *b)
+/* Not what explains a colour, nor words beside the picture. */
+static bool is_node(const struct fr__box *b)
 {
-    char grey[8];
-
-    put_word(t, "style", b->n_stripes ? "\"striped" : b->fill ? "\"filled" : "\"");
-    fputs(b->shape == FR__ROUND ? b->fill ? ",rounded" : "rounded" : "", t->f);
-    fputs(b->is_dashed ? ",dashed\"" : "\"", t->f);
-    if (b->n_stripes == 0) {
-        put_colour(t, "fillcolor", b->fill);
-        return;
-    }
-    put_word(t, "fillcolor", "\"");
-    for (const struct fr__stripe *s = b->stripes; s < b->stripes + b->n_stripes; s++) {
-        fprintf(t->f, "%s%s", s > b->stripes ? ":" : "",
-                t->is_grey ? fr__colour_grey(s->colour, grey) : s->colour);
-        if (s->percent < 100)
-            fprintf(t->f, ";0.%02u", s->percent);
-    }
-    putc('"', t->f);
+    return b->shape < FR__FRAME && strncmp(b->id, "key", 3) != 0;
 }
-
-static void put_box(struct text *t, const struct fr__box *b)
-{
-    static const char *const shapes[] = {[FR__RECT] = "rect",
-                                         [FR__ROUND] = "rect",
-                                         [FR__OVAL] = "ellipse",
-                                         [FR__FRAME] = "rect",
-                                         [FR__WORDS] = "plaintext"};
-    bool is_key = strncmp(b->id, "key", 3) == 0;
-    double points = fr__box_points(b);
-
-    fprintf(t->f, "  %s", b->id);
-    if (t->drawing->is_placed || is_key)
-        put_place(t, b);
-    put_fill(t, b);
-    if (b->shape >= FR__OVAL || is_key)
-        put_word(t, "shape", shapes[b->shape]);
-    if (b->shape == FR__FRAME)
-        put_word(t, "labelloc", "t");
-    put_colour(t, "color", b->edge);
-    put_colour(t, "fontcolor", b->ink);
-    if (b->pen > 0)
-        put_number(t, "penwidth", b->pen);
-    if (b->is_double)
-        put_word(t, "peripheries", "2");
-    if (points < 10 || points > 10)
-        put_number(t, "fontsize", points);
-    put_text(t, "label", b->text, b->shape >= FR__FRAME ? "\\l" : "\\n");
-    fputs(b->shape >= FR__FRAME ? "\\l\"" : "\"", t->f);
-    end_list(t);
-}
-
-/* ---- edges ---- */
-
-/* Splines: the tip of an arrow, a point, then three for each piece. */
-static void put_way(struct text *t, const struct fr__wire *w)
-{
-    const double(*p)[2] = w->way;
-    double x = p[w->n - 1][0], y = p[w->n - 1][1];
-    double dx = x - p[w->n - 2][0], dy = y - p[w->n - 2][1], length = hypot(dx, dy);
-
-    put_word(t, "pos", "\"");
-    if (w->has_head && length > 0) {
-        put_point(t, "e,", x, y);
-        x -= HEAD * dx / length;
-        y -= HEAD * dy / length;
-    }
-    put_point(t, w->has_head ? " " : "", p[0][0], p[0][1]);
-    for (size_t i = 1; i < w->n; i++) {
-        double to[2] = {i + 1 < w->n ? p[i][0] : x, i + 1 < w->n ? p[i][1] : y};
-
-        if (!w->is_curve) { /* control points on the ends */
-            put_point(t, " ", p[i - 1][0], p[i - 1][1]);
-            put_point(t, " ", to[0], to[1]);
-        }
-        put_point(t, " ", to[0], to[1]);
-    }
-    putc('"', t->f);
-}
-
-static void put_wire(struct text *t, const struct fr__wire *w, size_t n_samples)
-{
-    const char *line = t->drawing->is_directed ? "->" : "--";
-
-    for (size_t end = 0; end < 2 && !w->from; end++) {
-        fprintf(t->f, "  keyline%zu [pos=\"", 2 * n_samples + end);
-        put_point(t, "", w->way[end][0], w->way[end][1]);
-        fputs("!\", shape=point, style=invis, width=0.01, height=0.01, label=\"\"];\n", t->f);
-    }
-    if (w->from)
-        fprintf(t->f, "  %s %s %s", w->from->id, line, w->to->id);
-    else
-        fprintf(t->f, "  keyline%zu %s keyline%zu", 2 * n_samples, line, 2 * n_samples + 1);
-    if (w->text[0]) {
-        put_text(t, t->drawing->is_placed ? "tooltip" : "label", w->text, "");
-        putc('"', t->f);
-        put_colour(t, "fontcolor", t->drawing->is_placed ? NULL : w->colour);
-    }
-    if (strcmp(w->colour, FR__WIRE_COLOUR) != 0)
-        put_colour(t, "color", w->colour);
-    if (w->pen < 1 || w->pen > 1)
-        put_number(t, "penwidth", w->pen);
-    if (w->dash != FR__SOLID)
-        put_word(t, "style", w->dash == FR__DASHED ? "dashed" : "dotted");
-    if (w->has_head && !t->drawing->is_directed)
-        put_word(t, "dir", "forward");
-    if (w->n && t->drawing->is_placed)
-        put_way(t, w);
-    end_list(t);
-}
-
-/* ---- the whole ---- */
 
 void fr__drawing_dot(FILE *f, const struct fr_drawing *d, bool is_grey)
 {
-    struct text t = {f, d, is_grey, " ["};
-    const struct fr__box *first = d->boxes;
-    size_t n_samples = 0;
+    static const char *const dashes[] = {"", ", style=dashed", ", style=dotted"};
+    char grey[8];
 
     fprintf(f,
-            "// %s -Tsvg draws this\n"
-            "%s %s {\n"
-            "  bgcolor=white; pad=0.2; %s\n"
-            "  node [shape=box, %sfontname=\"" FR__FONT "\", fontsize=10,\n"
-            "        color=\"#777777\", fontcolor=\"#222222\"];\n"
-            "  edge [fontname=\"" FR__FONT "\", fontsize=9, color=\"" FR__WIRE_COLOUR
-            "\", arrowsize=0.7];\n",
-            d->is_placed ? "neato -n2" : "dot", d->is_directed ? "digraph" : "graph", d->name,
-            d->is_placed ? "layout=neato; inputscale=72; splines=line; outputorder=edgesfirst;"
-            : d->is_tall ? "rankdir=TB; nodesep=0.25; ranksep=0.45;"
-                         : "rankdir=LR; nodesep=0.15; ranksep=0.35;",
-            d->is_placed ? "margin=0, " : "");
-    if (!d->is_placed && first) { /* the title */
-        t.between = "  labelloc=t; labeljust=l; fontname=\"" FR__FONT "\"; fontsize=16; ";
-        put_text(&t, "label", first->text, "\\l");
-        fputs("\\l\";\n", f);
-        t.between = " [";
-        first = first->next;
+            "// dot -Tsvg draws this\n%s %s {\n"
+            "  rankdir=%s; nodesep=0.2; ranksep=0.4; labelloc=t; labeljust=l;\n"
+            "  node [shape=box, style=filled, fixedsize=true, fontsize=10];\n"
+            "  edge [fontsize=9, arrowsize=0.7];\n",
+            d->is_directed ? "digraph" : "graph", d->name, d->is_tall ? "TB" : "LR");
+    for (const struct fr__box *b = d->boxes; b; b = b->next) {
+        struct fr__extent e = fr__box_extent(b);
+        const char *fill = b->n_stripes ? b->stripes[0].colour : b->fill ? b->fill : "#FFFFFF";
+
+        if (strcmp(b->id, "title0") == 0) {
+            put_text(f, "  label=\"", b->text);
+            fputs(";\n", f);
+        }
+        if (!is_node(b))
+            continue;
+        fprintf(f, "  %s [", b->id);
+        put_inches(f, "width=", e.right - e.left);
+        put_inches(f, ", height=", e.top - e.bottom);
+        fprintf(f, ", fillcolor=\"%s\"", is_grey ? fr__colour_grey(fill, grey) : fill);
+        put_text(f, ", label=\"", b->text);
+        fputs("];\n", f);
     }
-    for (const struct fr__box *b = first; b; b = b->next)
-        put_box(&t, b);
     for (const struct fr__wire *w = d->wires; w; w = w->next) {
-        put_wire(&t, w, n_samples);
-        n_samples += !w->from;
+        if (!w->from)
+            continue;
+        fprintf(f, "  %s %s %s [color=\"%s\"%s", w->from->id, d->is_directed ? "->" : "--",
+                w->to->id, is_grey ? fr__colour_grey(w->colour, grey) : w->colour, dashes[w->dash]);
+        if (w->text[0])
+            put_text(f, ", label=\" ", w->text); /* away from the line */
+        fputs("];\n", f);
     }
     fputs("}\n", f);
+}
+
+/* ---- places ---- */
+
+/* The next word of a line of numbers, in points. */
+static bool take(char **rest, double *points)
+{
+    const char *word = strtok_r(NULL, " ", rest);
+
+    *points = NAN;
+    if (!word || fr__parse_number(word, "", FR_NOWHERE, -1e6, 1e6, points, NULL) != FR_OK)
+        return false;
+    *points *= INCH;
+    return true;
+}
+
+/* "ID X Y W H ..." */
+static bool read_box(struct fr_drawing *d, char **rest)
+{
+    const char *id = strtok_r(NULL, " ", rest);
+
+    for (struct fr__box *b = d->boxes; id && b; b = b->next)
+        if (strcmp(b->id, id) == 0)
+            return take(rest, &b->x) && take(rest, &b->y) && take(rest, &b->w) && take(rest, &b->h);
+    return false;
+}
+
+static struct fr__wire *find_wire(struct fr_drawing *d, const char *from, const char *to)
+{
+    for (struct fr__wire *w = d->wires; from && to && w; w = w->next)
+        if (w->n == 0 && strcmp(w->from->id, from) == 0 && strcmp(w->to->id, to) == 0)
+            return w;
+    return NULL;
+}
+
+/* "FROM TO N X Y ... X Y [LABEL X Y] STYLE COLOUR": the points of a curve up to its head. */
+static bool read_wire(struct fr_drawing *d, char **rest)
+{
+    const char *from = strtok_r(NULL, " ", rest), *to = strtok_r(NULL, " ", rest);
+    struct fr__wire *w = find_wire(d, from, to);
+    const char *count = strtok_r(NULL, " ", rest);
+    size_t n = count ? strtoul(count, NULL, 10) : 0;
+    double(*way)[2] = n < 4 || n > MOST ? NULL : fr__arena_alloc(d->arena, n, sizeof(*way));
+    double length;
+    char *after;
+
+    if (!w || !way)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!take(rest, &way[i][0]) || !take(rest, &way[i][1]))
+            return false;
+    w->way = way;
+    w->n = n;
+    w->is_curve = true;
+    length = hypot(way[n - 1][0] - way[n - 2][0], way[n - 1][1] - way[n - 2][1]);
+    for (unsigned k = 0; k < 2 && length > 0; k++)
+        way[n - 1][k] += HEAD * (way[n - 1][k] - way[n - 2][k]) / length;
+    after = w->text[0] && **rest == '"' ? strstr(*rest + 1, "\" ") : NULL;
+    if (!after)
+        return true;
+    return strtok_r(after, " ", rest) && take(rest, &w->text_x) && take(rest, &w->text_y);
+}
+
+static bool read_places(struct fr_drawing *d, FILE *plain)
+{
+    char *line = NULL, *rest;
+    size_t size = 0;
+    bool is_good = true;
+
+    rewind(plain);
+    while (is_good && getline(&line, &size, plain) > 0) {
+        const char *what = strtok_r(line, " \n", &rest);
+
+        if (what && strcmp(what, "node") == 0)
+            is_good = read_box(d, &rest);
+        else if (what && strcmp(what, "edge") == 0)
+            is_good = read_wire(d, &rest);
+    }
+    free(line);
+    return is_good && !ferror(plain);
+}
+
+/* Moves what was placed below the title, and keys below that. */
+static void move(struct fr_drawing *d)
+{
+    double left = INFINITY, top = -INFINITY, bottom = INFINITY;
+    double x = d->boxes->x, y = d->boxes->y - BELOW_TITLE;
+
+    for (const struct fr__box *b = d->boxes; b; b = b->next)
+        if (is_node(b)) {
+            left = fmin(left, b->x - b->w / 2);
+            top = fmax(top, b->y + b->h / 2);
+            bottom = fmin(bottom, b->y - b->h / 2);
+        }
+    for (struct fr__box *b = d->boxes->next; b; b = b->next) {
+        b->x += is_node(b) ? x - left : 0;
+        b->y += is_node(b) ? y - top : y - top + bottom;
+    }
+    for (struct fr__wire *w = d->wires; w; w = w->next) {
+        w->text_x += x - left;
+        w->text_y += y - top;
+        for (size_t i = 0; i < w->n; i++) {
+            w->way[i][0] += x - left;
+            w->way[i][1] += y - top;
+        }
+    }
+}
+
+enum fr_status fr__drawing_place(struct fr_drawing *d, const struct fr_context *ctx,
+                                 struct fr_error *err)
+{
+    char dot[] = "dot", format[] = "-Tplain";
+    const struct fr__program program = {
+        .argv = (char *[]){dot, format, NULL},
+        .instead = "install graphviz, or write .dot and draw that elsewhere",
+        .picture = FR__PICTURE_PLAIN};
+    FILE *text, *plain;
+    enum fr_status st;
+
+    FR_TRY(fr__program_file(&text, err));
+    st = fr__program_file(&plain, err);
+    if (st == FR_OK) {
+        fr__drawing_dot(text, d, false);
+        st = fr__program_run(&program, text, plain, ctx, err);
+        if (st == FR_OK && !read_places(d, plain))
+            st = fr__fail(err, FR_EIO, FR_NOWHERE, "dot told no places that can be read");
+        fclose(plain);
+    }
+    fclose(text);
+    if (st == FR_OK)
+        move(d);
+    d->is_placed = st == FR_OK;
+    return st;
 }

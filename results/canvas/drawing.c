@@ -137,11 +137,14 @@ double fr__box_points(const struct fr__box *b)
 struct fr__extent fr__box_extent(const struct fr__box *b)
 {
     size_t n;
-    double wide = text_size(b->text, &n) * b->points, high = LINE * b->points * (double)n;
+    double points = b->points > 0 ? b->points : 10;
+    double wide = text_size(b->text, &n) * points, high = LINE * points * (double)n;
 
     if (b->shape == FR__WORDS)
         return (struct fr__extent){b->x, b->x + wide, b->y - high / 2, b->y + high / 2};
-    return (struct fr__extent){b->x - b->w / 2, b->x + b->w / 2, b->y - b->h / 2, b->y + b->h / 2};
+    wide = b->w > 0 ? b->w : wide + 16;
+    high = b->h > 0 ? b->h : high + 8;
+    return (struct fr__extent){b->x - wide / 2, b->x + wide / 2, b->y - high / 2, b->y + high / 2};
 }
 
 /* ---- wires ---- */
@@ -150,18 +153,22 @@ struct fr__wire *fr__wire(struct fr_drawing *d, const struct fr__box *from,
                           const struct fr__box *to, const char *colour, double pen)
 {
     struct fr__wire *w = fr__arena_alloc(d->arena, 1, sizeof(*w));
+    double(*way)[2] = fr__arena_alloc(d->arena, FR__WIRE_WAY, sizeof(*way));
 
-    if (!w) {
+    if (!w || !way) {
         d->is_out_of_memory = true;
-        return &d->spare_wire;
+        w = &d->spare_wire;
+        way = d->spare_way;
+    } else {
+        *d->last_wire = w;
+        d->last_wire = &w->next;
     }
+    w->way = way;
     w->from = from;
     w->to = to;
     w->colour = colour;
     w->pen = pen;
     w->has_head = d->is_directed;
-    *d->last_wire = w;
-    d->last_wire = &w->next;
     return w;
 }
 

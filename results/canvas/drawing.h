@@ -44,10 +44,11 @@ struct fr__wire {
     double pen;
     enum { FR__SOLID, FR__DASHED, FR__DOTTED } dash;
     bool has_head;
-    char text[40]; /* beside it, or shown where a pointer is if the drawing is placed */
-    double way[FR__WIRE_WAY][2];
-    size_t n;      /* points of the way; 0: straight */
-    bool is_curve; /* of four points, as fr__canvas_curve has it */
+    char text[40];
+    double text_x, text_y; /* beside it, if graphviz placed it; else it is shown at a pointer */
+    double (*way)[2];      /* room for FR__WIRE_WAY */
+    size_t n;              /* points of the way; 0: straight */
+    bool is_curve;         /* as fr__canvas_curve has it */
     struct fr__wire *next;
 };
 
@@ -60,6 +61,7 @@ struct fr_drawing {
     bool is_out_of_memory;
     struct fr__box *boxes, **last_box, spare_box;
     struct fr__wire *wires, **last_wire, spare_wire;
+    double spare_way[FR__WIRE_WAY][2];
 };
 
 /* name: a word. FR_ENOMEM. */
@@ -93,8 +95,11 @@ struct fr__wire *fr__wire(struct fr_drawing *d, const struct fr__box *from,
 /* Gives it a way, of at most FR__WIRE_WAY points. */
 void fr__wire_way(struct fr__wire *w, const double (*points)[2], size_t n, bool is_curve);
 
-/* svg.c: FR_OK or nothing went wrong but what ferror says. */
+/* svg.c: of what is placed */
 void fr__drawing_svg(FILE *f, const struct fr_drawing *d, bool is_grey);
-/* dot.c */
+/* dot.c: boxes with their text and colour, and wires; no places */
 void fr__drawing_dot(FILE *f, const struct fr_drawing *d, bool is_grey);
+/* Asks graphviz for places, below the title, which is the first box. FR_EIO, FR_ECANCELLED. */
+enum fr_status fr__drawing_place(struct fr_drawing *d, const struct fr_context *ctx,
+                                 struct fr_error *err);
 #endif

@@ -1,8 +1,8 @@
 /* results/canvas/files.c - the files of drawings, by their ending.
  *
  * It is separate from the writers because it runs programs: librsvg's rsvg-convert for pixels and
- * print of our SVG, graphviz' dot for what is not placed. The library itself is not linked: with it
- * each start of any command would take ten times as long.
+ * print of our SVG, graphviz for places. librsvg itself is not linked: with it each start of any
+ * command would take ten times as long.
  */
 #include "config.h"
 
@@ -14,28 +14,27 @@
 #include <string.h>
 
 static const struct ending {
-    const char *ending, *format;
-    enum fr__picture picture;
-} endings[] = {
-    {".svg", "svg", FR__PICTURE_SVG},
-    {".png", "png", FR__PICTURE_PNG},
-    {".pdf", "pdf", FR__PICTURE_PDF},
-    {".dot", NULL, FR__N_PICTURES},
-};
-enum { N_ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+    const char *ending;
+    enum fr__picture picture; /* DOT text is none */
+} endings[] = {{".svg", FR__PICTURE_SVG},
+               {".png", FR__PICTURE_PNG},
+               {".pdf", FR__PICTURE_PDF},
+               {".dot", FR__N_PICTURES}};
 
 /* NULL: no drawing has that ending. */
 static const struct ending *find_ending(const char *path)
 {
-    for (size_t i = 0; i < N_ENDINGS; i++)
-        if (fr__ends_in(path, endings[i].ending))
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (n >= 4 && strcmp(path + n - 4, endings[i].ending) == 0)
             return &endings[i];
     return NULL;
 }
 
 enum fr_status fr_draw_check_path(const char *path, struct fr_error *err)
 {
-    if (!find_ending(path))
+    if (!find_ending(path) || !fr__ends_in(path, find_ending(path)->ending))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' has no ending that names a picture, expected one of .svg .png .pdf "
                         ".dot",
@@ -44,56 +43,45 @@ enum fr_status fr_draw_check_path(const char *path, struct fr_error *err)
 }
 
 /* Pixels are two for a point, for slides. */
-static enum fr_status run(FILE *text, bool is_placed, const struct ending *ending, FILE *f,
-                          const struct fr_context *ctx, struct fr_error *err)
-{
-    char rsvg[] = "rsvg-convert", zoom[] = "--zoom=1.5", dot[] = "dot", dpi[] = "-Gdpi=144";
-    char format[16];
-    char *argv[] = {is_placed ? rsvg : dot, format, is_placed ? zoom : dpi, NULL};
-
-    snprintf(format, sizeof(format), is_placed ? "--format=%s" : "-T%s", ending->format);
-    if (ending->picture != FR__PICTURE_PNG)
-        argv[2] = NULL;
-    return fr__program_run(
-        &(struct fr__program){
-            .argv = argv,
-            .instead = is_placed ? "install librsvg (package librsvg2-bin), or write .svg"
-                                 : "install graphviz, or write .dot and draw that elsewhere",
-            .picture = ending->picture},
-        text, f, ctx, err);
-}
-
-enum fr_status fr_drawing_write(FILE *f, const struct fr_drawing *d, const char *ending,
+enum fr_status fr_drawing_write(FILE *f, struct fr_drawing *d, const char *ending,
                                 const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct ending *e = &endings[0];
-    void (*write)(FILE *, const struct fr_drawing *, bool) = fr__drawing_svg;
+    const struct ending *e = find_ending(ending);
+    char rsvg[] = "rsvg-convert", zoom[] = "--zoom=1.5", format[] = "--format=png";
+    char *argv[] = {rsvg, format, e->picture == FR__PICTURE_PNG ? zoom : NULL, NULL};
+    bool is_grey = ctx && ctx->is_grey;
     enum fr_status st;
-    FILE *text;
+    FILE *svg;
 
-    while (e < &endings[N_ENDINGS - 1] && strcmp(strrchr(ending, '.'), e->ending) != 0)
-        e++;
-    if (!d->is_placed || !e->format)
-        write = fr__drawing_dot;
     FR_TRY(fr__check_cancel(ctx, err));
-    if (!e->format || (d->is_placed && e->picture == FR__PICTURE_SVG)) {
-        write(f, d, ctx && ctx->is_grey);
+    if (e->picture == FR__N_PICTURES) {
+        fr__drawing_dot(f, d, is_grey);
         return FR_OK;
     }
-    FR_TRY(fr__program_file(&text, err));
-    write(text, d, ctx && ctx->is_grey);
-    st = run(text, d->is_placed, e, f, ctx, err);
-    fclose(text);
+    if (!d->is_placed)
+        FR_TRY(fr__drawing_place(d, ctx, err));
+    if (e->picture == FR__PICTURE_SVG) {
+        fr__drawing_svg(f, d, is_grey);
+        return FR_OK;
+    }
+    FR_TRY(fr__program_file(&svg, err));
+    fr__drawing_svg(svg, d, is_grey);
+    memcpy(format + sizeof(format) - sizeof("png"), e->ending + 1, sizeof("png"));
+    st = fr__program_run(
+        &(struct fr__program){.argv = argv,
+                              .instead = "install librsvg (package librsvg2-bin), or write .svg",
+                              .picture = e->picture},
+        svg, f, ctx, err);
+    fclose(svg);
     return st;
 }
 
-enum fr_status fr_drawing_save(const struct fr_drawing *d, const char *path,
-                               const struct fr_context *ctx, struct fr_error *err)
+enum fr_status fr_drawing_save(struct fr_drawing *d, const char *path, const struct fr_context *ctx,
+                               struct fr_error *err)
 {
     struct fr__out o;
 
     FR_TRY(fr_draw_check_path(path, err));
     FR_TRY(fr__open_output(&o, path, err));
-    return fr__close_output(&o, fr_drawing_write(o.f, d, find_ending(path)->ending, ctx, err), ctx,
-                            err);
+    return fr__close_output(&o, fr_drawing_write(o.f, d, path, ctx, err), ctx, err);
 }

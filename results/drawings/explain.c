@@ -97,7 +97,7 @@ static void put_edge(const struct picture *p, struct fr__box *const boxes[], siz
                  is_move ? 1.6 : 1);
     w->dash = e->is_order ? FR__DOTTED : FR__SOLID;
     if (is_move)
-        snprintf(w->text, sizeof(w->text), " %s",
+        snprintf(w->text, sizeof(w->text), "%s",
                  fr__explain_time(&p->unit, e->move_s, time, sizeof(time)));
 }
 

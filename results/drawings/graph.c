@@ -98,49 +98,18 @@ static void add_edges(struct picture *p)
 static void put_edges(const struct picture *p)
 {
     size_t n = p->folding->n;
-    char number[NUMBER];
 
     for (size_t i = 0; i < n * n; i++) {
-        size_t from = i / n, to = i % n;
-        uint64_t bytes = p->bytes[i];
-        struct fr__wire *w;
+        const struct fr__graph_arrow a = {i / n, i % n, p->bytes[i], !p->bytes[i]};
 
-        if (bytes == 0 && !p->is_tied[i])
-            continue;
-        w = fr__wire(p->d, p->boxes[from], p->boxes[to],
-                     !bytes           ? FR__GRAPH_TIED
-                     : to != from + 1 ? FR__GRAPH_SKIP
-                                      : FR__WIRE_COLOUR,
-                     1);
-        w->dash = bytes ? FR__SOLID : FR__DASHED;
-        snprintf(w->text, sizeof(w->text), "%s",
-                 bytes ? fr__format_bytes((double)bytes, number, sizeof(number))
-                       : "shared parameters");
-        if (to != from + 1)
-            fr__snake_detour(w, p->n_columns, from, to);
+        if (p->bytes[i] || p->is_tied[i])
+            fr__graph_arrow(p->d, p->boxes[a.from], p->boxes[a.to], &a, p->n_columns);
     }
-}
-
-static void write_key(const struct picture *p)
-{
-    struct fr__graph_key key = {.n_columns = p->n_columns, .n_nodes = p->folding->n};
-    size_t n = p->folding->n;
-
-    for (size_t i = 0; i < n; i++) {
-        key.has_kind[p->folding->folds[i].kind] = true;
-        for (size_t to = 0; to < n; to++) {
-            uint64_t bytes = p->bytes[i * n + to];
-
-            key.has_skip = key.has_skip || (bytes && to != i + 1);
-            key.has_tied = key.has_tied || (!bytes && p->is_tied[i * n + to]);
-        }
-    }
-    fr__graph_key(p->d, &key);
 }
 
 /* ---- words ---- */
 
-static void write_words(const struct picture *p, const bool has_phase[FR_N_PHASES])
+static void put_words(const struct picture *p, const bool has_phase[FR_N_PHASES])
 {
     struct fr_graph_totals t;
     const char *between = " ";
@@ -180,11 +149,11 @@ static enum fr_status draw_layers(struct fr_drawing *d, const struct fr_graph *g
     if (!p.boxes || !p.bytes || !p.is_tied)
         return fr__fail_nomem(err);
     add_edges(&p);
+    put_words(&p, has_phase);
     for (size_t i = 0; i < n; i++)
         put_fold(&p, i);
     put_edges(&p);
-    write_key(&p);
-    write_words(&p, has_phase);
+    fr__graph_key(d);
     return FR_OK;
 }
 

@@ -51,11 +51,16 @@ const char *fr__graph_colour(enum fr_op_kind kind);
 #define FR__GRAPH_SKIP "#0072B2"
 #define FR__GRAPH_TIED "#CC79A7"
 
-/* key.c: the nodes that explain the colours. */
-struct fr__graph_key {
-    bool has_kind[FR_N_OP_KINDS]; /* that give a box its colour */
-    bool has_skip, has_tied;
-    size_t n_columns, n_nodes; /* of the snake; no columns: graphviz places all */
+/* An arrow between nodes `from` and `to` of a snake, or of none (no columns): past others in a
+ * colour of its own. is_tied: parameters are shared, no tensor of bytes. */
+struct fr__graph_arrow {
+    size_t from, to;
+    uint64_t bytes;
+    bool is_tied;
 };
-void fr__graph_key(struct fr_drawing *d, const struct fr__graph_key *what);
+void fr__graph_arrow(struct fr_drawing *d, const struct fr__box *from, const struct fr__box *to,
+                     const struct fr__graph_arrow *a, size_t n_columns);
+
+/* key.c: what the colours mean that are there; the title is the first box. */
+void fr__graph_key(struct fr_drawing *d);
 #endif

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "results/drawings/graph.h"
 #include "results/drawings/snake.h"
+#include "results/parts/colours.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,12 +22,6 @@ struct item {
     struct fr__box *box;
 };
 
-struct line {
-    uint32_t from, to; /* items */
-    uint64_t bytes;
-    bool is_tied; /* shared parameters, no tensor */
-};
-
 struct picture {
     struct fr_drawing *d;
     const struct fr_graph *g;
@@ -38,7 +33,7 @@ struct picture {
     uint32_t *item_of;  /* [n_ops] or [n_layers] */
     struct item *items; /* those that are read, what was asked for, those that read it */
     size_t n_items;
-    struct line *lines;
+    struct fr__graph_arrow *lines; /* between items */
     size_t n_lines;
 };
 
@@ -121,29 +116,22 @@ static void say_layer(const struct picture *p, struct fr__box *b, uint32_t l)
     fr__graph_figures(b, p->g, t->output, t->params, "", p->flops[l]);
 }
 
-/* The kind that gives an op or a layer its colour. */
-static enum fr_op_kind kind_of(const struct picture *p, const struct item *x)
-{
-    const struct fr_layer_totals *t = &p->totals[x->id];
-
-    if (x->what == ITEM_OP)
-        return p->g->ops[x->id].kind;
-    return t->n_kinds ? t->kinds[0] : FR_OP_OTHER;
-}
-
 /* A layer that is not drawn but read or fed has its name alone. */
 static void put_item(struct picture *p, size_t i, size_t n_columns)
 {
     static const char *const prefixes[] = {
         [ITEM_OP] = "o", [ITEM_LAYER] = "l", [ITEM_BESIDE] = "b"};
     struct item *x = &p->items[i];
+    const struct fr_layer_totals *t = &p->totals[x->what == ITEM_LAYER ? x->id : 0];
     struct fr__box like = fr__snake_node(n_columns, i);
 
     like.is_dashed = x->what == ITEM_BESIDE;
-    if (x->what == ITEM_BESIDE)
-        like.ink = "#777777";
+    if (x->what == ITEM_OP)
+        like.fill = fr__graph_colour(p->g->ops[x->id].kind);
+    else if (x->what == ITEM_LAYER)
+        like.fill = fr__graph_colour(t->n_kinds ? t->kinds[0] : FR_OP_OTHER);
     else
-        like.fill = fr__graph_colour(kind_of(p, x));
+        like.ink = FR__COLOUR_QUIET;
     x->box = fr__box(p->d, prefixes[x->what], x->id, like);
     if (x->what == ITEM_OP)
         say_op(p, x->box, x->id);
@@ -223,7 +211,7 @@ static void list_lines(struct picture *p)
 
     for (size_t e = 0; e < g->n_edges; e++) {
         const struct fr_edge *x = &g->edges[e];
-        struct line new = {.bytes = x->bytes, .is_tied = x->tensor == FR_NONE};
+        struct fr__graph_arrow new = {.bytes = x->bytes, .is_tied = x->tensor == FR_NONE};
         size_t i = 0;
 
         if (!is_drawn_edge(p, &g->ops[x->src], &g->ops[x->dst]))
@@ -246,7 +234,7 @@ static size_t choose_columns(const struct picture *p, uint32_t depth[])
 
     for (size_t pass = 0; pass < 2; pass++) /* lines are sorted by source but for those beside */
         for (size_t i = 0; i < p->n_lines; i++) {
-            const struct line *x = &p->lines[i];
+            const struct fr__graph_arrow *x = &p->lines[i];
 
             if (x->from < x->to && depth[x->to] < depth[x->from] + 1)
                 depth[x->to] = depth[x->from] + 1;
@@ -255,43 +243,6 @@ static size_t choose_columns(const struct picture *p, uint32_t depth[])
     if (p->n_items > MAX_SNAKE || deepest < 6 || 2 * p->n_items > 5 * (size_t)deepest)
         return 0;
     return fr__snake_columns(p->n_items);
-}
-
-static void put_lines(const struct picture *p, size_t n_columns)
-{
-    char number[NUMBER];
-
-    for (size_t i = 0; i < p->n_lines; i++) {
-        const struct line *x = &p->lines[i];
-        bool is_past = n_columns && x->to != x->from + 1;
-        struct fr__wire *w = fr__wire(p->d, p->items[x->from].box, p->items[x->to].box,
-                                      x->is_tied ? FR__GRAPH_TIED
-                                      : is_past  ? FR__GRAPH_SKIP
-                                                 : FR__WIRE_COLOUR,
-                                      1);
-
-        w->dash = x->is_tied ? FR__DASHED : FR__SOLID;
-        snprintf(w->text, sizeof(w->text), "%s",
-                 x->is_tied ? "shared parameters"
-                            : fr__format_bytes((double)x->bytes, number, sizeof(number)));
-        if (is_past)
-            fr__snake_detour(w, n_columns, x->from, x->to);
-    }
-}
-
-static void put_key(const struct picture *p, size_t n_columns)
-{
-    struct fr__graph_key key = {.n_columns = n_columns, .n_nodes = p->n_items};
-
-    for (size_t i = 0; i < p->n_items; i++)
-        if (p->items[i].what != ITEM_BESIDE)
-            key.has_kind[kind_of(p, &p->items[i])] = true;
-    for (size_t i = 0; i < p->n_lines; i++) {
-        key.has_tied = key.has_tied || p->lines[i].is_tied;
-        key.has_skip = key.has_skip || (n_columns && !p->lines[i].is_tied &&
-                                        p->lines[i].to != p->lines[i].from + 1);
-    }
-    fr__graph_key(p->d, &key);
 }
 
 static void put_title(const struct picture *p)
@@ -350,7 +301,8 @@ enum fr_status fr__draw_ops(struct fr_drawing *d, const struct fr_graph *g,
     put_title(&p);
     for (size_t i = 0; i < p.n_items; i++)
         put_item(&p, i, n_columns);
-    put_lines(&p, n_columns);
-    put_key(&p, n_columns);
+    for (const struct fr__graph_arrow *a = p.lines; a < p.lines + p.n_lines; a++)
+        fr__graph_arrow(d, p.items[a->from].box, p.items[a->to].box, a, n_columns);
+    fr__graph_key(d);
     return FR_OK;
 }

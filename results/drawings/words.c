@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "results/drawings/graph.h"
+#include "results/drawings/snake.h"
 
 #include <inttypes.h>
 
@@ -33,6 +34,25 @@ void fr__graph_figures(struct fr__box *b, const struct fr_graph *g, uint32_t out
                   all);
     if (flops > 0)
         fr__label(b, "\n%s", fr__format_flops(flops, number, sizeof(number)));
+}
+
+void fr__graph_arrow(struct fr_drawing *d, const struct fr__box *from, const struct fr__box *to,
+                     const struct fr__graph_arrow *a, size_t n_columns)
+{
+    bool is_past = n_columns && a->to != a->from + 1;
+    struct fr__wire *w = fr__wire(d, from, to,
+                                  a->is_tied ? FR__GRAPH_TIED
+                                  : is_past  ? FR__GRAPH_SKIP
+                                             : FR__WIRE_COLOUR,
+                                  1);
+
+    w->dash = a->is_tied ? FR__DASHED : FR__SOLID;
+    if (a->is_tied)
+        snprintf(w->text, sizeof(w->text), "shared parameters");
+    else
+        fr__format_bytes((double)a->bytes, w->text, sizeof(w->text));
+    if (is_past)
+        fr__snake_detour(w, n_columns, a->from, a->to);
 }
 
 const char *fr__graph_colour(enum fr_op_kind kind)

@@ -220,6 +220,8 @@ static bool is_whole(const struct came *c, enum fr__picture picture)
     case FR__PICTURE_SVG:
         return (begins_with(c, "<?xml", 5) || begins_with(c, "<svg", 4)) &&
                ends_with(c, "</svg>", 6);
+    case FR__PICTURE_PLAIN:
+        return begins_with(c, "graph ", 6) && ends_with(c, "stop", 4);
     case FR__N_PICTURES:
         break;
     }
@@ -229,8 +231,10 @@ static bool is_whole(const struct came *c, enum fr__picture picture)
 static enum fr_status judge_picture(const struct came *c, enum fr__picture picture,
                                     const char *name, FILE *messages, struct fr_error *err)
 {
-    static const char *const words[FR__N_PICTURES] = {
-        [FR__PICTURE_PNG] = "PNG", [FR__PICTURE_SVG] = "SVG", [FR__PICTURE_PDF] = "PDF"};
+    static const char *const words[FR__N_PICTURES] = {[FR__PICTURE_PNG] = "PNG",
+                                                      [FR__PICTURE_SVG] = "SVG",
+                                                      [FR__PICTURE_PDF] = "PDF",
+                                                      [FR__PICTURE_PLAIN] = "layout"};
     char line[LINE];
 
     if (is_whole(c, picture))

@@ -136,7 +136,7 @@ for format in svg png pdf; do
     drawer 'echo no picture'
     check "nor_does_other_text ($format)" spared "no whole $kind" \
         simulate -w lenet -t dgx1-v100 -s single -o "old.$format"
-    check "nor_as_a_drawing ($format)" spared "no whole $kind" \
+    check "nor_as_a_drawing ($format)" spared "no whole layout" \
         graph draw vgg19 --layer conv1_1 --ops -o "old.$format"
     test "$format" = svg ||
         check "nor_as_one_of_our_own ($format)" spared "no whole $kind" \

@@ -11,7 +11,7 @@
 #include "results/document/explain.h"
 #include "study/answer/record.h"
 #include "tests/support/base_check.h"
-#include "tests/support/dot_check.h"
+#include "tests/support/drawing_check.h"
 #include "tests/support/json_check.h"
 
 #include <check.h>
