@@ -35,17 +35,12 @@ struct fr_draw_graph_options {
 enum fr_status fr_draw_graph(struct fr_drawing **out, const struct fr_graph *g,
                              const struct fr_draw_graph_options *opt, struct fr_error *err);
 
-/* Whether a file of that ending can be drawn (.svg, .png, .pdf, or .dot for DOT text) and written.
- * FR_EUSAGE, FR_EIO. */
-enum fr_status fr_draw_check_path(const char *path, struct fr_error *err);
-
-/* Writes a drawing to the end of f as what the ending says. FR_EIO: librsvg's program, or graphviz
- * for what is not placed, is not installed or failed; FR_ECANCELLED. */
-enum fr_status fr_drawing_write(FILE *f, struct fr_drawing *d, const char *ending,
-                                const struct fr_context *ctx, struct fr_error *err);
-/* The same as a file, which appears whole or not at all. FR_EUSAGE. */
-enum fr_status fr_drawing_save(struct fr_drawing *d, const char *path,
-                               const struct fr_context *ctx, struct fr_error *err);
+/* Its graph as DOT text: boxes with their names and colours, and wires; no places. */
+void fr_drawing_print(FILE *f, const struct fr_drawing *d, bool is_grey);
+/* What fr_show_file makes files of. */
+struct fr_drawing_answer {
+    struct fr_drawing *drawing; /* graphviz places it once */
+};
 
 #ifdef __cplusplus
 }

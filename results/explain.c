@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "results/canvas/drawing.h"
 #include "results/drawings/explain.h"
 #include "results/drawings/mesh.h"
 #include "results/kinds.h"
@@ -44,7 +45,7 @@ enum fr_status fr__explanation_plan(FILE *f, const void *what, const char *endin
 static enum fr_status write(FILE *f, struct fr_drawing *d, const char *ending,
                             const struct fr_context *ctx, struct fr_error *err)
 {
-    enum fr_status st = fr_drawing_write(f, d, ending, ctx, err);
+    enum fr_status st = fr__drawing_write(f, &(struct fr_drawing_answer){d}, ending, ctx, err);
 
     fr_drawing_free(d);
     return st;

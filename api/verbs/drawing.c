@@ -2,22 +2,17 @@
 #include "config.h"
 
 #include "api/verbs/verbs.h"
-
-enum fr_status fr__check_drawing(const struct fr__call *s, struct fr_error *err)
-{
-    for (size_t i = 0; i < s->options.n_files; i++)
-        FR_TRY(fr_draw_check_path(s->options.files[i], err));
-    return FR_OK;
-}
+#include "results/show.h"
 
 enum fr_status fr__write_drawing(struct fr__call *s, struct fr_drawing *d, struct fr_error *err)
 {
+    const struct fr_drawing_answer a = {d};
     enum fr_status st = FR_OK;
 
     for (size_t i = 0; st == FR_OK && i < s->options.n_files; i++)
-        st = fr_drawing_save(d, s->options.files[i], &s->context, err);
+        st = fr_show_file(fr_shown_drawing(&a), s->options.files[i], &s->context, err);
     if (s->options.n_files == 0)
-        st = fr_drawing_write(s->out, d, ".dot", &s->context, err);
+        fr_drawing_print(s->out, d, s->context.is_grey);
     fr_drawing_free(d);
     return st;
 }

@@ -12,7 +12,7 @@ enum fr_status fr__verb_graph_draw(struct fr__call *s, struct fr_error *err)
     enum fr_status st;
 
     FR_TRY(fr__load_graph(s, &g, err));
-    st = fr__check_drawing(s, err);
+    st = fr__check_files(&s->options, FR_KIND_DRAWING, err);
     if (st == FR_OK)
         st = fr_draw_graph(&d, g, &s->options.drawing, err);
     if (st == FR_OK)

@@ -320,7 +320,7 @@ enum fr_status fr__verb_topo_draw(struct fr__call *s, struct fr_error *err)
     enum fr_status st;
 
     FR_TRY(fr_topo_load(&t, s->options.arguments[0], err));
-    st = fr__check_drawing(s, err);
+    st = fr__check_files(&s->options, FR_KIND_DRAWING, err);
     if (st == FR_OK)
         st = fr_draw_topo(&d, t, err);
     if (st == FR_OK)

@@ -158,8 +158,6 @@ void fr__write_layers(struct fr__json *j, const struct fr_graph *g,
 
 /* ---- drawing.c ---- */
 
-/* Checks the names of the -o files. */
-enum fr_status fr__check_drawing(const struct fr__call *s, struct fr_error *err);
 /* Makes each -o file of a drawing, or prints its DOT text if there is none; releases it. */
 enum fr_status fr__write_drawing(struct fr__call *s, struct fr_drawing *d, struct fr_error *err);
 

@@ -1,6 +1,6 @@
 /* results/canvas/canvas.h - boxes, lines and text in pixels, written as SVG: in pages and alone.
  *
- * The origin is the upper left, y runs down. Text may be anything: it is escaped here. Colours are
+ * The origin is the upper left and y runs down, unless a scale is given. Text may be anything: it is escaped here. Colours are
  * our own, "#RRGGBB".
  */
 #ifndef FR_RESULTS_CANVAS_CANVAS_H
@@ -12,7 +12,8 @@
 
 struct fr__canvas {
     FILE *f;
-    bool is_grey; /* without colours */
+    bool is_grey;            /* without colours */
+    double scale, left, top; /* not 0: units of so many pixels, y upwards, with their upper left */
 };
 
 /* How a shape is filled and its edge is drawn. */
@@ -43,9 +44,9 @@ void fr__canvas_line(const struct fr__canvas *c, double x0, double y0, double x1
 /* n points joined; a filled one is closed. A point that is no number breaks it. */
 void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], size_t n,
                          struct fr__ink ink);
-/* The same, point by point, after "<path d=\"": each after M, L, or C, ' ', ' ' for a cubic curve. */
-void fr__canvas_point(const struct fr__canvas *c, const char *before, double x, double y);
-void fr__canvas_end_path(const struct fr__canvas *c, struct fr__ink ink);
+/* The same, or as cubic Bezier curves: of the points after the first, each third is on it. */
+void fr__canvas_path(const struct fr__canvas *c, const double (*points)[2], size_t n, bool is_curve,
+                     struct fr__ink ink);
 /* The head of an arrow from x0, y0 that ends at x1, y1. */
 void fr__canvas_head(const struct fr__canvas *c, double x0, double y0, double x1, double y1,
                      const char *colour);

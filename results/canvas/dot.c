@@ -47,7 +47,7 @@ static bool is_node(const struct fr__box *b)
     return b->shape < FR__FRAME && strncmp(b->id, "key", 3) != 0;
 }
 
-void fr__drawing_dot(FILE *f, const struct fr_drawing *d, bool is_grey)
+void fr_drawing_print(FILE *f, const struct fr_drawing *d, bool is_grey)
 {
     static const char *const dashes[] = {"", ", style=dashed", ", style=dotted"};
     char grey[8];
@@ -80,6 +80,8 @@ void fr__drawing_dot(FILE *f, const struct fr_drawing *d, bool is_grey)
             continue;
         fprintf(f, "  %s %s %s [color=\"%s\"%s", w->from->id, d->is_directed ? "->" : "--",
                 w->to->id, is_grey ? fr__colour_grey(w->colour, grey) : w->colour, dashes[w->dash]);
+        if (w->has_head && !d->is_directed)
+            fputs(", dir=forward", f);
         if (w->text[0])
             put_text(f, ", label=\" ", w->text); /* away from the line */
         fputs("];\n", f);
@@ -145,6 +147,7 @@ static bool read_wire(struct fr_drawing *d, char **rest)
     after = w->text[0] && **rest == '"' ? strstr(*rest + 1, "\" ") : NULL;
     if (!after)
         return true;
+    w->is_beside = true;
     return strtok_r(after, " ", rest) && take(rest, &w->text_x) && take(rest, &w->text_y);
 }
 
@@ -207,7 +210,7 @@ enum fr_status fr__drawing_place(struct fr_drawing *d, const struct fr_context *
     FR_TRY(fr__program_file(&text, err));
     st = fr__program_file(&plain, err);
     if (st == FR_OK) {
-        fr__drawing_dot(text, d, false);
+        fr_drawing_print(text, d, false);
         st = fr__program_run(&program, text, plain, ctx, err);
         if (st == FR_OK && !read_places(d, plain))
             st = fr__fail(err, FR_EIO, FR_NOWHERE, "dot told no places that can be read");

@@ -45,10 +45,11 @@ struct fr__wire {
     enum { FR__SOLID, FR__DASHED, FR__DOTTED } dash;
     bool has_head;
     char text[40];
-    double text_x, text_y; /* beside it, if graphviz placed it; else it is shown at a pointer */
-    double (*way)[2];      /* room for FR__WIRE_WAY */
-    size_t n;              /* points of the way; 0: straight */
-    bool is_curve;         /* as fr__canvas_curve has it */
+    bool is_beside; /* the text, at text_x, text_y; else it is shown at a pointer */
+    double text_x, text_y;
+    double (*way)[2]; /* room for FR__WIRE_WAY */
+    size_t n;         /* points of the way; 0: straight */
+    bool is_curve;    /* as fr__canvas_curve has it */
     struct fr__wire *next;
 };
 
@@ -95,11 +96,13 @@ struct fr__wire *fr__wire(struct fr_drawing *d, const struct fr__box *from,
 /* Gives it a way, of at most FR__WIRE_WAY points. */
 void fr__wire_way(struct fr__wire *w, const double (*points)[2], size_t n, bool is_curve);
 
+/* files.c: writes struct fr_drawing_answer, as SVG, as what librsvg's program makes of it, or as
+ * DOT text. FR_EIO: a program is not installed, or failed; FR_ECANCELLED. */
+enum fr_status fr__drawing_write(FILE *f, const void *answer, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err);
 /* svg.c: of what is placed */
 void fr__drawing_svg(FILE *f, const struct fr_drawing *d, bool is_grey);
-/* dot.c: boxes with their text and colour, and wires; no places */
-void fr__drawing_dot(FILE *f, const struct fr_drawing *d, bool is_grey);
-/* Asks graphviz for places, below the title, which is the first box. FR_EIO, FR_ECANCELLED. */
+/* dot.c: asks graphviz for places, below the title, which is the first box. FR_EIO, FR_ECANCELLED. */
 enum fr_status fr__drawing_place(struct fr_drawing *d, const struct fr_context *ctx,
                                  struct fr_error *err);
 #endif

@@ -460,7 +460,8 @@ static void draw(struct figure *g)
 enum fr_status fr__html_chart(FILE *f, fr__chart_fn *chart, const void *answer,
                               const struct fr_context *ctx, struct fr_error *err)
 {
-    struct figure g = {.canvas = {f, ctx && ctx->is_grey}, .chart = fr__chart_new()};
+    struct figure g = {.canvas = {.f = f, .is_grey = ctx && ctx->is_grey},
+                       .chart = fr__chart_new()};
     bool is_out_of_memory = !g.chart;
     enum fr_status st = is_out_of_memory ? FR_OK : chart(g.chart, answer, err);
 

@@ -49,7 +49,7 @@ LOOP_TEST(text_from_inputs_stays_inside_its_string, 0, 10)
     char *text, label[80];
 
     fr__label_name(fr__box(d, "a", 0, (struct fr__box){.shape = FR__RECT}), rows[_i].in, 12);
-    text = drawing_text(d, ".dot");
+    text = drawing_text(d, false);
     snprintf(label, sizeof(label), ", label=\"%s\"];\n", rows[_i].out);
     ck_assert_ptr_nonnull(strstr(text, label));
     free(text);
@@ -68,10 +68,10 @@ TEST(a_drawing_is_the_same_as_svg)
     b->x = 200;
     fr__label_name(a, "</text>&\"<b>\x01", 40);
     snprintf(fr__wire(d, a, b, FR__WIRE_COLOUR, 1)->text, 10, "<4 B>");
-    text = drawing_text(d, ".svg");
+    text = drawing_text(d, true);
     xml_free(xml_parse(text));
     ck_assert_ptr_nonnull(strstr(text, ">&lt;/text&gt;&amp;&quot;&lt;b&gt;\\x01</text>"));
-    ck_assert_ptr_nonnull(strstr(text, "data-ends=\"a1 b2\">\n<title>&lt;4 B&gt;</title>"));
+    ck_assert_ptr_nonnull(strstr(text, "data-ends=\"a1 b2\"><title>&lt;4 B&gt;</title>"));
     /* from the right edge of the one to the left edge of the other, 14 points from the picture's */
     ck_assert_ptr_nonnull(strstr(text, "<path d=\"M152 45.33L285.33 45.33\""));
     free(text);

@@ -229,7 +229,7 @@ LOOP_TEST(json_and_pictures_need_no_more_than_there_is, 0, 2)
     ck_assert_ptr_nonnull(strstr(t.text, "made by hand: 5 ms"));
     free(t.text);
     ck_assert_int_eq(fr__explain_graph(&d, &t.e, &err), FR_OK);
-    t.text = drawing_text(d, ".dot");
+    t.text = drawing_text(d, false);
     fr_drawing_free(d);
     ck_assert_uint_eq(count_of(t.text, "o0 -> o1"), _i ? 1 : 0);
     tear_down(&t);

@@ -7,15 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-char *drawing_text(struct fr_drawing *d, const char *ending)
+char *drawing_text(struct fr_drawing *d, bool is_svg)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
-    struct fr_error err;
 
     ck_assert_ptr_nonnull(f);
-    ck_assert_int_eq(fr_drawing_write(f, d, ending, NULL, &err), FR_OK);
+    (is_svg ? fr__drawing_svg : fr_drawing_print)(f, d, false);
     ck_assert_int_eq(fclose(f), 0);
     return text;
 }

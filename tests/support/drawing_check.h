@@ -4,8 +4,8 @@
 
 #include "results/canvas/drawing.h"
 
-/* A drawing as ".dot" or ".svg" text; the caller frees it. */
-char *drawing_text(struct fr_drawing *d, const char *ending);
+/* A drawing as SVG or DOT text; the caller frees it. */
+char *drawing_text(struct fr_drawing *d, bool is_svg);
 
 /* NULL: there is no such box. */
 const struct fr__box *drawing_box(const struct fr_drawing *d, const char *id);
