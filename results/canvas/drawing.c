@@ -57,16 +57,15 @@ struct fr__box *fr__box(struct fr_drawing *d, const char *prefix, size_t number,
 {
     struct fr__box *b = fr__arena_alloc(d->arena, 1, sizeof(*b));
 
-    if (!b) {
+    if (b) {
+        *d->last_box = b;
+        d->last_box = &b->next;
+    } else {
         d->is_out_of_memory = true;
         b = &d->spare_box;
-        *b = like;
-        return b;
     }
     *b = like;
     snprintf(b->id, sizeof(b->id), "%s%zu", prefix, number);
-    *d->last_box = b;
-    d->last_box = &b->next;
     return b;
 }
 
@@ -163,18 +162,17 @@ struct fr__wire *fr__wire(struct fr_drawing *d, const struct fr__box *from,
         *d->last_wire = w;
         d->last_wire = &w->next;
     }
-    w->way = way;
-    w->from = from;
-    w->to = to;
-    w->colour = colour;
-    w->pen = pen;
-    w->has_head = d->is_directed;
+    *w = (struct fr__wire){.from = from,
+                           .to = to,
+                           .colour = colour,
+                           .pen = pen,
+                           .has_head = d->is_directed,
+                           .way = way};
     return w;
 }
 
-void fr__wire_way(struct fr__wire *w, const double (*points)[2], size_t n, bool is_curve)
+void fr__wire_to(struct fr__wire *w, double x, double y)
 {
-    memcpy(w->way, points, n * sizeof(w->way[0]));
-    w->n = n;
-    w->is_curve = is_curve;
+    w->way[w->n][0] = x;
+    w->way[w->n++][1] = y;
 }

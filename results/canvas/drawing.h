@@ -93,8 +93,8 @@ struct fr__extent fr__box_extent(const struct fr__box *b);
 /* A wire, straight. Of a directed drawing it has a head. */
 struct fr__wire *fr__wire(struct fr_drawing *d, const struct fr__box *from,
                           const struct fr__box *to, const char *colour, double pen);
-/* Gives it a way, of at most FR__WIRE_WAY points. */
-void fr__wire_way(struct fr__wire *w, const double (*points)[2], size_t n, bool is_curve);
+/* The next point of its way, of at most FR__WIRE_WAY. */
+void fr__wire_to(struct fr__wire *w, double x, double y);
 
 /* files.c: writes struct fr_drawing_answer, as SVG, as what librsvg's program makes of it, or as
  * DOT text. FR_EIO: a program is not installed, or failed; FR_ECANCELLED. */

@@ -214,12 +214,6 @@ static void write_row_names(const struct picture *p)
 
 /* ---- lines ---- */
 
-static void add(struct fr__wire *l, double x, double y)
-{
-    l->way[l->n][0] = x;
-    l->way[l->n++][1] = y;
-}
-
 /* Over the top where both stand in one row, else down the left side of the first one. */
 static void put_line(const struct picture *p, uint32_t a, uint32_t b, size_t lane, bool is_cut)
 {
@@ -231,22 +225,22 @@ static void put_line(const struct picture *p, uint32_t a, uint32_t b, size_t lan
     l->dash = is_cut ? FR__DASHED : FR__SOLID;
     aside += 4.0 * (double)lane;
     if (p->spots[a].row == p->spots[b].row) {
-        add(l, ax + shift, ay + CELL_H / 2.0);
-        add(l, ax + shift, ay + above);
-        add(l, bx + shift, by + above);
-        add(l, bx + shift, by + CELL_H / 2.0);
+        fr__wire_to(l, ax + shift, ay + CELL_H / 2.0);
+        fr__wire_to(l, ax + shift, ay + above);
+        fr__wire_to(l, bx + shift, by + above);
+        fr__wire_to(l, bx + shift, by + CELL_H / 2.0);
         return;
     }
-    add(l, ax - CELL_W / 2.0, ay - 12 + 4.0 * (double)lane);
-    add(l, ax - aside, ay - 12 + 4.0 * (double)lane);
+    fr__wire_to(l, ax - CELL_W / 2.0, ay - 12 + 4.0 * (double)lane);
+    fr__wire_to(l, ax - aside, ay - 12 + 4.0 * (double)lane);
     if (p->spots[a].column == p->spots[b].column) {
-        add(l, bx - aside, by - 12 + 4.0 * (double)lane);
-        add(l, bx - CELL_W / 2.0, by - 12 + 4.0 * (double)lane);
+        fr__wire_to(l, bx - aside, by - 12 + 4.0 * (double)lane);
+        fr__wire_to(l, bx - CELL_W / 2.0, by - 12 + 4.0 * (double)lane);
         return;
     }
-    add(l, ax - aside, by + above);
-    add(l, bx + shift, by + above);
-    add(l, bx + shift, by + CELL_H / 2.0);
+    fr__wire_to(l, ax - aside, by + above);
+    fr__wire_to(l, bx + shift, by + above);
+    fr__wire_to(l, bx + shift, by + CELL_H / 2.0);
 }
 
 /* Rank 0's group along an axis, as far as it is drawn. */
@@ -280,10 +274,12 @@ static void write_key(const struct picture *p)
         const struct fr__layout_link *links = &p->r->links[p->axes[k]];
         const struct fr_link *link = links->outside ? links->outside : links->inside;
         struct fr__box *text = fr__words(p->d, "key", k, 56, y -= 22, 11);
+        struct fr__wire *line;
         char name[64];
 
-        fr__wire_way(fr__wire(p->d, NULL, NULL, axis_colours[k], 2.4),
-                     (const double[2][2]){{4, y}, {40, y}}, 2, false);
+        line = fr__wire(p->d, NULL, NULL, axis_colours[k], 2.4);
+        fr__wire_to(line, 4, y);
+        fr__wire_to(line, 40, y);
         fr__label(text, "%s: %u ranks share %s; %s, ", a->name, a->size, a->what,
                   links->n_inside == links->n_hops ? "inside a machine"
                   : links->n_inside                ? "partly across machines"

@@ -36,51 +36,43 @@ struct fr__box fr__snake_node(size_t n_columns, size_t i)
     return b;
 }
 
-/* Down into the gap below the row, along it to one between columns, down there, and along the last
- * gap. */
-static void detour_past_rows(struct fr__wire *w, double out, double y0, double in, double y1)
-{
-    double down = y1 < y0 ? -1 : 1, reach = FR__SNAKE_NODE_H / 2.0;
-    double gap = (FR__SNAKE_CELL_H - FR__SNAKE_NODE_H) / 2.0;
-    double beside = (floor(out / FR__SNAKE_CELL_W) + 0.5) * FR__SNAKE_CELL_W;
-    const double points[6][2] = {{out, y0 + down * reach},
-                                 {out, y0 + down * (reach + gap - 4)},
-                                 {beside, y0 + down * (reach + gap - 4)},
-                                 {beside, y1 - down * (reach + gap + 4)},
-                                 {in, y1 - down * (reach + gap + 4)},
-                                 {in, y1 - down * reach}};
-
-    fr__wire_way(w, points, 6, false);
-}
-
-/* In a row over the nodes between the ends; from row to row between the columns. */
+/* In a row over the nodes between the ends; to the next row between the columns; past rows down
+ * into the gap below the row, along it to one between columns, down there, and along the last. */
 void fr__snake_detour(struct fr__wire *w, size_t n_columns, size_t from, size_t to)
 {
-    double x0, y0, x1, y1, aside, out, in, down, reach = FR__SNAKE_NODE_H / 2.0;
+    double x0, y0, x1, y1, aside, down, beside, reach = FR__SNAKE_NODE_H / 2.0;
+    double gap = (FR__SNAKE_CELL_H - FR__SNAKE_NODE_H) / 2.0;
 
     place(n_columns, from, &x0, &y0);
     place(n_columns, to, &x1, &y1);
-    aside = (x1 >= x0 ? 1 : -1) * FR__SNAKE_NODE_W / 4.0;
-    out = x0 + aside;
-    in = x1 - aside;
-    down = y1 < y0 ? -1 : 1;
+    w->is_curve = fabs(y1 - y0) < 1.5 * FR__SNAKE_CELL_H;
     if (lround(y0) == lround(y1)) {
         double up = reach + 18 + 6 * fabs(x1 - x0) / FR__SNAKE_CELL_W;
 
-        fr__wire_way(
-            w,
-            (const double[4][2]){{x0, y0 + reach}, {x0, y0 + up}, {x1, y1 + up}, {x1, y1 + reach}},
-            4, true);
-    } else if (fabs(y1 - y0) > 1.5 * FR__SNAKE_CELL_H) {
-        detour_past_rows(w, out, y0, in, y1);
-    } else {
-        fr__wire_way(w,
-                     (const double[4][2]){{out, y0 + down * reach},
-                                          {out, y0 + down * (reach + 40)},
-                                          {in, y1 - down * (reach + 40)},
-                                          {in, y1 - down * reach}},
-                     4, true);
+        fr__wire_to(w, x0, y0 + reach);
+        fr__wire_to(w, x0, y0 + up);
+        fr__wire_to(w, x1, y1 + up);
+        fr__wire_to(w, x1, y1 + reach);
+        return;
     }
+    aside = (x1 >= x0 ? 1 : -1) * FR__SNAKE_NODE_W / 4.0;
+    x0 += aside;
+    x1 -= aside;
+    down = y1 < y0 ? -1 : 1;
+    y0 += down * reach;
+    y1 -= down * reach;
+    beside = (floor(x0 / FR__SNAKE_CELL_W) + 0.5) * FR__SNAKE_CELL_W;
+    fr__wire_to(w, x0, y0);
+    if (w->is_curve) {
+        fr__wire_to(w, x0, y0 + down * 40);
+        fr__wire_to(w, x1, y1 - down * 40);
+    } else {
+        fr__wire_to(w, x0, y0 + down * (gap - 4));
+        fr__wire_to(w, beside, y0 + down * (gap - 4));
+        fr__wire_to(w, beside, y1 - down * (gap + 4));
+        fr__wire_to(w, x1, y1 - down * (gap + 4));
+    }
+    fr__wire_to(w, x1, y1);
 }
 
 struct fr__box *fr__snake_title(struct fr_drawing *d)

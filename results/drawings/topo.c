@@ -160,12 +160,12 @@ static void write_arc(struct fr__wire *w, const struct fr__spot *a, const struct
     double up = a->row ? -1 : 1, length = fabs(a->x - b->x);
     double height = is_low ? fmin(8 + 0.05 * length, 34) : 16 + 0.13 * length;
     double aim = a->x < b->x ? 10 : -10;
-    const double points[4][2] = {{a->x + aim, a->y + up * a->h / 2},
-                                 {a->x + 3 * aim, a->y + up * (a->h / 2 + height)},
-                                 {b->x - 3 * aim, b->y + up * (b->h / 2 + height)},
-                                 {b->x - aim, b->y + up * b->h / 2}};
 
-    fr__wire_way(w, points, 4, true);
+    w->is_curve = true;
+    fr__wire_to(w, a->x + aim, a->y + up * a->h / 2);
+    fr__wire_to(w, a->x + 3 * aim, a->y + up * (a->h / 2 + height));
+    fr__wire_to(w, b->x - 3 * aim, b->y + up * (b->h / 2 + height));
+    fr__wire_to(w, b->x - aim, b->y + up * b->h / 2);
 }
 
 /* Draws a line from a switch down to what is in its tree: straight to the upper row, to the side to
@@ -174,29 +174,17 @@ static void write_branch(const struct picture *p, struct fr__wire *w, const stru
                          const struct fr__spot *down)
 {
     enum fr_vertex_kind kind = p->topo->vertices[down->vertex].kind;
-    double top = up->y - up->h / 2, turn = top - 16;
-    double from = down->gap_x;
+    double top = up->y - up->h / 2, turn = top - 16, reach = up->w / 2 - 6;
+    bool is_beside = kind == FR_VERTEX_GPU && down->row;
 
-    if (from < up->x - up->w / 2 + 6)
-        from = up->x - up->w / 2 + 6;
-    if (from > up->x + up->w / 2 - 6)
-        from = up->x + up->w / 2 - 6;
-    if (kind == FR_VERTEX_GPU && down->row) {
-        const double points[4][2] = {{from, top},
-                                     {down->gap_x, turn},
-                                     {down->gap_x, down->y + 9}, /* NVLinks are at its middle */
-                                     {down->x + down->w / 2, down->y + 9}};
-
-        fr__wire_way(w, points, 4, false);
-    } else if (kind == FR_VERTEX_NIC) {
-        const double points[3][2] = {
-            {from, top}, {down->gap_x, turn}, {down->x, down->y + down->h / 2}};
-
-        fr__wire_way(w, points, 3, false);
+    fr__wire_to(w, fmin(fmax(down->gap_x, up->x - reach), up->x + reach), top);
+    if (is_beside || kind == FR_VERTEX_NIC)
+        fr__wire_to(w, down->gap_x, turn);
+    if (is_beside) { /* NVLinks are at its middle */
+        fr__wire_to(w, down->gap_x, down->y + 9);
+        fr__wire_to(w, down->x + down->w / 2, down->y + 9);
     } else {
-        const double points[2][2] = {{from, top}, {down->x, down->y + down->h / 2}};
-
-        fr__wire_way(w, points, 2, false);
+        fr__wire_to(w, down->x, down->y + down->h / 2);
     }
 }
 
@@ -205,13 +193,12 @@ static bool write_upright(struct fr__wire *w, const struct fr__spot *a, const st
 {
     const struct fr__spot *bar = a->w > b->w ? a : b, *other = a->w > b->w ? b : a;
     double up = other->y > bar->y ? 1 : -1;
-    const double points[2][2] = {{other->x, bar->y + up * bar->h / 2},
-                                 {other->x, other->y - up * other->h / 2}};
 
     if (lround(a->y) == lround(b->y) || other->x < bar->x - bar->w / 2 ||
         other->x > bar->x + bar->w / 2)
         return false;
-    fr__wire_way(w, points, 2, false);
+    fr__wire_to(w, other->x, bar->y + up * bar->h / 2);
+    fr__wire_to(w, other->x, other->y - up * other->h / 2);
     return true;
 }
 
@@ -220,10 +207,11 @@ static void write_bus(struct fr__wire *w, const struct fr__spot *gpu,
                       const struct fr__spot *nvswitch)
 {
     double top = nvswitch->y + nvswitch->h / 2, bus = (top + gpu->y - gpu->h / 2) / 2;
-    const double points[4][2] = {
-        {gpu->x, gpu->y - gpu->h / 2}, {gpu->x, bus}, {nvswitch->x, bus}, {nvswitch->x, top}};
 
-    fr__wire_way(w, points, 4, false);
+    fr__wire_to(w, gpu->x, gpu->y - gpu->h / 2);
+    fr__wire_to(w, gpu->x, bus);
+    fr__wire_to(w, nvswitch->x, bus);
+    fr__wire_to(w, nvswitch->x, top);
 }
 
 /* From a GPU around the network and the other machines. */
@@ -232,14 +220,13 @@ static void write_around(const struct picture *p, struct fr__wire *w, const stru
 {
     const struct fr__layout *l = p->layout;
     double bottom = nvswitch->y - nvswitch->h / 2, low = bottom - FR__LAYOUT_AROUND / 2.0;
-    const double points[6][2] = {{gpu->x, gpu->y - gpu->h / 2},
-                                 {gpu->x, l->around_y},
-                                 {l->around_x, l->around_y},
-                                 {l->around_x, low},
-                                 {nvswitch->x, low},
-                                 {nvswitch->x, bottom}};
 
-    fr__wire_way(w, points, 6, false);
+    fr__wire_to(w, gpu->x, gpu->y - gpu->h / 2);
+    fr__wire_to(w, gpu->x, l->around_y);
+    fr__wire_to(w, l->around_x, l->around_y);
+    fr__wire_to(w, l->around_x, low);
+    fr__wire_to(w, nvswitch->x, low);
+    fr__wire_to(w, nvswitch->x, bottom);
 }
 
 /* Draws a link between a GPU and an NVSwitch that it does not stand over; false: it is none. */
@@ -393,10 +380,9 @@ static void write_box_links(struct picture *p, const struct fr__spot *s)
         if (at > shared->x - shared->w / 2 && at < shared->x + shared->w / 2) {
             const double down = use == USE_NETWORK ? 12 : -12;
             const double up = shared->y > s->y ? 0.5 : -0.5;
-            const double points[2][2] = {{at + down, s->y + up * s->h},
-                                         {at + down, shared->y - up * shared->h}};
 
-            fr__wire_way(w, points, 2, false);
+            fr__wire_to(w, at + down, s->y + up * s->h);
+            fr__wire_to(w, at + down, shared->y - up * shared->h);
         } else {
             fr__wire_past(w, p->layout, s, shared);
         }
@@ -447,14 +433,16 @@ static void write_legend_line(struct picture *p, size_t i, double x, double y)
     const struct link_class *c = &p->classes[i];
     double narrowest = c->bw_Bps, ratio;
     struct fr__box *text = fr__words(p->d, "text", i, x + 38, y, 10);
+    struct fr__wire *line;
     char rate[NUMBER];
 
     for (size_t k = 0; k < p->n_classes; k++)
         if (p->classes[k].use == c->use && p->classes[k].bw_Bps < narrowest)
             narrowest = p->classes[k].bw_Bps;
     ratio = c->bw_Bps / narrowest;
-    fr__wire_way(put_wire(p, NULL, NULL, c->use, c->rank),
-                 (const double[2][2]){{x, y}, {x + 30, y}}, 2, false);
+    line = put_wire(p, NULL, NULL, c->use, c->rank);
+    fr__wire_to(line, x, y);
+    fr__wire_to(line, x + 30, y);
     if (c->use == USE_NVLINK && ratio > 1.5 && fabs(ratio - round(ratio)) < 1e-6)
         fr__label(text, "%ld ", lround(ratio));
     fr__label(text, "%s%s, %s", uses[c->use].text,

@@ -41,12 +41,15 @@ void fr__wire_past(struct fr__wire *w, const struct fr__layout *l, const struct 
     double aside = low->x + (high->x > low->x ? 1 : -1) * low->w / 4;
     const double middles[2][2] = {{high->x, high->y}, {low->x, low->y}};
     const double edges[2][2] = {{high->x, bottom}, {low->x, top}};
-    const double corners[4][2] = {{high->x, bottom}, {high->x, bus}, {aside, bus}, {aside, top}};
+    bool is_bent;
 
     if (bottom - top < 8 || !is_hidden(l, a, b, middles[0], middles[1]))
         return;
-    if (is_hidden(l, a, b, edges[0], edges[1]))
-        fr__wire_way(w, corners, 4, false);
-    else
-        fr__wire_way(w, edges, 2, false);
+    is_bent = is_hidden(l, a, b, edges[0], edges[1]);
+    fr__wire_to(w, high->x, bottom);
+    if (is_bent) {
+        fr__wire_to(w, high->x, bus);
+        fr__wire_to(w, aside, bus);
+    }
+    fr__wire_to(w, is_bent ? aside : low->x, top);
 }
