@@ -81,10 +81,13 @@ else
         check "a_pdf_is_one: $what" starts_with x.pdf '%PDF'
         mv x.svg once.svg
         mv x.png once.png
-        run $what -o x.svg -o x.png
+        mv x.pdf once.pdf
+        sleep 1.1 # a file that says when it was made
+        run $what -o x.svg -o x.png -o x.pdf
         check "the_same_bytes_each_time: $what" cmp -s x.svg once.svg
         check "the_same_pixels_each_time: $what" cmp -s x.png once.png
-        rm -f x.svg x.png x.pdf once.svg once.png
+        check "the_same_print_each_time: $what" cmp -s x.pdf once.pdf
+        rm -f x.svg x.png x.pdf once.svg once.png once.pdf
     done
     run topo draw dgx1-v100 -o colours.dot
     run topo draw dgx1-v100 --grey -o greys.dot
