@@ -14,7 +14,7 @@
  * font's size. */
 static const double LINE = 1.2, FOOT = 0.35;
 
-enum { MOST_LINE = 400 };
+enum { MOST_LINE = 640 };
 
 static void number(const struct fr__canvas *c, const char *before, double x)
 {

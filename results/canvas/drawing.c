@@ -118,19 +118,18 @@ static double text_size(const char *text, size_t *n_lines)
     return widest;
 }
 
-double fr__box_points(const struct fr__box *b)
+double fr__box_points(const struct fr__box *b, const char *line, size_t n)
 {
-    double points = b->points > 0 ? b->points : 10, wide;
+    double points = b->points > 0 ? b->points : 10, wide = fr__text_wide(line, n, 1);
     double inset = b->is_double ? FR__BOX_INSET : 0;
-    size_t n;
+    size_t n_lines;
 
     if (b->shape == FR__WORDS || b->shape == FR__FRAME || !(b->w > 0))
         return points;
-    wide = text_size(b->text, &n);
-    if (wide > 0)
-        points = fmin(points, fmin((b->w - 2 * inset - 4) / wide,
-                                   (b->h - 2 * inset - 1) / (LINE * (double)n)));
-    return points;
+    text_size(b->text, &n_lines);
+    if (n_lines > 0)
+        points = fmin(points, (b->h - 2 * inset - 1) / (LINE * (double)n_lines));
+    return wide > 0 ? fmin(points, (b->w - 2 * inset - 4) / wide) : points;
 }
 
 struct fr__extent fr__box_extent(const struct fr__box *b)

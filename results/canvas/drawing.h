@@ -82,8 +82,8 @@ struct fr__box *fr__words(struct fr_drawing *d, const char *prefix, size_t numbe
  * what may not be shown as base/printable.h has it. */
 void fr__label(struct fr__box *b, const char *format, ...) FR_PRINTF(2, 3);
 void fr__label_name(struct fr__box *b, const char *name, size_t max);
-/* The size at which a box's text fits it, in points. */
-double fr__box_points(const struct fr__box *b);
+/* The size at which a line of a box's text fits it, in points. */
+double fr__box_points(const struct fr__box *b, const char *line, size_t n);
 /* Where a box is, words too. */
 struct fr__extent {
     double left, right, bottom, top;

@@ -10,6 +10,7 @@
 #include "results/parts/colours.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double PIXELS = 4.0 / 3; /* of a point */
 
@@ -43,20 +44,29 @@ static void put_stripes(const struct fr__canvas *c, const struct fr__box *b)
     }
 }
 
+/* A line that is too wide is smaller than the others. */
 static void put_text(const struct fr__canvas *c, const struct fr__box *b)
 {
-    struct fr__font font = {.points = fr__box_points(b), .colour = b->ink ? b->ink : "#222222"};
-    double x = b->x, y = b->y;
+    struct fr__font font = {.colour = b->ink ? b->ink : "#222222"};
+    double points = fr__box_points(b, "", 0), x = b->x, y = b->y;
+    char line[FR__BOX_TEXT];
 
     for (const char *s = b->text; *s; s++)
-        y += *s == '\n' ? 0.6 * font.points : 0;
+        y += *s == '\n' ? 0.6 * points : 0;
     if (b->shape == FR__FRAME) { /* in its upper left corner */
         x -= b->w / 2 - 10;
-        y += b->h / 2 - font.points;
+        y += b->h / 2 - points;
     } else if (b->shape != FR__WORDS) {
         font.align = FR__TEXT_CENTRE;
     }
-    fr__canvas_text(c, x, y, b->text, font);
+    for (const char *s = b->text; *s; y -= 1.2 * points) {
+        size_t n = strcspn(s, "\n");
+
+        snprintf(line, sizeof(line), "%.*s", (int)n, s);
+        font.points = fr__box_points(b, s, n);
+        fr__canvas_text(c, x, y, line, font);
+        s += n + (s[n] == '\n');
+    }
 }
 
 static void put_box(const struct fr__canvas *c, const struct fr__box *b)

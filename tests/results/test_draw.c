@@ -86,11 +86,12 @@ TEST(text_is_measured_and_made_smaller_until_its_box_takes_it)
 
     ck_assert_double_eq_tol(fr__text_wide("Wie", 3, 10), 18.9, 1e-9);
     ck_assert_double_eq_tol(fr__text_wide("\xe6\x97\xa5\xc3\xa9", 5, 10), 18.4, 1e-9);
-    ck_assert_double_eq(fr__box_points(&b), 10);
+    ck_assert_double_eq(fr__box_points(&b, "WWWW", 4), 10);
     b.w = 30; /* 26 for 3.96 */
-    ck_assert_double_eq_tol(fr__box_points(&b), 26 / 3.96, 1e-9);
+    ck_assert_double_eq_tol(fr__box_points(&b, "WWWW", 4), 26 / 3.96, 1e-9);
+    ck_assert_double_eq(fr__box_points(&b, "nii", 3), 10);
     b.h = 13; /* 12 for two lines of 1.2 */
-    ck_assert_double_eq_tol(fr__box_points(&b), 5, 1e-9);
+    ck_assert_double_eq_tol(fr__box_points(&b, "nii", 3), 5, 1e-9);
     b = (struct fr__box){.shape = FR__WORDS, .x = 7, .y = 1, .points = 10, .text = "WW\ni"};
     e = fr__box_extent(&b);
     ck_assert_double_eq_tol(e.right - e.left, 19.8, 1e-9);
