@@ -53,6 +53,12 @@ static void put_ink(const struct fr__canvas *c, struct fr__ink ink)
 {
     char grey[8];
 
+    if (ink.is_of_page && ink.group)
+        fprintf(c->f, " class=\"%s\"", ink.group);
+    if (ink.is_of_page && ink.fill)
+        fprintf(c->f, " fill=\"%s\"", ink.fill);
+    if (ink.is_of_page)
+        return;
     fprintf(c->f, " style=\"fill:%s", ink.fill ? shade(c, ink.fill, grey) : "none");
     fprintf(c->f, ";stroke:%s", ink.edge ? shade(c, ink.edge, grey) : "none");
     if (ink.edge)

@@ -21,6 +21,8 @@ struct fr__ink {
     const char *fill, *edge; /* NULL: not */
     double width;            /* of the edge; 0: 1 */
     const char *dashes;      /* lengths, "6 4"; NULL: none */
+    bool is_of_page;         /* the page's style says the rest: class and fill are attributes */
+    const char *group;       /* the class, of a page's; NULL: none */
     double corner;           /* a box's, rounded; of half its size and more they make an oval */
 };
 
