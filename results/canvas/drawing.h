@@ -20,13 +20,7 @@ struct fr__stripe {
 };
 
 struct fr__box {
-    enum {
-        FR__RECT,
-        FR__ROUND,
-        FR__OVAL,
-        FR__FRAME,
-        FR__WORDS
-    } shape;           /* a frame is around others */
+    enum { FR__RECT, FR__ROUND, FR__OVAL, FR__FRAME, FR__WORDS } shape; /* frame: around others */
     double x, y, w, h; /* of its middle; of words x is where they begin, and w, h are found */
     const char *fill, *edge, *ink;    /* NULL: white, and greys */
     double pen, points;               /* 0: 1 and 10; text that is too wide is made smaller */
@@ -102,7 +96,8 @@ enum fr_status fr__drawing_write(FILE *f, const void *answer, const char *ending
                                  const struct fr_context *ctx, struct fr_error *err);
 /* svg.c: of what is placed */
 void fr__drawing_svg(FILE *f, const struct fr_drawing *d, bool is_grey);
-/* dot.c: asks graphviz for places, below the title, which is the first box. FR_EIO, FR_ECANCELLED. */
+/* dot.c: asks graphviz for places, below the title, which is the first box. FR_EIO,
+ * FR_ECANCELLED. */
 enum fr_status fr__drawing_place(struct fr_drawing *d, const struct fr_context *ctx,
                                  struct fr_error *err);
 #endif

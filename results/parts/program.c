@@ -1,8 +1,8 @@
 /* results/parts/program.c - runs another program without a shell.
  *
- * It is separate because gnuplot, graphviz and rsvg-convert are run in the same way. The program is
- * not trusted: it may hang, ignore signals, or end well without a picture, so it is watched while it
- * runs and what came is looked at.
+ * It is separate because gnuplot, graphviz and rsvg-convert are run in the same way. The program
+ * is not trusted: it may hang, ignore signals, or end well without a picture, so it is watched
+ * while it runs and what came is looked at.
  */
 #include "config.h"
 
