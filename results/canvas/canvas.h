@@ -1,7 +1,7 @@
 /* results/canvas/canvas.h - boxes, lines and text in pixels, written as SVG: in pages and alone.
  *
- * The origin is the upper left and y runs down, unless a scale is given. Text may be anything: it is
- * escaped here. Colours are our own, "#RRGGBB".
+ * The origin is the upper left and y runs down, unless a scale is given. Text may be anything: it
+ * is escaped here. Colours are our own, "#RRGGBB".
  */
 #ifndef FR_RESULTS_CANVAS_CANVAS_H
 #define FR_RESULTS_CANVAS_CANVAS_H
