@@ -6,12 +6,11 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "results/drawings/dot.h"
+#include "results/canvas/drawing.h"
 #include "results/drawings/explain.h"
 #include "results/drawings/mesh.h"
 #include "results/kinds.h"
 #include "results/parts/explanation.h"
-#include "results/parts/program.h"
 #include "results/pictures/pictures.h"
 
 /* The schedule of a plan whose ops are split. */
@@ -43,41 +42,39 @@ enum fr_status fr__explanation_plan(FILE *f, const void *what, const char *endin
     return draw_schedule(f, a->explanation, ending, ctx, err);
 }
 
+static enum fr_status write(FILE *f, struct fr_drawing *d, const char *ending,
+                            const struct fr_context *ctx, struct fr_error *err)
+{
+    enum fr_status st = fr__drawing_write(f, &(struct fr_drawing_answer){d}, ending, ctx, err);
+
+    fr_drawing_free(d);
+    return st;
+}
+
 enum fr_status fr__explanation_graph(FILE *f, const void *what, const char *ending,
                                      const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_explanation *e = ((const struct fr_explanation_answer *)what)->explanation;
-    bool is_placed = false;
-    FILE *dot;
-    enum fr_status st;
+    struct fr_drawing *d;
 
     if (e->decisions->layout)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a plan whose ops are split has no graph of operations ('%s'), expected "
                         ".mesh.svg .mesh.png .mesh.pdf .mesh.dot for its mesh",
                         ending);
-    FR_TRY(fr__program_file(&dot, err));
-    st = fr__explain_graph(dot, e, &is_placed, err);
-    if (st == FR_OK)
-        st = fr__dot_draw(dot, is_placed, ending, f, ctx, err);
-    fclose(dot);
-    return st;
+    FR_TRY(fr__explain_graph(&d, e, err));
+    return write(f, d, ending, ctx, err);
 }
 
 enum fr_status fr__explanation_mesh(FILE *f, const void *what, const char *ending,
                                     const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_explanation *e = ((const struct fr_explanation_answer *)what)->explanation;
-    FILE *dot;
-    enum fr_status st;
+    struct fr_drawing *d;
 
     if (!e->decisions->layout)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "strategy '%s' has no mesh to draw ('%s')",
                         e->question.strategy, ending);
-    FR_TRY(fr__program_file(&dot, err));
-    st = fr__mesh_draw(dot, e, err);
-    if (st == FR_OK)
-        st = fr__dot_draw(dot, true, ending, f, ctx, err);
-    fclose(dot);
-    return st;
+    FR_TRY(fr__mesh_draw(&d, e, err));
+    return write(f, d, ending, ctx, err);
 }

@@ -7,6 +7,7 @@
 
 #include "results/kinds.h"
 
+#include "results/canvas/drawing.h"
 #include "results/pictures/pictures.h"
 
 /* The endings that any document has. */
@@ -175,13 +176,13 @@ static const struct fr__ending of_explanations[] = {
      .write = fr__explanation_graph},
     {.ending = ".graph.png", .summary = "the same as pixels", .write = fr__explanation_graph},
     {.ending = ".graph.pdf", .summary = "the same, for print", .write = fr__explanation_graph},
-    {.ending = ".dot", .summary = "its text for graphviz", .write = fr__explanation_graph},
+    {.ending = ".dot", .summary = "its graph, for graphviz", .write = fr__explanation_graph},
     {.ending = ".mesh.svg",
      .summary = "the mesh of a hybrid on its machines (.mesh.png, .mesh.pdf)",
      .write = fr__explanation_mesh},
     {.ending = ".mesh.png", .summary = "the same as pixels", .write = fr__explanation_mesh},
     {.ending = ".mesh.pdf", .summary = "the same, for print", .write = fr__explanation_mesh},
-    {.ending = ".mesh.dot", .summary = "its text for graphviz", .write = fr__explanation_mesh},
+    {.ending = ".mesh.dot", .summary = "its graph, for graphviz", .write = fr__explanation_mesh},
     MARKDOWN,
     PAGE_OF_ANSWER,
 };
@@ -194,6 +195,13 @@ static const struct fr__ending of_pipelines[] = {
     {.ending = ".pdf", .summary = "the same, for print", .chart = fr__chart_of_pipelines},
     MARKDOWN,
     PAGE_OF_ANSWER,
+};
+
+static const struct fr__ending of_drawings[] = {
+    {.ending = ".svg", .summary = "a picture", .write = fr__drawing_write},
+    {.ending = ".png", .summary = "the same as pixels", .write = fr__drawing_write},
+    {.ending = ".pdf", .summary = "the same, for print", .write = fr__drawing_write},
+    {.ending = ".dot", .summary = "its graph, for graphviz", .write = fr__drawing_write},
 };
 
 #define ENDINGS(array) .rows = (array), .n = sizeof(array) / sizeof((array)[0])
@@ -262,6 +270,7 @@ static const struct fr__kind kinds[FR_N_KINDS] = {
                            .build = fr__document_of_pipelines,
                            .chart = fr__chart_of_schedules,
                            ENDINGS(of_pipelines)},
+    [FR_KIND_DRAWING] = {.of = "drawings", ENDINGS(of_drawings)},
 };
 
 const struct fr__kind *fr__kind(enum fr_kind k)

@@ -3,9 +3,9 @@
  *
  * How results/ calls: its root (the table of kinds, and what shows them) calls the rooms. A builder
  * in document/ makes a document, render/ writes any; a function in pictures/ describes a chart,
- * charts/ draws any; data/ and drawings/ write one kind each, html/ the frame of pages and their
- * pictures, which render/html.c asks for. Rooms call parts/ and document.h, and else neither each
- * other nor the root.
+ * charts/ draws any; data/ writes one kind each, drawings/ make what canvas/ writes, html/ the
+ * frame of pages and their pictures, which render/html.c asks for. Rooms call parts/, canvas/ and
+ * document.h, and else neither each other nor the root.
  */
 #ifndef FR_RESULTS_KINDS_H
 #define FR_RESULTS_KINDS_H

@@ -3,6 +3,9 @@ libresults_la_SOURCES = \
 	results/draw.h results/explain.h results/explain.c results/fits.h results/fits.c \
 	results/kinds.h results/kinds.c results/pipelines.c results/replays.c results/results.h \
 	results/show.h results/show.c \
+	results/canvas/canvas.h results/canvas/canvas.c results/canvas/dot.c \
+	results/canvas/drawing.h results/canvas/drawing.c results/canvas/files.c results/canvas/svg.c \
+	results/canvas/text.c \
 	results/charts/chart.h results/charts/chart.c results/charts/cost.h results/charts/cost.c \
 	results/charts/gnuplot.h results/charts/gnuplot.c results/charts/measure.c \
 	results/charts/scatter.h results/charts/scatter.c results/charts/script.c \
@@ -26,17 +29,16 @@ libresults_la_SOURCES = \
 	results/document/search_clusters.c results/document/stages.c results/document/sweep.c \
 	results/document/sweep_points.h results/document/sweep_points.c \
 	results/document/validate.c results/document/validate_split.h results/document/validate_split.c \
-	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
-	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
-	results/drawings/graph.c results/drawings/graphviz.c results/drawings/key.c \
+	results/drawings/explain.h results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
+	results/drawings/graph.c results/drawings/key.c \
 	results/drawings/layout.c results/drawings/mesh.h results/drawings/mesh.c \
 	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
 	results/drawings/topo.h results/drawings/topo.c results/drawings/wires.h \
 	results/drawings/wires.c results/drawings/words.c \
-	results/html/canvas.h results/html/canvas.c results/html/figure.c results/html/html.h \
+	results/html/figure.c results/html/html.h \
 	results/html/inline.h results/html/inline.c results/html/memory.c results/html/page.c \
 	results/html/pictures.c results/html/scale.c results/html/sweep.c \
-	results/html/sweep_plot.c results/html/text.c results/html/timeline.c \
+	results/html/sweep_plot.c results/html/timeline.c \
 	results/parts/cells.h results/parts/cells.c results/parts/colours.h \
 	results/parts/colours.c results/parts/difference_lines.h results/parts/difference_lines.c \
 	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \

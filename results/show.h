@@ -28,7 +28,8 @@ extern "C" {
     X(CHECKED, checked, fr_schedules_answer)     /* what a check of each found */                  \
     X(VALIDATION, validation, fr_validation_answer)                                                \
     X(EXPLANATION, explanation, fr_explanation_answer)                                             \
-    X(PIPELINES, pipelines, fr_pipelines_answer)
+    X(PIPELINES, pipelines, fr_pipelines_answer)                                                   \
+    X(DRAWING, drawing, fr_drawing_answer) /* no text, only files */
 
 #define FR_KIND_ID(NAME, name, type) FR_KIND_##NAME,
 enum fr_kind { FR_KIND_NONE, FR_KINDS(FR_KIND_ID) FR_N_KINDS };
@@ -44,8 +45,8 @@ struct fr_shown {
  * nothing is printed; FR_ENOENT: what the answer is asked to show does not exist. */
 enum fr_status fr_show_text(FILE *f, struct fr_shown x, size_t width, struct fr_error *err);
 /* Every value. Writing functions of streams do not report failures: look at ferror(f) in the end.
- * The kind must have JSON, as all but FR_KIND_CHECKED, FR_KIND_EXPLANATION and FR_KIND_PIPELINES
- * have. */
+ * The kind must have JSON, as all but FR_KIND_CHECKED, FR_KIND_EXPLANATION, FR_KIND_PIPELINES and
+ * FR_KIND_DRAWING have. */
 void fr_show_json(FILE *f, struct fr_shown x);
 /* Writes the file in the format that its ending names; it appears whole or not at all. FR_EUSAGE:
  * no such format of this kind, or it cannot show this answer; FR_EIO, also when gnuplot is not

@@ -1,8 +1,8 @@
 # What tests share, the suites of tests, and what runs them.
 check_LTLIBRARIES = tests/support/libsupport.la
 tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
-	tests/support/dot_check.c \
-	tests/support/dot_check.h \
+	tests/support/drawing_check.c \
+	tests/support/drawing_check.h \
 	tests/support/dpos_case.c \
 	tests/support/dpos_case.h \
 	tests/support/hand_case.c \

@@ -316,17 +316,15 @@ enum fr_status fr__verb_topo_show(struct fr__call *s, struct fr_error *err)
 enum fr_status fr__verb_topo_draw(struct fr__call *s, struct fr_error *err)
 {
     struct fr_topo *t;
-    FILE *dot;
+    struct fr_drawing *d;
     enum fr_status st;
 
     FR_TRY(fr_topo_load(&t, s->options.arguments[0], err));
-    st = fr__open_drawing(s, &dot, err);
-    if (st == FR_OK) {
-        st = fr_draw_topo(dot, t, err);
-        if (st == FR_OK)
-            st = fr__write_drawing(s, dot, true, err);
-        fclose(dot);
-    }
+    st = fr__check_files(&s->options, FR_KIND_DRAWING, err);
+    if (st == FR_OK)
+        st = fr_draw_topo(&d, t, err);
+    if (st == FR_OK)
+        st = fr__write_drawing(s, d, err);
     fr_topo_free(t);
     return st;
 }

@@ -158,12 +158,8 @@ void fr__write_layers(struct fr__json *j, const struct fr_graph *g,
 
 /* ---- drawing.c ---- */
 
-/* Makes a picture of each -o file from the DOT text in `dot`, or prints the text if there is no -o
- * file. is_placed: as fr_draw_topo writes it. */
-enum fr_status fr__write_drawing(struct fr__call *s, FILE *dot, bool is_placed,
-                                 struct fr_error *err);
-/* Opens a file for that text, after the names of the -o files were checked. */
-enum fr_status fr__open_drawing(const struct fr__call *s, FILE **dot, struct fr_error *err);
+/* Makes each -o file of a drawing, or prints its DOT text if there is none; releases it. */
+enum fr_status fr__write_drawing(struct fr__call *s, struct fr_drawing *d, struct fr_error *err);
 
 /* ---- output.c ---- */
 

@@ -191,7 +191,7 @@ double fr__chart_step(double least);
 /* ---- measures ---- */
 
 /* How wide text of that size is, in pixels, rather too wide than too narrow. */
-double fr__text_pixels(const char *text, unsigned points);
+double fr__text_pixels(const char *text, double points);
 /* Where a panel is, in shares of the picture, beside the keys. */
 struct fr__panel_place {
     double left, right, bottom, top;

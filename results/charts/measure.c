@@ -26,7 +26,7 @@ static double letter(unsigned char c)
     return c >= 'A' && c <= 'Z' ? 0.71 : 0.62;
 }
 
-double fr__text_pixels(const char *text, unsigned points)
+double fr__text_pixels(const char *text, double points)
 {
     double size = points * 4.0 / 3, sum = 0;
 

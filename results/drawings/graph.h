@@ -2,8 +2,7 @@
 #ifndef FR_RESULTS_DRAWINGS_GRAPH_H
 #define FR_RESULTS_DRAWINGS_GRAPH_H
 
-#include "base/arena.h"
-#include "results/draw.h"
+#include "results/canvas/drawing.h"
 
 enum { FR__FOLD_MAX = 42 }; /* nodes that a slide takes */
 
@@ -36,29 +35,32 @@ enum fr_status fr__fold_layers(struct fr__folding *out, struct fr__arena *a,
                                const struct fr_graph *g, const bool has_phase[FR_N_PHASES],
                                struct fr_error *err);
 
-/* Single layers or ops as DOT text (ops.c); otherwise as fr_draw_graph. */
-enum fr_status fr__draw_ops(FILE *f, const struct fr_graph *g,
-                            const struct fr_draw_graph_options *opt, bool *is_placed,
-                            struct fr_error *err);
+/* Single layers or ops (ops.c); otherwise as fr_draw_graph. */
+enum fr_status fr__draw_ops(struct fr_drawing *d, const struct fr_graph *g,
+                            const struct fr_draw_graph_options *opt, struct fr_error *err);
 
 /* ---- shared by all drawings of graphs (words.c) ---- */
 
-/* The opening of the digraph up to the first node; is_placed adds what neato needs. */
-void fr__graph_open(FILE *f, bool is_placed);
-/* "bert-base, batch 32, ...", into an open label. */
-void fr__graph_title(FILE *f, const struct fr_graph *g);
-/* "64x256x56x56" into an open label; nothing for FR_NONE and unknown shapes. */
-void fr__graph_shape(FILE *f, const struct fr_graph *g, uint32_t tensor);
+/* "bert-base, batch 32, ..." */
+void fr__graph_title(struct fr__box *b, const struct fr_graph *g);
+/* Lines for an output's shape, parameters (all: words behind them) and FLOPs, where there are. */
+void fr__graph_figures(struct fr__box *b, const struct fr_graph *g, uint32_t output,
+                       uint64_t params, const char *all, double flops);
 const char *fr__graph_colour(enum fr_op_kind kind);
 /* Arrows past other boxes, and between those that share parameters. */
 #define FR__GRAPH_SKIP "#0072B2"
 #define FR__GRAPH_TIED "#CC79A7"
 
-/* key.c: the nodes that explain the colours. */
-struct fr__graph_key {
-    bool has_kind[FR_N_OP_KINDS]; /* that give a box its colour */
-    bool has_skip, has_tied;
-    size_t n_columns, n_nodes; /* of the snake; no columns: graphviz places all */
+/* An arrow between nodes `from` and `to` of a snake, or of none (no columns): past others in a
+ * colour of its own. is_tied: parameters are shared, no tensor of bytes. */
+struct fr__graph_arrow {
+    size_t from, to;
+    uint64_t bytes;
+    bool is_tied;
 };
-void fr__graph_key(FILE *f, const struct fr__graph_key *what);
+void fr__graph_arrow(struct fr_drawing *d, const struct fr__box *from, const struct fr__box *to,
+                     const struct fr__graph_arrow *a, size_t n_columns);
+
+/* key.c: what the colours mean that are there; the title is the first box. */
+void fr__graph_key(struct fr_drawing *d);
 #endif

@@ -1,6 +1,6 @@
 /* results/drawings/layout.c - computes the positions in the picture of a cluster.
  *
- * It is separate from topo.c, which writes what is placed as DOT text.
+ * It is separate from topo.c, which draws what is placed.
  *
  * The first machine is drawn in full: its CPU on top, below it the tree of sockets and PCIe
  * switches, then the GPUs (in two rows if they are wired to each other, so that a hybrid cube mesh
@@ -15,8 +15,10 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "results/canvas/canvas.h"
 #include "results/drawings/topo.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -58,12 +60,7 @@ static bool is_inside(const struct maker *m, uint32_t v)
 
 static double text_width(const char *text)
 {
-    return 12.0 + 6.2 * (double)strlen(text);
-}
-
-static double wider(double a, double b)
-{
-    return a > b ? a : b;
+    return 14.0 + fr__text_wide(text, strlen(text), 10);
 }
 
 static struct fr__spot *put(struct maker *m, uint32_t vertex, double x, double y, double w,
@@ -237,7 +234,7 @@ static double place_leaves(struct maker *m, uint32_t switch_)
             nic++;
         }
     }
-    return wider(column * (double)n_columns, n_nics ? nic_column * (double)n_nics : 0);
+    return fmax(column * (double)n_columns, n_nics ? nic_column * (double)n_nics : 0);
 }
 
 /* Places a switch above what is below it, and moves m->x on. */
@@ -251,12 +248,12 @@ static void place_switch(struct maker *m, uint32_t v, unsigned left)
     for (uint32_t c = m->first_child[v]; left > 0 && c < m->first_child[v + 1]; c++)
         if (t->vertices[m->children[c]].kind == FR_VERTEX_PCIE)
             place_switch(m, m->children[c], left - 1);
-    m->x = wider(m->x, from + wider(label, 74) + 10);
+    m->x = fmax(m->x, from + fmax(label, 74) + 10);
     s = put(m, v, (from + m->x - (width > 0 ? gap_width(m) : 10)) / 2, level_y(m->depth[v]),
-            wider(label, 74), SWITCH_H + 8);
+            fmax(label, 74), SWITCH_H + 8);
     s->is_socket = t->vertices[m->parent[v] == FR_NONE ? v : m->parent[v]].kind == FR_VERTEX_CPU;
     if (s->is_socket) {
-        s->w = wider(s->w, (m->x - from) * 0.6);
+        s->w = fmax(s->w, (m->x - from) * 0.6);
         m->x += 12;
     }
 }
@@ -329,12 +326,12 @@ static void place_nvswitches(struct maker *m)
 
             if (!s || t->vertices[s->vertex].kind != FR_VERTEX_GPU)
                 continue;
-            from = from < s->x - s->w / 2 ? from : s->x - s->w / 2;
-            to = wider(to, s->x + s->w / 2);
+            from = fmin(from, s->x - s->w / 2);
+            to = fmax(to, s->x + s->w / 2);
         }
         if (from > to || from < taken) {
-            from = wider(taken + 10, from > to ? 0 : from);
-            to = wider(from + 80, taken + 90);
+            from = fmax(taken + 10, from > to ? 0 : from);
+            to = fmax(from + 80, taken + 90);
         }
         taken = to;
         if (m->out->is_mesh)
@@ -359,7 +356,7 @@ static void place_machine(struct maker *m)
         for (uint32_t c = m->first_child[root]; c < m->first_child[root + 1]; c++)
             if (t->vertices[m->children[c]].kind == FR_VERTEX_PCIE)
                 place_switch(m, m->children[c], MAX_DRAWN_OUT);
-        m->x = wider(m->x, from + 200);
+        m->x = fmax(m->x, from + 200);
         put(m, root, (from + m->x - gap_width(m)) / 2, level_y(0), m->x - gap_width(m) - from,
             SWITCH_H);
     } else if (root != FR_NONE) {
@@ -373,18 +370,14 @@ static void place_machine(struct maker *m)
 
 static void bound(struct fr__layout *l)
 {
-    l->left = l->bottom = 1e9;
-    l->right = l->top = -1e9;
-    for (size_t i = 0; i < l->n_spots; i++) {
-        const struct fr__spot *s = &l->spots[i];
-
-        l->left = s->x - s->w / 2 < l->left ? s->x - s->w / 2 : l->left;
-        l->right = wider(l->right, s->x + s->w / 2);
-        l->bottom = s->y - s->h / 2 < l->bottom ? s->y - s->h / 2 : l->bottom;
-        l->top = wider(l->top, s->y + s->h / 2);
+    l->left = l->bottom = l->n_spots ? INFINITY : 0;
+    l->right = l->top = l->n_spots ? -INFINITY : 0;
+    for (const struct fr__spot *s = l->spots; s < l->spots + l->n_spots; s++) {
+        l->left = fmin(l->left, s->x - s->w / 2);
+        l->right = fmax(l->right, s->x + s->w / 2);
+        l->bottom = fmin(l->bottom, s->y - s->h / 2);
+        l->top = fmax(l->top, s->y + s->h / 2);
     }
-    if (l->n_spots == 0)
-        l->left = l->right = l->bottom = l->top = 0;
 }
 
 /* Switches of a higher tier stand in rows of their own. */
@@ -409,7 +402,7 @@ static void place_shared(struct maker *m, enum fr_vertex_kind kind, double *y)
         m->out->n_hidden_switches += n - MAX_SWITCHES;
         n = MAX_SWITCHES;
     }
-    width = wider(width, 90.0 * (double)n);
+    width = fmax(width, 90.0 * (double)n);
     for (uint32_t v = 0; v < t->n_vertices && at < n; v++) {
         if (!is_in_row(m, v, kind))
             continue;
@@ -577,11 +570,11 @@ enum fr_status fr__layout_make(struct fr__layout *out, struct fr__arena *a, cons
     first = n_inside <= MAX_DRAWN_OUT ? 1 : 0;
     hash_machines(t, hash);
     n_boxes = fold(hash, (uint32_t)t->n_machines, first, folded);
-    m.shared_right = wider(l->right, l->left + (double)n_boxes * (BOX_W + 14));
+    m.shared_right = fmax(l->right, l->left + (double)n_boxes * (BOX_W + 14));
     y = l->bottom - LEVEL - (l->has_frame ? 14 : 0);
     l->is_around =
         has_kind(&m, FR_VERTEX_NVSWITCH, FR_NONE) && has_kind(&m, FR_VERTEX_SWITCH, FR_NONE);
-    l->around_x = wider(m.shared_right, l->frame_right) + 20;
+    l->around_x = fmax(m.shared_right, l->frame_right) + 20;
     l->around_y = l->frame_bottom - 10;
     if (!l->is_around)
         place_shared(&m, FR_VERTEX_NVSWITCH, &y);
@@ -592,7 +585,7 @@ enum fr_status fr__layout_make(struct fr__layout *out, struct fr__arena *a, cons
     if (l->is_around)
         place_shared(&m, FR_VERTEX_NVSWITCH, &y);
     bound(l);
-    l->right = l->is_around ? wider(l->right, l->around_x) : l->right;
+    l->right = l->is_around ? fmax(l->right, l->around_x) : l->right;
     l->bottom -= l->is_around ? FR__LAYOUT_AROUND : 0;
     return FR_OK;
 }

@@ -1,4 +1,4 @@
-/* results/drawings/ops.c - single ops, or the layers of one block, as DOT text.
+/* results/drawings/ops.c - single ops, or the layers of one block, as a drawing.
  *
  * It is separate from the folded layers (graph.c): it folds nothing and refuses what is too large.
  */
@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/drawings/dot.h"
 #include "results/drawings/graph.h"
 #include "results/drawings/snake.h"
+#include "results/parts/colours.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,16 +19,11 @@ enum { NUMBER = 32, MAX_NAME = 26, MAX_SNAKE = 64 };
 struct item {
     enum { ITEM_OP, ITEM_LAYER, ITEM_BESIDE } what;
     uint32_t id;
-};
-
-struct line {
-    uint32_t from, to; /* items */
-    uint64_t bytes;
-    bool is_tied; /* shared parameters, no tensor */
+    struct fr__box *box;
 };
 
 struct picture {
-    FILE *f;
+    struct fr_drawing *d;
     const struct fr_graph *g;
     const struct fr_draw_graph_options *opt;
     struct fr_layer_totals *totals;
@@ -38,7 +33,7 @@ struct picture {
     uint32_t *item_of;  /* [n_ops] or [n_layers] */
     struct item *items; /* those that are read, what was asked for, those that read it */
     size_t n_items;
-    struct line *lines;
+    struct fr__graph_arrow *lines; /* between items */
     size_t n_lines;
 };
 
@@ -95,92 +90,55 @@ static enum fr_status check_size(const struct picture *p, struct fr_error *err)
 
 /* ---- nodes ---- */
 
-static void write_flops(FILE *f, double flops)
-{
-    char number[NUMBER];
-
-    if (flops > 0)
-        fprintf(f, "\\n%s", fr__format_flops(flops, number, sizeof(number)));
-}
-
-static void write_shape(struct picture *p, uint32_t tensor)
-{
-    if (tensor == FR_NONE || p->g->tensors[tensor].n_dims == 0)
-        return;
-    fputs("\\n", p->f);
-    fr__graph_shape(p->f, p->g, tensor);
-}
-
-static void write_params(FILE *f, uint64_t params)
-{
-    char number[NUMBER];
-
-    if (params)
-        fprintf(f, "\\n%s params", fr__format_count((double)params, number, sizeof(number)));
-}
-
-static void write_op(struct picture *p, size_t id)
+static void say_op(const struct picture *p, struct fr__box *b, uint32_t id)
 {
     const struct fr_op *o = &p->g->ops[id];
     char number[NUMBER];
-    FILE *f = p->f;
 
-    fprintf(f, "  o%zu [fillcolor=\"%s\", label=\"", id, fr__graph_colour(o->kind));
-    fr__dot_text(f, o->name, MAX_NAME);
-    fprintf(f, "\\n%s", fr_op_kind_name(o->kind));
+    fr__label_name(b, o->name, MAX_NAME);
+    fr__label(b, "\n%s", fr_op_kind_name(o->kind));
     if (o->phase != FR_PHASE_FORWARD)
-        fprintf(f, ", %s", fr_phase_name(o->phase));
-    write_shape(p, o->n_tensors ? o->first_tensor : FR_NONE);
+        fr__label(b, ", %s", fr_phase_name(o->phase));
+    fr__graph_figures(b, p->g, o->n_tensors ? o->first_tensor : FR_NONE, 0, "", 0);
     if (o->param_bytes && o->phase == FR_PHASE_FORWARD)
-        fprintf(f, "\\n%s of params",
-                fr__format_bytes((double)o->param_bytes, number, sizeof(number)));
-    write_flops(f, o->flops);
-    putc('"', f);
+        fr__label(b, "\n%s of params",
+                  fr__format_bytes((double)o->param_bytes, number, sizeof(number)));
+    fr__graph_figures(b, p->g, FR_NONE, 0, "", o->flops);
 }
 
-static void write_layer(struct picture *p, size_t l)
+static void say_layer(const struct picture *p, struct fr__box *b, uint32_t l)
 {
     const struct fr_layer_totals *t = &p->totals[l];
-    FILE *f = p->f;
 
-    fprintf(f, "  l%zu [fillcolor=\"%s\", label=\"", l,
-            fr__graph_colour(t->n_kinds ? t->kinds[0] : FR_OP_OTHER));
-    fr__dot_text(f, p->g->layer_names[l], MAX_NAME);
+    fr__label_name(b, p->g->layer_names[l], MAX_NAME);
     for (unsigned i = 0; i < t->n_kinds && i < 4; i++)
-        fprintf(f, "%s%s", i ? " " : "\\n", fr_op_kind_name(t->kinds[i]));
-    write_shape(p, t->output);
-    write_params(f, t->params);
-    write_flops(f, p->flops[l]);
-    putc('"', f);
+        fr__label(b, "%s%s", i ? " " : "\n", fr_op_kind_name(t->kinds[i]));
+    fr__graph_figures(b, p->g, t->output, t->params, "", p->flops[l]);
 }
 
-/* A layer that is not drawn but read or fed: its name alone. */
-static void write_beside(struct picture *p, uint32_t layer)
+/* A layer that is not drawn but read or fed has its name alone. */
+static void put_item(struct picture *p, size_t i, size_t n_columns)
 {
-    fprintf(p->f, "  b%" PRIu32 " [style=\"rounded,dashed\", fontcolor=\"#777777\", label=\"",
-            layer);
-    fr__dot_text(p->f, p->g->layer_names[layer], MAX_NAME);
-    fputs("\"", p->f);
-}
+    static const char *const prefixes[] = {
+        [ITEM_OP] = "o", [ITEM_LAYER] = "l", [ITEM_BESIDE] = "b"};
+    struct item *x = &p->items[i];
+    const struct fr_layer_totals *t = &p->totals[x->what == ITEM_LAYER ? x->id : 0];
+    struct fr__box like = fr__snake_node(n_columns, i);
 
-static void write_item(struct picture *p, size_t i, size_t n_columns)
-{
-    const struct item *x = &p->items[i];
-
+    like.is_dashed = x->what == ITEM_BESIDE;
     if (x->what == ITEM_OP)
-        write_op(p, x->id);
+        like.fill = fr__graph_colour(p->g->ops[x->id].kind);
     else if (x->what == ITEM_LAYER)
-        write_layer(p, x->id);
+        like.fill = fr__graph_colour(t->n_kinds ? t->kinds[0] : FR_OP_OTHER);
     else
-        write_beside(p, x->id);
-    if (n_columns)
-        fr__snake_node(p->f, n_columns, i);
-    fputs("];\n", p->f);
-}
-
-static void write_end(const struct picture *p, uint32_t item)
-{
-    fprintf(p->f, "%c%" PRIu32, "olb"[p->items[item].what], p -> items[item].id);
+        like.ink = FR__COLOUR_QUIET;
+    x->box = fr__box(p->d, prefixes[x->what], x->id, like);
+    if (x->what == ITEM_OP)
+        say_op(p, x->box, x->id);
+    else if (x->what == ITEM_LAYER)
+        say_layer(p, x->box, x->id);
+    else
+        fr__label_name(x->box, p->g->layer_names[x->id], MAX_NAME);
 }
 
 /* ---- edges ---- */
@@ -253,7 +211,7 @@ static void list_lines(struct picture *p)
 
     for (size_t e = 0; e < g->n_edges; e++) {
         const struct fr_edge *x = &g->edges[e];
-        struct line new = {.bytes = x->bytes, .is_tied = x->tensor == FR_NONE};
+        struct fr__graph_arrow new = {.bytes = x->bytes, .is_tied = x->tensor == FR_NONE};
         size_t i = 0;
 
         if (!is_drawn_edge(p, &g->ops[x->src], &g->ops[x->dst]))
@@ -276,7 +234,7 @@ static size_t choose_columns(const struct picture *p, uint32_t depth[])
 
     for (size_t pass = 0; pass < 2; pass++) /* lines are sorted by source but for those beside */
         for (size_t i = 0; i < p->n_lines; i++) {
-            const struct line *x = &p->lines[i];
+            const struct fr__graph_arrow *x = &p->lines[i];
 
             if (x->from < x->to && depth[x->to] < depth[x->from] + 1)
                 depth[x->to] = depth[x->from] + 1;
@@ -287,62 +245,15 @@ static size_t choose_columns(const struct picture *p, uint32_t depth[])
     return fr__snake_columns(p->n_items);
 }
 
-static void write_lines(struct picture *p, size_t n_columns)
+static void put_title(const struct picture *p)
 {
-    char number[NUMBER];
+    struct fr__box *b = fr__snake_title(p->d);
 
-    for (size_t i = 0; i < p->n_lines; i++) {
-        const struct line *x = &p->lines[i];
-
-        fputs("  ", p->f);
-        write_end(p, x->from);
-        fputs(" -> ", p->f);
-        write_end(p, x->to);
-        fprintf(p->f, " [%s=\"%s\"", n_columns ? "tooltip" : "label",
-                x->is_tied ? "shared parameters"
-                           : fr__format_bytes((double)x->bytes, number, sizeof(number)));
-        if (x->is_tied)
-            fputs(", style=dashed, color=\"" FR__GRAPH_TIED "\"", p->f);
-        if (n_columns && x->to != x->from + 1) {
-            fputs(x->is_tied ? "" : ", color=\"" FR__GRAPH_SKIP "\"", p->f);
-            fr__snake_detour(p->f, n_columns, x->from, x->to);
-        }
-        fputs("];\n", p->f);
-    }
-}
-
-static void write_key(const struct picture *p, size_t n_columns)
-{
-    struct fr__graph_key key = {.n_columns = n_columns, .n_nodes = p->n_items};
-
-    for (size_t i = 0; i < p->g->n_ops; i++)
-        if (p->opt->is_ops && p->item_of[i] != FR_NONE)
-            key.has_kind[p->g->ops[i].kind] = true;
-    for (size_t l = 0; l < p->g->n_layers && !p->opt->is_ops; l++)
-        if (p->item_of[l] != FR_NONE && p->beside[l] == FR_NONE)
-            key.has_kind[p->totals[l].n_kinds ? p->totals[l].kinds[0] : FR_OP_OTHER] = true;
-    for (size_t i = 0; i < p->n_lines; i++) {
-        key.has_tied = key.has_tied || p->lines[i].is_tied;
-        key.has_skip = key.has_skip || (n_columns && !p->lines[i].is_tied &&
-                                        p->lines[i].to != p->lines[i].from + 1);
-    }
-    fr__graph_key(p->f, &key);
-}
-
-static void write_title(const struct picture *p, size_t n_columns)
-{
-    FILE *f = p->f;
-
-    if (n_columns)
-        fr__snake_title(f);
-    else
-        fputs("  labelloc=t; labeljust=l; fontname=" FR__DOT_FONT "; fontsize=16; label=\"", f);
-    fr__graph_title(f, p->g);
+    fr__graph_title(b, p->g);
     if (p->opt->layer) {
-        fputs(": ", f);
-        fr__dot_text(f, p->opt->layer, MAX_NAME);
+        fr__label(b, ": ");
+        fr__label_name(b, p->opt->layer, MAX_NAME);
     }
-    fputs(n_columns ? "\\l\"];\n" : "\\l\";\n", f);
 }
 
 static enum fr_status allocate(struct picture *p, struct fr__arena *a, uint32_t **depth,
@@ -366,47 +277,32 @@ static enum fr_status allocate(struct picture *p, struct fr__arena *a, uint32_t 
     return FR_OK;
 }
 
-static enum fr_status draw(struct picture *p, struct fr__arena *a, bool *is_placed,
-                           struct fr_error *err)
+enum fr_status fr__draw_ops(struct fr_drawing *d, const struct fr_graph *g,
+                            const struct fr_draw_graph_options *opt, struct fr_error *err)
 {
+    struct picture p = {.d = d, .g = g, .opt = opt};
     uint32_t *depth;
     size_t n_columns;
 
-    p->is_taken = fr__arena_alloc(a, p->g->n_layers, sizeof(*p->is_taken));
-    if (!p->is_taken)
+    p.is_taken = fr__arena_alloc(d->arena, g->n_layers, sizeof(*p.is_taken));
+    if (!p.is_taken)
         return fr__fail_nomem(err);
-    FR_TRY(take_layers(p, err));
-    FR_TRY(check_size(p, err));
-    FR_TRY(allocate(p, a, &depth, err));
-    FR_TRY(fr_graph_layer_totals(p->g, p->totals, err));
-    for (size_t o = 0; o < p->g->n_ops; o++)
-        if (p->opt->has_phase[p->g->ops[o].phase])
-            p->flops[p->g->ops[o].layer] += p->g->ops[o].flops;
-    list_items(p);
-    list_lines(p);
-    n_columns = choose_columns(p, depth);
-    fr__graph_open(p->f, n_columns > 0);
-    write_title(p, n_columns);
-    for (size_t i = 0; i < p->n_items; i++)
-        write_item(p, i, n_columns);
-    write_lines(p, n_columns);
-    write_key(p, n_columns);
-    fputs("}\n", p->f);
-    *is_placed = n_columns > 0;
+    FR_TRY(take_layers(&p, err));
+    FR_TRY(check_size(&p, err));
+    FR_TRY(allocate(&p, d->arena, &depth, err));
+    FR_TRY(fr_graph_layer_totals(g, p.totals, err));
+    for (size_t o = 0; o < g->n_ops; o++)
+        if (opt->has_phase[g->ops[o].phase])
+            p.flops[g->ops[o].layer] += g->ops[o].flops;
+    list_items(&p);
+    list_lines(&p);
+    n_columns = choose_columns(&p, depth);
+    d->is_placed = n_columns > 0;
+    put_title(&p);
+    for (size_t i = 0; i < p.n_items; i++)
+        put_item(&p, i, n_columns);
+    for (const struct fr__graph_arrow *a = p.lines; a < p.lines + p.n_lines; a++)
+        fr__graph_arrow(d, p.items[a->from].box, p.items[a->to].box, a, n_columns);
+    fr__graph_key(d);
     return FR_OK;
-}
-
-enum fr_status fr__draw_ops(FILE *f, const struct fr_graph *g,
-                            const struct fr_draw_graph_options *opt, bool *is_placed,
-                            struct fr_error *err)
-{
-    struct picture p = {.f = f, .g = g, .opt = opt};
-    struct fr__arena *a = fr__arena_new();
-    enum fr_status st;
-
-    if (!a)
-        return fr__fail_nomem(err);
-    st = draw(&p, a, is_placed, err);
-    fr__arena_free(a);
-    return st;
 }

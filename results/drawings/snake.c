@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include "results/drawings/dot.h"
 #include "results/drawings/snake.h"
 
 #include <math.h>
@@ -25,76 +24,63 @@ static void place(size_t n_columns, size_t i, double *x, double *y)
     *y = -FR__SNAKE_CELL_H * (double)row;
 }
 
-void fr__snake_node(FILE *f, size_t n_columns, size_t i)
+struct fr__box fr__snake_node(size_t n_columns, size_t i)
 {
-    double x, y;
+    struct fr__box b = {.shape = FR__ROUND};
 
-    place(n_columns, i, &x, &y);
-    fprintf(f, ", pos=\"%ld,%ld!\", width=", lround(x), lround(y));
-    fr__dot_inches(f, FR__SNAKE_NODE_W);
-    fputs(", height=", f);
-    fr__dot_inches(f, FR__SNAKE_NODE_H);
-    fputs(", fixedsize=true", f);
+    if (n_columns == 0)
+        return b;
+    place(n_columns, i, &b.x, &b.y);
+    b.w = FR__SNAKE_NODE_W;
+    b.h = FR__SNAKE_NODE_H;
+    return b;
 }
 
-/* Down into the gap below the row, along it to one between columns, down there, and along the last
- * gap: straight pieces, whose control points are their ends. */
-static void detour_past_rows(FILE *f, double out, double y0, double in, double y1)
+/* In a row over the nodes between the ends; to the next row between the columns; past rows down
+ * into the gap below the row, along it to one between columns, down there, and along the last. */
+void fr__snake_detour(struct fr__wire *w, size_t n_columns, size_t from, size_t to)
 {
-    double down = y1 < y0 ? -1 : 1, reach = FR__SNAKE_NODE_H / 2.0;
+    double x0, y0, x1, y1, aside, down, beside, reach = FR__SNAKE_NODE_H / 2.0;
     double gap = (FR__SNAKE_CELL_H - FR__SNAKE_NODE_H) / 2.0;
-    double beside = (floor(out / FR__SNAKE_CELL_W) + 0.5) * FR__SNAKE_CELL_W;
-    const double points[6][2] = {{out, y0 + down * reach},
-                                 {out, y0 + down * (reach + gap - 4)},
-                                 {beside, y0 + down * (reach + gap - 4)},
-                                 {beside, y1 - down * (reach + gap + 4)},
-                                 {in, y1 - down * (reach + gap + 4)},
-                                 {in, y1 - down * (reach + 7)}};
-
-    fprintf(f, ", pos=\"e,%ld,%ld %ld,%ld", lround(in), lround(y1 - down * reach),
-            lround(points[0][0]), lround(points[0][1]));
-    for (unsigned i = 1; i < 6; i++)
-        fprintf(f, " %ld,%ld %ld,%ld %ld,%ld", lround(points[i - 1][0]), lround(points[i - 1][1]),
-                lround(points[i][0]), lround(points[i][1]), lround(points[i][0]),
-                lround(points[i][1]));
-    putc('"', f);
-}
-
-/* In a row over the nodes between the ends; from row to row between the columns. */
-void fr__snake_detour(FILE *f, size_t n_columns, size_t from, size_t to)
-{
-    double x0, y0, x1, y1, aside, out, in, down, reach = FR__SNAKE_NODE_H / 2.0;
 
     place(n_columns, from, &x0, &y0);
     place(n_columns, to, &x1, &y1);
+    w->is_curve = fabs(y1 - y0) < 1.5 * FR__SNAKE_CELL_H;
     if (lround(y0) == lround(y1)) {
         double up = reach + 18 + 6 * fabs(x1 - x0) / FR__SNAKE_CELL_W;
 
-        fprintf(f, ", pos=\"e,%ld,%ld %ld,%ld %ld,%ld %ld,%ld %ld,%ld\"", lround(x1),
-                lround(y1 + reach), lround(x0), lround(y0 + reach), lround(x0), lround(y0 + up),
-                lround(x1), lround(y1 + up), lround(x1), lround(y1 + reach + 7));
+        fr__wire_to(w, x0, y0 + reach);
+        fr__wire_to(w, x0, y0 + up);
+        fr__wire_to(w, x1, y1 + up);
+        fr__wire_to(w, x1, y1 + reach);
         return;
     }
     aside = (x1 >= x0 ? 1 : -1) * FR__SNAKE_NODE_W / 4.0;
-    out = x0 + aside;
-    in = x1 - aside;
+    x0 += aside;
+    x1 -= aside;
     down = y1 < y0 ? -1 : 1;
-    if (fabs(y1 - y0) > 1.5 * FR__SNAKE_CELL_H) {
-        detour_past_rows(f, out, y0, in, y1);
-        return;
+    y0 += down * reach;
+    y1 -= down * reach;
+    beside = (floor(x0 / FR__SNAKE_CELL_W) + 0.5) * FR__SNAKE_CELL_W;
+    fr__wire_to(w, x0, y0);
+    if (w->is_curve) {
+        fr__wire_to(w, x0, y0 + down * 40);
+        fr__wire_to(w, x1, y1 - down * 40);
+    } else {
+        fr__wire_to(w, x0, y0 + down * (gap - 4));
+        fr__wire_to(w, beside, y0 + down * (gap - 4));
+        fr__wire_to(w, beside, y1 - down * (gap + 4));
+        fr__wire_to(w, x1, y1 - down * (gap + 4));
     }
-    fprintf(f, ", pos=\"e,%ld,%ld %ld,%ld %ld,%ld %ld,%ld %ld,%ld\"", lround(in),
-            lround(y1 - down * reach), lround(out), lround(y0 + down * reach), lround(out),
-            lround(y0 + down * (reach + 40)), lround(in), lround(y1 - down * (reach + 40)),
-            lround(in), lround(y1 - down * (reach + 7)));
+    fr__wire_to(w, x1, y1);
 }
 
-void fr__snake_title(FILE *f)
+struct fr__box *fr__snake_title(struct fr_drawing *d)
 {
-    double width = FR__SNAKE_CELL_W * 4.0;
+    return fr__words(d, "title", 0, -FR__SNAKE_NODE_W / 2.0, FR__SNAKE_NODE_H + 32, 16);
+}
 
-    fprintf(f, "  title [pos=\"%ld,%d!\", width=", lround(width / 2 - FR__SNAKE_NODE_W / 2.0),
-            FR__SNAKE_NODE_H + 32);
-    fr__dot_inches(f, lround(width));
-    fputs(", height=0.5, fixedsize=true, shape=plaintext, style=\"\", fontsize=16, label=\"", f);
+struct fr__box *fr__snake_subtitle(struct fr_drawing *d)
+{
+    return fr__words(d, "words", 0, -FR__SNAKE_NODE_W / 2.0, FR__SNAKE_NODE_H + 12, 11);
 }

@@ -5,10 +5,9 @@
 #ifndef FR_RESULTS_DRAWINGS_SNAKE_H
 #define FR_RESULTS_DRAWINGS_SNAKE_H
 
-#include <stddef.h>
-#include <stdio.h>
+#include "results/canvas/drawing.h"
 
-/* The size of a node and of the cell in which it stands, in points of 1/72 inch. */
+/* The size of a node and of the cell in which it stands, in points. */
 enum {
     FR__SNAKE_NODE_W = 150,
     FR__SNAKE_NODE_H = 66,
@@ -18,10 +17,11 @@ enum {
 
 /* How many columns n nodes take. */
 size_t fr__snake_columns(size_t n);
-/* The place and size of node i, as further attributes. */
-void fr__snake_node(FILE *f, size_t n_columns, size_t i);
-/* An edge's way around the nodes between its ends, as a further attribute. */
-void fr__snake_detour(FILE *f, size_t n_columns, size_t from, size_t to);
-/* The node of the title, up to its open label. */
-void fr__snake_title(FILE *f);
+/* The place and size of node i; none without columns, which is where graphviz is to find it. */
+struct fr__box fr__snake_node(size_t n_columns, size_t i);
+/* The way around the nodes between the ends of a wire. */
+void fr__snake_detour(struct fr__wire *w, size_t n_columns, size_t from, size_t to);
+/* Large words above the nodes, and smaller ones below those. */
+struct fr__box *fr__snake_title(struct fr_drawing *d);
+struct fr__box *fr__snake_subtitle(struct fr_drawing *d);
 #endif

@@ -1,12 +1,12 @@
-/* results/drawings/topo.c - the picture of a cluster as DOT text.
+/* results/drawings/topo.c - the drawing of a cluster.
  *
- * It is separate from layout_run.c, which says where each part stands.
+ * It is separate from layout.c, which says where each part stands.
  */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
-#include "results/drawings/dot.h"
+#include "results/canvas/drawing.h"
 #include "results/drawings/topo.h"
 #include "results/drawings/wires.h"
 
@@ -51,7 +51,7 @@ struct link_class {
 };
 
 struct picture {
-    FILE *f;
+    struct fr_drawing *d;
     const struct fr_topo *topo;
     const struct fr__layout *layout;
     struct link_class classes[MAX_CLASSES];
@@ -66,21 +66,6 @@ static const char *local_name(const struct fr_topo *t, uint32_t vertex)
     const char *name = t->vertices[vertex].name, *dot = strchr(name, '.');
 
     return t->vertices[vertex].machine != FR_NONE && dot && dot[1] ? dot + 1 : name;
-}
-
-static void write_size(FILE *f, double w, double h)
-{
-    fputs(", width=", f);
-    fr__dot_inches(f, lround(w));
-    fputs(", height=", f);
-    fr__dot_inches(f, lround(h));
-}
-
-static void open_node(FILE *f, const char *prefix, size_t id, double x, double y)
-{
-    fprintf(f, "  %s%zu [pos=\"", prefix, id);
-    fr__wire_position(f, x, y);
-    fputs("!\"", f);
 }
 
 /* ---- links ---- */
@@ -146,14 +131,12 @@ static void classify(struct picture *p)
             p->classes[i].rank = p->classes[i - 1].rank + 1;
 }
 
-static void write_style(FILE *f, enum link_use use, unsigned rank, const char *style)
+static struct fr__wire *put_wire(const struct picture *p, const struct fr__box *from,
+                                 const struct fr__box *to, enum link_use use, unsigned rank)
 {
-    unsigned width_tenths = (unsigned)lround(10 * uses[use].width);
-
-    if (use == USE_NVLINK)
-        width_tenths += 12 * (rank < 2 ? rank : 2);
-    fprintf(f, "color=\"%s\", penwidth=%u.%u%s%s", uses[use].colours[rank < 2 ? rank : 2],
-            width_tenths / 10, width_tenths % 10, style[0] ? ", style=" : "", style);
+    rank = rank < 2 ? rank : 2;
+    return fr__wire(p->d, from, to, uses[use].colours[rank],
+                    uses[use].width + (use == USE_NVLINK ? 1.2 * rank : 0));
 }
 
 /* Whether a third one stands between two of the same row. */
@@ -171,95 +154,84 @@ static bool is_blocked(const struct fr__layout *l, const struct fr__spot *a,
 
 /* An arc over the upper row, under the lower one; a low one where it is not of GPUs, for what
  * stands above is near. */
-static void write_arc(FILE *f, const struct fr__spot *a, const struct fr__spot *b, bool is_low)
+static void write_arc(struct fr__wire *w, const struct fr__spot *a, const struct fr__spot *b,
+                      bool is_low)
 {
     double up = a->row ? -1 : 1, length = fabs(a->x - b->x);
     double height = is_low ? fmin(8 + 0.05 * length, 34) : 16 + 0.13 * length;
     double aim = a->x < b->x ? 10 : -10;
-    const double points[4][2] = {{a->x + aim, a->y + up * a->h / 2},
-                                 {a->x + 3 * aim, a->y + up * (a->h / 2 + height)},
-                                 {b->x - 3 * aim, b->y + up * (b->h / 2 + height)},
-                                 {b->x - aim, b->y + up * b->h / 2}};
 
-    fr__wire_path(f, points, 4, true);
+    w->is_curve = true;
+    fr__wire_to(w, a->x + aim, a->y + up * a->h / 2);
+    fr__wire_to(w, a->x + 3 * aim, a->y + up * (a->h / 2 + height));
+    fr__wire_to(w, b->x - 3 * aim, b->y + up * (b->h / 2 + height));
+    fr__wire_to(w, b->x - aim, b->y + up * b->h / 2);
 }
 
 /* Draws a line from a switch down to what is in its tree: straight to the upper row, to the side to
  * the lower one, and through a gap between the GPUs to a NIC. */
-static void write_branch(const struct picture *p, const struct fr__spot *up,
+static void write_branch(const struct picture *p, struct fr__wire *w, const struct fr__spot *up,
                          const struct fr__spot *down)
 {
     enum fr_vertex_kind kind = p->topo->vertices[down->vertex].kind;
-    double top = up->y - up->h / 2, turn = top - 16;
-    double from = down->gap_x;
+    double top = up->y - up->h / 2, turn = top - 16, reach = up->w / 2 - 6;
+    bool is_beside = kind == FR_VERTEX_GPU && down->row;
 
-    if (from < up->x - up->w / 2 + 6)
-        from = up->x - up->w / 2 + 6;
-    if (from > up->x + up->w / 2 - 6)
-        from = up->x + up->w / 2 - 6;
-    if (kind == FR_VERTEX_GPU && down->row) {
-        const double points[4][2] = {{from, top},
-                                     {down->gap_x, turn},
-                                     {down->gap_x, down->y + 9}, /* NVLinks are at its middle */
-                                     {down->x + down->w / 2, down->y + 9}};
-
-        fr__wire_path(p->f, points, 4, false);
-    } else if (kind == FR_VERTEX_NIC) {
-        const double points[3][2] = {
-            {from, top}, {down->gap_x, turn}, {down->x, down->y + down->h / 2}};
-
-        fr__wire_path(p->f, points, 3, false);
+    fr__wire_to(w, fmin(fmax(down->gap_x, up->x - reach), up->x + reach), top);
+    if (is_beside || kind == FR_VERTEX_NIC)
+        fr__wire_to(w, down->gap_x, turn);
+    if (is_beside) { /* NVLinks are at its middle */
+        fr__wire_to(w, down->gap_x, down->y + 9);
+        fr__wire_to(w, down->x + down->w / 2, down->y + 9);
     } else {
-        const double points[2][2] = {{from, top}, {down->x, down->y + down->h / 2}};
-
-        fr__wire_path(p->f, points, 2, false);
+        fr__wire_to(w, down->x, down->y + down->h / 2);
     }
 }
 
 /* Straight up or down between a wide bar and what stands above or below. */
-static bool write_upright(FILE *f, const struct fr__spot *a, const struct fr__spot *b)
+static bool write_upright(struct fr__wire *w, const struct fr__spot *a, const struct fr__spot *b)
 {
     const struct fr__spot *bar = a->w > b->w ? a : b, *other = a->w > b->w ? b : a;
     double up = other->y > bar->y ? 1 : -1;
-    const double points[2][2] = {{other->x, bar->y + up * bar->h / 2},
-                                 {other->x, other->y - up * other->h / 2}};
 
     if (lround(a->y) == lround(b->y) || other->x < bar->x - bar->w / 2 ||
         other->x > bar->x + bar->w / 2)
         return false;
-    fr__wire_path(f, points, 2, false);
+    fr__wire_to(w, other->x, bar->y + up * bar->h / 2);
+    fr__wire_to(w, other->x, other->y - up * other->h / 2);
     return true;
 }
 
 /* From a GPU down to a line that all links of the NVSwitch share, and along it. */
-static void write_bus(FILE *f, const struct fr__spot *gpu, const struct fr__spot *nvswitch)
+static void write_bus(struct fr__wire *w, const struct fr__spot *gpu,
+                      const struct fr__spot *nvswitch)
 {
     double top = nvswitch->y + nvswitch->h / 2, bus = (top + gpu->y - gpu->h / 2) / 2;
-    const double points[4][2] = {
-        {gpu->x, gpu->y - gpu->h / 2}, {gpu->x, bus}, {nvswitch->x, bus}, {nvswitch->x, top}};
 
-    fr__wire_path(f, points, 4, false);
+    fr__wire_to(w, gpu->x, gpu->y - gpu->h / 2);
+    fr__wire_to(w, gpu->x, bus);
+    fr__wire_to(w, nvswitch->x, bus);
+    fr__wire_to(w, nvswitch->x, top);
 }
 
 /* From a GPU around the network and the other machines. */
-static void write_around(const struct picture *p, const struct fr__spot *gpu,
+static void write_around(const struct picture *p, struct fr__wire *w, const struct fr__spot *gpu,
                          const struct fr__spot *nvswitch)
 {
     const struct fr__layout *l = p->layout;
     double bottom = nvswitch->y - nvswitch->h / 2, low = bottom - FR__LAYOUT_AROUND / 2.0;
-    const double points[6][2] = {{gpu->x, gpu->y - gpu->h / 2},
-                                 {gpu->x, l->around_y},
-                                 {l->around_x, l->around_y},
-                                 {l->around_x, low},
-                                 {nvswitch->x, low},
-                                 {nvswitch->x, bottom}};
 
-    fr__wire_path(p->f, points, 6, false);
+    fr__wire_to(w, gpu->x, gpu->y - gpu->h / 2);
+    fr__wire_to(w, gpu->x, l->around_y);
+    fr__wire_to(w, l->around_x, l->around_y);
+    fr__wire_to(w, l->around_x, low);
+    fr__wire_to(w, nvswitch->x, low);
+    fr__wire_to(w, nvswitch->x, bottom);
 }
 
 /* Draws a link between a GPU and an NVSwitch that it does not stand over; false: it is none. */
-static bool write_nvswitch_link(const struct picture *p, const struct fr__spot *a,
-                                const struct fr__spot *b)
+static bool write_nvswitch_link(const struct picture *p, struct fr__wire *w,
+                                const struct fr__spot *a, const struct fr__spot *b)
 {
     const struct fr_vertex *vertices = p->topo->vertices;
     const struct fr__spot *gpu = vertices[a->vertex].kind == FR_VERTEX_GPU ? a : b;
@@ -269,9 +241,9 @@ static bool write_nvswitch_link(const struct picture *p, const struct fr__spot *
         vertices[nvswitch->vertex].kind != FR_VERTEX_NVSWITCH)
         return false;
     if (vertices[nvswitch->vertex].machine == FR_NONE && p->layout->is_around)
-        write_around(p, gpu, nvswitch);
+        write_around(p, w, gpu, nvswitch);
     else if (vertices[nvswitch->vertex].machine != FR_NONE && !p->layout->is_mesh)
-        write_bus(p->f, gpu, nvswitch);
+        write_bus(w, gpu, nvswitch);
     else
         return false;
     return true;
@@ -294,31 +266,40 @@ static void write_link(struct picture *p, const struct fr_link *l)
     const struct fr__spot *b = &p->layout->spots[p->layout->spot_of[l->dst]];
     const struct link_class *c = class_of(p, l);
     bool is_duplex = has_way_back(p, l);
+    struct fr__wire *w;
 
     if (is_duplex && l->src > l->dst)
         return;
-    fprintf(p->f, "  v%u -- v%u [", (unsigned)l->src, (unsigned)l->dst);
-    write_style(p->f, use_of(p->topo, l), c ? c->rank : 0, "");
+    w = put_wire(p, a->box, b->box, use_of(p->topo, l), c ? c->rank : 0);
+    w->has_head = !is_duplex;
     if (!is_duplex)
-        fputs(", dir=forward", p->f);
-    else if (b->parent == l->src)
-        write_branch(p, a, b);
+        return;
+    if (b->parent == l->src)
+        write_branch(p, w, a, b);
     else if (a->parent == l->dst)
-        write_branch(p, b, a);
-    else if (write_nvswitch_link(p, a, b))
+        write_branch(p, w, b, a);
+    else if (write_nvswitch_link(p, w, a, b))
         ;
     else if (is_blocked(p->layout, a, b))
-        write_arc(p->f, a, b, p->topo->vertices[l->src].kind != FR_VERTEX_GPU);
-    else if ((a->w > 2 * b->w || b->w > 2 * a->w) && write_upright(p->f, a, b))
+        write_arc(w, a, b, p->topo->vertices[l->src].kind != FR_VERTEX_GPU);
+    else if ((a->w > 2 * b->w || b->w > 2 * a->w) && write_upright(w, a, b))
         ;
     else
-        fr__wire_past(p->f, p->layout, a, b);
-    fputs("];\n", p->f);
+        fr__wire_past(w, p->layout, a, b);
 }
 
 /* ---- what stands ---- */
 
-static void write_vertex(struct picture *p, const struct fr__spot *s)
+static struct fr__box *put_box(const struct picture *p, const char *prefix, size_t id,
+                               const struct fr__spot *s, const char *fill)
+{
+    return fr__box(
+        p->d, prefix, id,
+        (struct fr__box){
+            .shape = FR__RECT, .x = s->x, .y = s->y, .w = s->w, .h = s->h, .fill = fill});
+}
+
+static void write_vertex(struct picture *p, struct fr__spot *s)
 {
     static const char *const fills[FR_N_VERTEX_KINDS] = {
         [FR_VERTEX_GPU] = "#DDF0D0",  [FR_VERTEX_CPU] = "#ECECEC", [FR_VERTEX_NVSWITCH] = "#BFE3D6",
@@ -326,37 +307,35 @@ static void write_vertex(struct picture *p, const struct fr__spot *s)
     };
     const struct fr_topo *t = p->topo;
     const struct fr_vertex *v = &t->vertices[s->vertex];
-    char number[NUMBER];
-    FILE *f = p->f;
+    const struct fr_device_type *type =
+        v->device == FR_NONE ? NULL : &t->types[t->devices[v->device].type];
+    char number[NUMBER] = "";
+    struct fr__box *b = put_box(p, "v", s->vertex, s, s->is_socket ? "#FBE3C0" : fills[v->kind]);
 
-    open_node(f, "v", s->vertex, s->x, s->y);
-    write_size(f, s->w, s->h);
-    fprintf(f, ", fillcolor=\"%s\", label=\"", s->is_socket ? "#FBE3C0" : fills[v->kind]);
-    fr__dot_text(f, local_name(t, s->vertex), MAX_NAME);
+    s->box = b;
+    fr__label_name(b, local_name(t, s->vertex), MAX_NAME);
+    if (type)
+        fr__format_bytes((double)type->mem_bytes, number, sizeof(number));
     if (v->kind == FR_VERTEX_CPU) {
-        const struct fr_device_type *type = &t->types[t->devices[v->device].type];
-
-        fputs(": ", f);
-        fr__dot_text(f, type->name, MAX_NAME);
-        fprintf(f, ", %s", fr__format_bytes((double)type->mem_bytes, number, sizeof(number)));
+        fr__label(b, ": ");
+        fr__label_name(b, type->name, MAX_NAME);
+        fr__label(b, ", %s", number);
     } else if (v->kind == FR_VERTEX_GPU) {
-        const struct fr_device_type *type = &t->types[t->devices[v->device].type];
-
-        fprintf(f, "\\n%s", fr__format_bytes((double)type->mem_bytes, number, sizeof(number)));
+        fr__label(b, "\n%s", number);
     } else if (v->kind == FR_VERTEX_PCIE && !s->is_socket) {
-        fputs("\\nPCIe switch", f);
+        fr__label(b, "\nPCIe switch");
     }
-    fputs("\"];\n", f);
 }
 
 /* "n3 ... n127": 125 machines. */
-static void write_box(struct picture *p, size_t id, const struct fr__spot *s)
+static void write_box(struct picture *p, size_t id, struct fr__spot *s)
 {
     const struct fr_topo *t = p->topo;
     const char *type = NULL;
     size_t n_gpus = 0, n_nics = 0;
-    FILE *f = p->f;
+    struct fr__box *b = put_box(p, "m", id, s, s->n > 1 ? "#ECECEC" : "#F7F7F7");
 
+    s->box = b;
     for (size_t d = 0; d < t->n_gpus; d++)
         if (t->devices[d].machine == s->first) {
             type = t->types[t->devices[d].type].name;
@@ -364,30 +343,25 @@ static void write_box(struct picture *p, size_t id, const struct fr__spot *s)
         }
     for (size_t v = 0; v < t->n_vertices; v++)
         n_nics += t->vertices[v].machine == s->first && t->vertices[v].kind == FR_VERTEX_NIC;
-    open_node(f, "m", id, s->x, s->y);
-    write_size(f, s->w, s->h);
-    fprintf(f, ", fillcolor=\"%s\", label=\"", s->n > 1 ? "#ECECEC" : "#F7F7F7");
-    if (s->n > 1)
-        fprintf(f, "n%u ... n%u\\n%u more, folded", (unsigned)s->first,
-                (unsigned)(s->first + s->n - 1), (unsigned)s->n);
-    else
-        fprintf(f, "n%u", (unsigned)s->first);
-    if (s->n == 1 && type) {
-        fprintf(f, "\\n%zux ", n_gpus);
-        fr__dot_text(f, type, 18);
-        fprintf(f, "\\n%zu NIC%s", n_nics, n_nics == 1 ? "" : "s");
+    fr__label(b, "n%u", (unsigned)s->first);
+    if (s->n > 1) {
+        fr__label(b, " ... n%u\n%u more, folded", (unsigned)(s->first + s->n - 1), (unsigned)s->n);
+    } else if (type) {
+        fr__label(b, "\n%zux ", n_gpus);
+        fr__label_name(b, type, 18);
+        fr__label(b, "\n%zu NIC%s", n_nics, n_nics == 1 ? "" : "s");
     }
-    fputs("\"];\n", f);
 }
 
 /* Lines from a box to each shared vertex that its first machine is wired to. */
-static void write_box_links(struct picture *p, size_t id, const struct fr__spot *s)
+static void write_box_links(struct picture *p, const struct fr__spot *s)
 {
     const struct fr_topo *t = p->topo;
 
     for (size_t i = 0; i < p->layout->n_spots; i++) {
         const struct fr__spot *shared = &p->layout->spots[i];
         enum link_use use = USE_NETWORK;
+        struct fr__wire *w;
         double at = s->x;
         size_t n = 0;
 
@@ -401,35 +375,33 @@ static void write_box_links(struct picture *p, size_t id, const struct fr__spot 
             }
         if (n == 0)
             continue;
-        fprintf(p->f, "  m%zu -- v%u [", id, (unsigned)shared->vertex);
-        write_style(p->f, use, 0, s->n > 1 ? "dashed" : "");
+        w = put_wire(p, s->box, shared->box, use, 0);
+        w->dash = s->n > 1 ? FR__DASHED : FR__SOLID;
         if (at > shared->x - shared->w / 2 && at < shared->x + shared->w / 2) {
             const double down = use == USE_NETWORK ? 12 : -12;
             const double up = shared->y > s->y ? 0.5 : -0.5;
-            const double points[2][2] = {{at + down, s->y + up * s->h},
-                                         {at + down, shared->y - up * shared->h}};
 
-            fr__wire_path(p->f, points, 2, false);
+            fr__wire_to(w, at + down, s->y + up * s->h);
+            fr__wire_to(w, at + down, shared->y - up * shared->h);
         } else {
-            fr__wire_past(p->f, p->layout, s, shared);
+            fr__wire_past(w, p->layout, s, shared);
         }
-        fputs("];\n", p->f);
     }
 }
 
 static void write_frame(const struct picture *p)
 {
     const struct fr__layout *l = p->layout;
-    FILE *f = p->f;
+    const struct fr__box frame = {.shape = FR__FRAME,
+                                  .x = (l->frame_left + l->frame_right) / 2,
+                                  .y = (l->frame_top + l->frame_bottom) / 2,
+                                  .w = l->frame_right - l->frame_left,
+                                  .h = l->frame_top - l->frame_bottom,
+                                  .edge = "#AAAAAA",
+                                  .points = 12};
 
-    if (!l->has_frame)
-        return;
-    open_node(f, "frame", 0, (l->frame_left + l->frame_right) / 2,
-              (l->frame_top + l->frame_bottom) / 2);
-    write_size(f, l->frame_right - l->frame_left, l->frame_top - l->frame_bottom);
-    fputs(", style=\"\", color=\"#AAAAAA\", labelloc=t, fontsize=12, "
-          "label=\"  n0\\l\"];\n",
-          f);
+    if (l->has_frame)
+        fr__label(fr__box(p->d, "frame", 0, frame), "n0");
 }
 
 /* ---- words ---- */
@@ -445,57 +417,37 @@ static const char *summary_of(const struct fr_topo *t)
 
 static void write_title(const struct picture *p)
 {
-    const char *summary = summary_of(p->topo);
     const struct fr__layout *l = p->layout;
     double y = (l->has_frame ? l->frame_top : l->top) + 44;
-    double w = 9.5 * (double)strlen(p->topo->name) + 40, under_w;
-    FILE *f = p->f;
+    struct fr__box *below;
 
-    w = w < 9.5 * MAX_TITLE ? w : 9.5 * MAX_TITLE;
-    under_w = 6.6 * (double)strlen(summary) + 40;
-    under_w =
-        (under_w < 6.6 * MAX_TITLE ? under_w : 6.6 * MAX_TITLE) + (l->n_hidden_switches ? 260 : 0);
-
-    open_node(f, "title", 0, l->left + w / 2 - 8, y);
-    write_size(f, w, 40);
-    fputs(", shape=plaintext, style=\"\", fontsize=16, label=\"", f);
-    fr__dot_text(f, p->topo->name, MAX_TITLE);
-    fputs("\\l\"];\n", f);
-    open_node(f, "title", 1, l->left + under_w / 2 - 8, y - 20);
-    write_size(f, under_w, 20);
-    fputs(", shape=plaintext, style=\"\", fontsize=11, label=\"", f);
-    fr__dot_text(f, summary, MAX_TITLE);
+    fr__label_name(fr__words(p->d, "title", 0, l->left, y, 16), p->topo->name, MAX_TITLE);
+    below = fr__words(p->d, "title", 1, l->left, y - 20, 11);
+    fr__label_name(below, summary_of(p->topo), MAX_TITLE);
     if (l->n_hidden_switches)
-        fprintf(f, "; %zu more network switches are not drawn", l->n_hidden_switches);
-    fputs("\\l\"];\n", f);
+        fr__label(below, "; %zu more network switches are not drawn", l->n_hidden_switches);
 }
 
 static void write_legend_line(struct picture *p, size_t i, double x, double y)
 {
     const struct link_class *c = &p->classes[i];
     double narrowest = c->bw_Bps, ratio;
+    struct fr__box *text = fr__words(p->d, "text", i, x + 38, y, 10);
+    struct fr__wire *line;
     char rate[NUMBER];
-    FILE *f = p->f;
 
     for (size_t k = 0; k < p->n_classes; k++)
         if (p->classes[k].use == c->use && p->classes[k].bw_Bps < narrowest)
             narrowest = p->classes[k].bw_Bps;
     ratio = c->bw_Bps / narrowest;
-    for (unsigned end = 0; end < 2; end++) {
-        open_node(f, "key", 2 * i + end, x + 30.0 * end, y);
-        fputs(", shape=point, style=invis, width=0.01, height=0.01, label=\"\"];\n", f);
-    }
-    fprintf(f, "  key%zu -- key%zu [", 2 * i, 2 * i + 1);
-    write_style(f, c->use, c->rank, "");
-    fputs("];\n", f);
-    open_node(f, "text", i, x + 38 + LEGEND_W / 2.0, y);
-    write_size(f, LEGEND_W, 16);
-    fputs(", shape=plaintext, style=\"\", fontsize=10, label=\"", f);
+    line = put_wire(p, NULL, NULL, c->use, c->rank);
+    fr__wire_to(line, x, y);
+    fr__wire_to(line, x + 30, y);
     if (c->use == USE_NVLINK && ratio > 1.5 && fabs(ratio - round(ratio)) < 1e-6)
-        fprintf(f, "%ld ", lround(ratio));
-    fprintf(f, "%s%s, %s\\l\"];\n", uses[c->use].text,
-            c->use == USE_NVLINK && ratio > 1.5 ? "s side by side" : "",
-            fr__format_rate(c->bw_Bps, rate, sizeof(rate)));
+        fr__label(text, "%ld ", lround(ratio));
+    fr__label(text, "%s%s, %s", uses[c->use].text,
+              c->use == USE_NVLINK && ratio > 1.5 ? "s side by side" : "",
+              fr__format_rate(c->bw_Bps, rate, sizeof(rate)));
 }
 
 /* Right of a narrow picture, below a wide one. */
@@ -512,27 +464,13 @@ static void write_legend(struct picture *p)
     for (size_t i = 0; i < p->n_classes; i++)
         write_legend_line(p, i, x + (double)(i / n_rows) * (LEGEND_W + 50),
                           y - 19.0 * (double)(i % n_rows));
-    open_node(p->f, "note", 0, x + LEGEND_W / 2.0,
-              y - 19.0 * (double)(p->n_classes < n_rows ? p->n_classes : n_rows) - 6);
-    write_size(p->f, LEGEND_W, 16);
-    fputs(", shape=plaintext, style=\"\", fontsize=9, label=\"what large messages get, each "
-          "way\\l\"];\n",
-          p->f);
+    fr__label(fr__words(p->d, "note", 0, x,
+                        y - 19.0 * (double)(p->n_classes < n_rows ? p->n_classes : n_rows) - 6, 9),
+              "what large messages get, each way");
 }
 
 static void write_all(struct picture *p)
 {
-    FILE *f = p->f;
-
-    fputs("// neato -n2 -Tsvg draws this\n"
-          "graph cluster_picture {\n"
-          "  layout=neato; inputscale=72; splines=line; outputorder=edgesfirst; pad=0.2;\n"
-          "  bgcolor=white;\n"
-          "  node [shape=box, style=filled, fixedsize=true, fontname=" FR__DOT_FONT ", "
-          "fontsize=10,\n"
-          "        color=\"#777777\", fontcolor=\"#222222\", margin=0];\n"
-          "  edge [fontname=" FR__DOT_FONT ", fontsize=9];\n",
-          f);
     write_frame(p);
     for (size_t i = 0; i < p->layout->n_spots; i++)
         if (p->layout->spots[i].vertex != FR_NONE)
@@ -546,26 +484,22 @@ static void write_all(struct picture *p)
                 write_link(p, &p->topo->links[i]);
     for (size_t i = 0; i < p->layout->n_spots; i++)
         if (p->layout->spots[i].vertex == FR_NONE)
-            write_box_links(p, i, &p->layout->spots[i]);
+            write_box_links(p, &p->layout->spots[i]);
     write_title(p);
     write_legend(p);
-    fputs("}\n", f);
 }
 
-enum fr_status fr_draw_topo(FILE *f, const struct fr_topo *t, struct fr_error *err)
+enum fr_status fr_draw_topo(struct fr_drawing **out, const struct fr_topo *t, struct fr_error *err)
 {
-    struct fr__arena *a = fr__arena_new();
     struct fr__layout layout;
-    struct picture p = {.f = f, .topo = t, .layout = &layout};
+    struct picture p = {.topo = t, .layout = &layout};
     enum fr_status st;
 
-    if (!a)
-        return fr__fail_nomem(err);
-    st = fr__layout_make(&layout, a, t, err);
+    FR_TRY(fr__drawing_new(&p.d, "cluster_picture", false, err));
+    st = fr__layout_make(&layout, p.d->arena, t, err);
     if (st == FR_OK) {
         classify(&p);
         write_all(&p);
     }
-    fr__arena_free(a);
-    return st;
+    return fr__drawing_finish(p.d, st, out, err);
 }

@@ -2,8 +2,7 @@
 #ifndef FR_RESULTS_DRAWINGS_TOPO_H
 #define FR_RESULTS_DRAWINGS_TOPO_H
 
-#include "base/arena.h"
-#include "results/draw.h"
+#include "results/canvas/drawing.h"
 
 /* Points of 1/72 inch, y upwards. */
 struct fr__spot {
@@ -16,6 +15,7 @@ struct fr__spot {
     double gap_x;    /* a GPU's or NIC's line from the parent comes down here */
     unsigned row;    /* of GPUs in a mesh: 0 above, 1 below; else 0 */
     bool is_socket;
+    const struct fr__box *box; /* when it is drawn */
 };
 
 struct fr__layout {

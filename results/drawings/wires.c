@@ -1,32 +1,9 @@
-/* results/drawings/wires.c - paths of lines, and how one gets past a box in its way. */
+/* results/drawings/wires.c - how a line gets past a box in its way. */
 #include "config.h"
 
 #include "results/drawings/wires.h"
 
 #include <math.h>
-
-void fr__wire_position(FILE *f, double x, double y)
-{
-    fprintf(f, "%ld,%ld", lround(x), lround(y));
-}
-
-/* graphviz has splines: a point, then three for each piece. */
-void fr__wire_path(FILE *f, const double (*points)[2], size_t n, bool is_curve)
-{
-    fputs(", pos=\"", f);
-    fr__wire_position(f, points[0][0], points[0][1]);
-    for (size_t i = 1; i < n; i++) {
-        if (!is_curve) { /* control points on the ends */
-            putc(' ', f);
-            fr__wire_position(f, points[i - 1][0], points[i - 1][1]);
-            putc(' ', f);
-            fr__wire_position(f, points[i][0], points[i][1]);
-        }
-        putc(' ', f);
-        fr__wire_position(f, points[i][0], points[i][1]);
-    }
-    putc('"', f);
-}
 
 /* Cuts the part from *low to *high of a line, which runs at x + t dx, to where it is within half of
  * middle; false: nowhere. */
@@ -56,7 +33,7 @@ static bool is_hidden(const struct fr__layout *l, const struct fr__spot *a,
     return false;
 }
 
-void fr__wire_past(FILE *f, const struct fr__layout *l, const struct fr__spot *a,
+void fr__wire_past(struct fr__wire *w, const struct fr__layout *l, const struct fr__spot *a,
                    const struct fr__spot *b)
 {
     const struct fr__spot *high = a->y > b->y ? a : b, *low = high == a ? b : a;
@@ -64,12 +41,15 @@ void fr__wire_past(FILE *f, const struct fr__layout *l, const struct fr__spot *a
     double aside = low->x + (high->x > low->x ? 1 : -1) * low->w / 4;
     const double middles[2][2] = {{high->x, high->y}, {low->x, low->y}};
     const double edges[2][2] = {{high->x, bottom}, {low->x, top}};
-    const double corners[4][2] = {{high->x, bottom}, {high->x, bus}, {aside, bus}, {aside, top}};
+    bool is_bent;
 
     if (bottom - top < 8 || !is_hidden(l, a, b, middles[0], middles[1]))
         return;
-    if (is_hidden(l, a, b, edges[0], edges[1]))
-        fr__wire_path(f, corners, 4, false);
-    else
-        fr__wire_path(f, edges, 2, false);
+    is_bent = is_hidden(l, a, b, edges[0], edges[1]);
+    fr__wire_to(w, high->x, bottom);
+    if (is_bent) {
+        fr__wire_to(w, high->x, bus);
+        fr__wire_to(w, aside, bus);
+    }
+    fr__wire_to(w, is_bent ? aside : low->x, top);
 }

@@ -1,43 +1,58 @@
-/* results/drawings/words.c - how drawings of graphs open, and their titles, shapes and colours.
+/* results/drawings/words.c - titles, figures and colours of drawings of graphs.
  *
  * It is separate because graphs of layers, of ops and of explained plans all use them.
  */
 #include "config.h"
 
-#include "results/drawings/dot.h"
+#include "base/units.h"
 #include "results/drawings/graph.h"
+#include "results/drawings/snake.h"
 
 #include <inttypes.h>
 
-void fr__graph_open(FILE *f, bool is_placed)
-{
-    fprintf(f,
-            "// %s -Tsvg draws this\n"
-            "digraph training_graph {\n"
-            "  bgcolor=white; pad=0.2; %s\n"
-            "  node [shape=box, style=\"filled,rounded\", fontname=" FR__DOT_FONT
-            ", fontsize=10,\n        color=\"#777777\", fontcolor=\"#222222\"];\n"
-            "  edge [fontname=" FR__DOT_FONT ", fontsize=9, color=\"#555555\", arrowsize=0.7];\n",
-            is_placed ? "neato -n2" : "dot",
-            is_placed ? "layout=neato; inputscale=72; splines=line; outputorder=edgesfirst;"
-                      : "rankdir=LR; nodesep=0.15; ranksep=0.35;");
-}
+enum { NUMBER = 32 };
 
-void fr__graph_title(FILE *f, const struct fr_graph *g)
+void fr__graph_title(struct fr__box *b, const struct fr_graph *g)
 {
-    fr__dot_text(f, g->name, 70);
-    fprintf(f, ", batch %" PRIu32, g->batch);
+    fr__label_name(b, g->name, 70);
+    fr__label(b, ", batch %" PRIu32, g->batch);
     if (g->seq_len)
-        fprintf(f, ", sequence length %" PRIu32, g->seq_len);
-    fprintf(f, ", %s", fr_dtype_name(g->dtype));
+        fr__label(b, ", sequence length %" PRIu32, g->seq_len);
+    fr__label(b, ", %s", fr_dtype_name(g->dtype));
 }
 
-void fr__graph_shape(FILE *f, const struct fr_graph *g, uint32_t tensor)
+void fr__graph_figures(struct fr__box *b, const struct fr_graph *g, uint32_t output,
+                       uint64_t params, const char *all, double flops)
 {
-    const struct fr_tensor *t = tensor == FR_NONE ? NULL : &g->tensors[tensor];
+    const struct fr_tensor *t = output == FR_NONE ? NULL : &g->tensors[output];
+    char number[NUMBER];
 
     for (unsigned d = 0; t && d < t->n_dims; d++)
-        fprintf(f, "%s%" PRIu32, d ? "x" : "", t->dims[d]);
+        fr__label(b, "%s%" PRIu32, d ? "x" : "\n", t->dims[d]);
+    if (params)
+        fr__label(b, "\n%s params%s", fr__format_count((double)params, number, sizeof(number)),
+                  all);
+    if (flops > 0)
+        fr__label(b, "\n%s", fr__format_flops(flops, number, sizeof(number)));
+}
+
+void fr__graph_arrow(struct fr_drawing *d, const struct fr__box *from, const struct fr__box *to,
+                     const struct fr__graph_arrow *a, size_t n_columns)
+{
+    bool is_past = n_columns && a->to != a->from + 1;
+    struct fr__wire *w = fr__wire(d, from, to,
+                                  a->is_tied ? FR__GRAPH_TIED
+                                  : is_past  ? FR__GRAPH_SKIP
+                                             : FR__WIRE_COLOUR,
+                                  1);
+
+    w->dash = a->is_tied ? FR__DASHED : FR__SOLID;
+    if (a->is_tied)
+        snprintf(w->text, sizeof(w->text), "shared parameters");
+    else
+        fr__format_bytes((double)a->bytes, w->text, sizeof(w->text));
+    if (is_past)
+        fr__snake_detour(w, n_columns, a->from, a->to);
 }
 
 const char *fr__graph_colour(enum fr_op_kind kind)

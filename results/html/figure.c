@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "results/html/canvas.h"
+#include "results/canvas/canvas.h"
 #include "results/html/html.h"
 #include "results/parts/colours.h"
 #include "results/parts/lanes.h"
@@ -443,11 +443,11 @@ static void draw(struct figure *g)
     struct fr__chart *c = g->chart;
 
     fputs("<figure>\n<svg class=\"chart\" viewBox=\"0 0 ", g->canvas.f);
-    fr__html_number(g->canvas.f, c->wide);
+    fr__markup_number(g->canvas.f, c->wide);
     putc(' ', g->canvas.f);
-    fr__html_number(g->canvas.f, c->high);
+    fr__markup_number(g->canvas.f, c->high);
     fputs("\" role=\"img\" aria-label=\"", g->canvas.f);
-    fr__html_text(g->canvas.f, c->title ? c->title : "chart");
+    fr__markup_text(g->canvas.f, c->title ? c->title : "chart");
     fputs("\">\n", g->canvas.f);
     put_words(g, c->title, 0.03, 0.965, 17, false);
     put_words(g, c->subtitle, 0.03, 0.928, 12, true);
@@ -460,7 +460,8 @@ static void draw(struct figure *g)
 enum fr_status fr__html_chart(FILE *f, fr__chart_fn *chart, const void *answer,
                               const struct fr_context *ctx, struct fr_error *err)
 {
-    struct figure g = {.canvas = {f, ctx && ctx->is_grey}, .chart = fr__chart_new()};
+    struct figure g = {.canvas = {.f = f, .is_grey = ctx && ctx->is_grey},
+                       .chart = fr__chart_new()};
     bool is_out_of_memory = !g.chart;
     enum fr_status st = is_out_of_memory ? FR_OK : chart(g.chart, answer, err);
 

@@ -4,24 +4,17 @@
  * script are in it, and its content security policy forbids loading or running anything else. It
  * can be read without the script, which shows hints at once, sorts tables and zooms in time. What
  * stands between the pictures is written by results/render/html.c. Text that comes from an input is
- * written by fr__html_text only.
+ * written by fr__markup_text only.
  */
 #ifndef FR_RESULTS_HTML_HTML_H
 #define FR_RESULTS_HTML_HTML_H
 
+#include "results/canvas/canvas.h"
 #include "results/charts/chart.h"
 #include "results/charts/timeline.h"
 #include "results/document/builders.h"
 
 enum { FR__HTML_TEXT = 40 }; /* room for one formatted number */
-
-/* ---- text.c ---- */
-
-/* Text for elements and quoted attributes: & < > " ' become entities, control characters '?' (a
- * line end stays), bytes that are not UTF-8 U+FFFD. */
-void fr__html_text(FILE *f, const char *text);
-/* x with at most two decimals, without zeros at the end: coordinates, widths. */
-void fr__html_number(FILE *f, double x);
 
 /* ---- page.c ---- */
 

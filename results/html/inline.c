@@ -26,6 +26,7 @@ struct drawn {
 
 struct page {
     FILE *f;
+    struct fr__canvas canvas; /* of f */
     struct fr__chart *chart;
     struct fr__panel *panel;
     double left, top, wide, high; /* of the plot, in pixels from the upper left */
@@ -60,7 +61,7 @@ static double down(const struct page *p, double y)
 static void put(const struct page *p, const char *before, double x)
 {
     fputs(before, p->f);
-    fr__html_number(p->f, x);
+    fr__markup_number(p->f, x);
 }
 
 static void put_text(const struct page *p, const char *classes, double x, double y,
@@ -72,36 +73,21 @@ static void put_text(const struct page *p, const char *classes, double x, double
     put(p, " x=\"", x);
     put(p, "\" y=\"", y);
     fputs("\">", p->f);
-    fr__html_text(p->f, text);
+    fr__markup_text(p->f, text);
     fputs("</text>\n", p->f);
 }
 
-static void put_line(const struct page *p, double x0, double y0, double x1, double y1)
+/* As the page's style has it. */
+static struct fr__ink ink_of(const char *group, const char *fill)
 {
-    put(p, "x1=\"", x0);
-    put(p, "\" x2=\"", x1);
-    put(p, "\" y1=\"", y0);
-    put(p, "\" y2=\"", y1);
-    fputs("\"/>", p->f);
+    return (struct fr__ink){.is_of_page = true, .group = group, .fill = group ? NULL : fill};
 }
 
 /* ---- series ---- */
 
-static void put_hint(const struct page *p, const struct fr__chart_series *s, size_t row)
+static const char *hint_of(const struct fr__chart_series *s, size_t row)
 {
-    if (!s->hints || !s->hints[row])
-        return;
-    fputs("<title>", p->f);
-    fr__html_text(p->f, s->hints[row]);
-    fputs("</title>", p->f);
-}
-
-static void put_fill(const struct page *p, const struct fr__chart_style *y)
-{
-    if (y->group)
-        fprintf(p->f, " class=\"%s\"", y->group);
-    else
-        fprintf(p->f, " fill=\"%s\"", y->colour);
+    return s->hints ? s->hints[row] : NULL;
 }
 
 static void put_box(const struct page *p, const struct fr__chart_series *s, size_t row)
@@ -111,15 +97,8 @@ static void put_box(const struct page *p, const struct fr__chart_series *s, size
 
     if (width > 3)
         width -= 0.4; /* neighbours stay apart */
-    fputs("<rect", p->f);
-    put_fill(p, &s->style);
-    put(p, " x=\"", x);
-    put(p, "\" y=\"", down(p, at[3]));
-    put(p, "\" width=\"", width > 0.2 ? width : 0.2);
-    put(p, "\" height=\"", down(p, at[2]) - down(p, at[3]));
-    fputs("\">", p->f);
-    put_hint(p, s, row);
-    fputs("</rect>\n", p->f);
+    fr__canvas_box(&p->canvas, x, down(p, at[3]), width, down(p, at[2]) - down(p, at[3]),
+                   ink_of(s->style.group, s->style.colour), hint_of(s, row));
 }
 
 /* The unit of y that a box stands in counts from the top, then how high in it, then time. */
@@ -161,13 +140,10 @@ static void put_boxes(const struct page *p)
 
 static void put_points(const struct page *p, const struct fr__chart_series *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        put(p, "<circle r=\"5\" cx=\"", p->left + across(p, s->rows[i][0]));
-        put(p, "\" cy=\"", p->top + down(p, s->rows[i][1]));
-        fprintf(p->f, "\" fill=\"%s\">", s->style.colour);
-        put_hint(p, s, i);
-        fputs("</circle>\n", p->f);
-    }
+    for (size_t i = 0; i < s->n; i++)
+        fr__canvas_disc(&p->canvas, p->left + across(p, s->rows[i][0]),
+                        p->top + down(p, s->rows[i][1]), 5, ink_of(NULL, s->style.colour),
+                        hint_of(s, i));
 }
 
 /* Steps, joined to the foot where they are an area. Pieces too small to be seen are left out. */
@@ -175,14 +151,14 @@ static void put_steps(const struct page *p, const struct fr__chart_series *s)
 {
     bool is_area = s->style.mark == FR__AREA;
     double left = is_area ? 0 : p->left, top = is_area ? 0 : p->top, last = NAN;
+    const char *hint = s->n ? hint_of(s, s->n - 1) : NULL;
 
     if (s->n == 0)
         return;
-    fputs("<path", p->f);
-    if (is_area)
-        put_fill(p, &s->style);
-    else
-        fputs(" class=\"front\"", p->f);
+    fprintf(p->f, "<path %s=\"%s\"", is_area && !s->style.group ? "fill" : "class",
+            !is_area         ? "front"
+            : s->style.group ? s->style.group
+                             : s->style.colour);
     put(p, " d=\"M", left + across(p, s->rows[0][0]));
     put(p, " ", is_area ? p->high : top + down(p, s->rows[0][1]));
     for (size_t i = is_area ? 0 : 1; i < s->n; i++) {
@@ -199,9 +175,9 @@ static void put_steps(const struct page *p, const struct fr__chart_series *s)
         put(p, "V", p->high);
         fputs("Z", p->f);
     }
-    fputs("\">", p->f);
-    put_hint(p, s, s->n - 1);
-    fputs("</path>\n", p->f);
+    fputs(hint ? "\"><title>" : "\">", p->f);
+    fr__markup_text(p->f, hint ? hint : "");
+    fputs(hint ? "</title></path>\n" : "</path>\n", p->f);
 }
 
 static void put_series(const struct page *p, bool is_inside)
@@ -225,18 +201,16 @@ static void put_limits(const struct page *p, bool is_inside)
 
         if (is_upright != is_inside)
             continue;
-        fputs("<line class=\"cap\"", p->f);
-        if (is_upright) {
-            fputs(" vector-effect=\"non-scaling-stroke\" y1=\"0\" y2=\"100%\"", p->f);
-            put(p, " x1=\"", across(p, l->x0));
-            put(p, "\" x2=\"", across(p, l->x0));
-            fputs("\"/>\n", p->f);
-        } else {
-            fputs(" ", p->f);
-            put_line(p, p->left, p->top + down(p, l->y0), p->left + p->wide,
-                     p->top + down(p, l->y0));
-            fputs("\n", p->f);
+        if (!is_upright) {
+            fr__canvas_line(&p->canvas, p->left, p->top + down(p, l->y0), p->left + p->wide,
+                            p->top + down(p, l->y0), ink_of("cap", NULL));
+            continue;
         }
+        fputs("<line class=\"cap\" vector-effect=\"non-scaling-stroke\" y1=\"0\" y2=\"100%\"",
+              p->f);
+        put(p, " x1=\"", across(p, l->x0));
+        put(p, "\" x2=\"", across(p, l->x0));
+        fputs("\"/>\n", p->f);
     }
 }
 
@@ -261,7 +235,7 @@ static void put_inner_notes(const struct page *p)
         put(p, " transform=\"translate(", across(p, n->x));
         put(p, " ", down(p, n->y) + 4);
         fputs(")\">", p->f);
-        fr__html_text(p->f, n->text);
+        fr__markup_text(p->f, n->text);
         fputs("</text>\n", p->f);
     }
     if (has_any)
@@ -310,8 +284,7 @@ static void put_x_axis(const struct page *p)
     for (size_t i = 0; i < a->n_ticks; i++) {
         double x = p->left + across(p, a->ticks[i].at);
 
-        fputs("<line ", p->f);
-        put_line(p, x, p->top, x, bottom);
+        fr__canvas_line(&p->canvas, x, p->top, x, bottom, ink_of(NULL, NULL));
         put_text(p, "m q", x, bottom + 15, a->ticks[i].text);
     }
     fputs("</g>\n", p->f);
@@ -319,11 +292,7 @@ static void put_x_axis(const struct page *p)
 
 static void put_ground(const struct page *p, double top, double high)
 {
-    put(p, "<rect class=\"lane\" x=\"", p->left);
-    put(p, "\" y=\"", top);
-    put(p, "\" width=\"", p->wide);
-    put(p, "\" height=\"", high);
-    fputs("\"/>\n", p->f);
+    fr__canvas_box(&p->canvas, p->left, top, p->wide, high, ink_of("lane", NULL), NULL);
 }
 
 /* Names of lanes have a ground behind each; numbers one behind all, or a line across. */
@@ -341,8 +310,8 @@ static void put_y_axis(const struct page *p)
         if (a->is_named) {
             put_ground(p, y - lane / 2 + 2, lane - 4);
         } else if (a->has_grid) {
-            fputs("<g class=\"g\"><line ", p->f);
-            put_line(p, p->left, y, p->left + p->wide, y);
+            fputs("<g class=\"g\">", p->f);
+            fr__canvas_line(&p->canvas, p->left, y, p->left + p->wide, y, ink_of(NULL, NULL));
             fputs("</g>", p->f);
         }
         put_text(p, a->is_named ? "r" : "r q", p->left - 8, y + 4, a->ticks[i].text);
@@ -363,7 +332,7 @@ static void put_outer_notes(const struct page *p)
 enum fr_status fr__inline_finish(struct fr__chart *c, FILE *f, const char *label,
                                  struct fr_error *err)
 {
-    struct page p = {.f = f, .chart = c};
+    struct page p = {.f = f, .canvas = {.f = f}, .chart = c};
     struct fr__panel_place at;
     bool is_out_of_memory;
 

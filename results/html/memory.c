@@ -185,7 +185,7 @@ static void write_key(FILE *f, const struct fr__memory_curve charts[], size_t n)
         if (!is_there)
             continue;
         fprintf(f, "<li><i style=\"background:%s\"></i>", layers[l].colour);
-        fr__html_text(f, fr_buffer_kind_name(layers[l].kind));
+        fr__markup_text(f, fr_buffer_kind_name(layers[l].kind));
         fputs("</li>\n", f);
     }
     fputs("</ul>\n", f);

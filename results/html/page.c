@@ -22,7 +22,7 @@ void fr__html_begin(FILE *f, const char *title)
           "style-src 'unsafe-inline'; script-src '" SCRIPT_HASH "'\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
           f);
-    fr__html_text(f, title);
+    fr__markup_text(f, title);
     fputs("</title>\n<style>\n", f);
     for (size_t i = 0; i < N_OF(report_style); i++)
         fprintf(f, "%s\n", report_style[i]);

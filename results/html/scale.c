@@ -44,7 +44,7 @@ static void put_title(FILE *f, const struct fr__html_run *run)
     fputs("<p class=\"of\">", f);
     if (run->link)
         fprintf(f, "<a href=\"%s\">", run->link);
-    fr__html_text(f, run->title);
+    fr__markup_text(f, run->title);
     fprintf(f, "%s: <b>%s</b>%s</p>\n", run->link ? "</a>" : "",
             fr__record_time(run->record, run->record->run->iteration_s, time, sizeof(time)),
             run->record->oom ? " if it fitted in memory" : "");

@@ -23,8 +23,8 @@ static void write_key(FILE *f, const struct fr__cost *c)
         fprintf(f, "<li>%s:</li>\n", fr__sweep_setting_title(c->settings[0]));
         for (size_t i = 0; i < axis->n && i < FR__PALETTE; i++) {
             fprintf(f, "<li><i style=\"background:%s\"></i>", fr__palette(i));
-            fr__html_text(f, i + 1 == FR__PALETTE && axis->n > FR__PALETTE ? "others"
-                                                                           : axis->values[i]);
+            fr__markup_text(f, i + 1 == FR__PALETTE && axis->n > FR__PALETTE ? "others"
+                                                                             : axis->values[i]);
             fputs("</li>\n", f);
         }
     }

@@ -1,8 +1,8 @@
 /* results/parts/program.c - runs another program without a shell.
  *
- * It is separate because gnuplot and graphviz are run in the same way. The program is not trusted:
- * it may hang, ignore signals, or end well without a picture, so it is watched while it runs and
- * what came is looked at.
+ * It is separate because gnuplot, graphviz and rsvg-convert are run in the same way. The program
+ * is not trusted: it may hang, ignore signals, or end well without a picture, so it is watched
+ * while it runs and what came is looked at.
  */
 #include "config.h"
 
@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,29 +37,51 @@ static enum fr_status fail_missing(const char *name, const char *instead, struct
     return fr__fail(err, FR_EIO, FR_NOWHERE, "%s is not installed; %s", name, instead);
 }
 
+/* The environment, and a time for what is dated: so the same is drawn each time, unless the user
+ * has set one, which stands before it. NULL: out of memory. */
+static char **make_environment(char *epoch)
+{
+    size_t n = 0;
+    char **all;
+
+    while (environ[n])
+        n++;
+    all = malloc((n + 2) * sizeof(*all));
+    if (all) {
+        memcpy(all, environ, n * sizeof(*all));
+        all[n] = epoch;
+        all[n + 1] = NULL;
+    }
+    return all;
+}
+
 static enum fr_status spawn(char *const argv[], const int files[3], const char *instead, pid_t *pid,
                             struct fr_error *err)
 {
     static const int ends[3] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t own_group;
-    int failure;
+    char epoch[] = "SOURCE_DATE_EPOCH=0";
+    char **environment = make_environment(epoch);
+    int failure = environment ? posix_spawn_file_actions_init(&actions) : ENOMEM;
 
-    failure = posix_spawn_file_actions_init(&actions);
-    if (failure != 0)
-        return fr__fail(err, FR_EIO, FR_NOWHERE, "cannot start %s: %s", argv[0], strerror(failure));
-    failure = posix_spawnattr_init(&own_group);
+    if (failure == 0) {
+        failure = posix_spawnattr_init(&own_group);
+        if (failure != 0)
+            posix_spawn_file_actions_destroy(&actions);
+    }
     if (failure != 0) {
-        posix_spawn_file_actions_destroy(&actions);
+        free(environment);
         return fr__fail(err, FR_EIO, FR_NOWHERE, "cannot start %s: %s", argv[0], strerror(failure));
     }
     failure = posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
     for (unsigned i = 0; i < 3 && failure == 0; i++)
         failure = posix_spawn_file_actions_adddup2(&actions, files[i], ends[i]);
     if (failure == 0)
-        failure = posix_spawnp(pid, argv[0], &actions, &own_group, argv, environ);
+        failure = posix_spawnp(pid, argv[0], &actions, &own_group, argv, environment);
     posix_spawnattr_destroy(&own_group);
     posix_spawn_file_actions_destroy(&actions);
+    free(environment);
     if (failure == ENOENT)
         return fail_missing(argv[0], instead, err);
     if (failure != 0)
@@ -220,6 +243,8 @@ static bool is_whole(const struct came *c, enum fr__picture picture)
     case FR__PICTURE_SVG:
         return (begins_with(c, "<?xml", 5) || begins_with(c, "<svg", 4)) &&
                ends_with(c, "</svg>", 6);
+    case FR__PICTURE_PLAIN:
+        return begins_with(c, "graph ", 6) && ends_with(c, "stop", 4);
     case FR__N_PICTURES:
         break;
     }
@@ -229,8 +254,10 @@ static bool is_whole(const struct came *c, enum fr__picture picture)
 static enum fr_status judge_picture(const struct came *c, enum fr__picture picture,
                                     const char *name, FILE *messages, struct fr_error *err)
 {
-    static const char *const words[FR__N_PICTURES] = {
-        [FR__PICTURE_PNG] = "PNG", [FR__PICTURE_SVG] = "SVG", [FR__PICTURE_PDF] = "PDF"};
+    static const char *const words[FR__N_PICTURES] = {[FR__PICTURE_PNG] = "PNG",
+                                                      [FR__PICTURE_SVG] = "SVG",
+                                                      [FR__PICTURE_PDF] = "PDF",
+                                                      [FR__PICTURE_PLAIN] = "layout"};
     char line[LINE];
 
     if (is_whole(c, picture))

@@ -7,8 +7,14 @@
 /* An empty unnamed file that vanishes when closed; close with fclose. FR_EIO. */
 enum fr_status fr__program_file(FILE **out, struct fr_error *err);
 
-/* The formats that other programs draw. */
-enum fr__picture { FR__PICTURE_PNG, FR__PICTURE_SVG, FR__PICTURE_PDF, FR__N_PICTURES };
+/* The formats that other programs draw; the last is places as graphviz tells them. */
+enum fr__picture {
+    FR__PICTURE_PNG,
+    FR__PICTURE_SVG,
+    FR__PICTURE_PDF,
+    FR__PICTURE_PLAIN,
+    FR__N_PICTURES
+};
 
 struct fr__program {
     char *const *argv;        /* ends with NULL; argv[0] is found on the PATH */

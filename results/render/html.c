@@ -91,7 +91,7 @@ static void put_cell(const struct page *p, const struct fr__block *b, size_t row
     fputs(">", p->f);
     if (part)
         fprintf(p->f, "<a href=\"#part%zu\">", part);
-    fr__html_text(p->f, cell);
+    fr__markup_text(p->f, cell);
     fputs(part ? "</a></td>" : "</td>", p->f);
 }
 
@@ -121,7 +121,7 @@ static void put_bar(const struct page *p, const struct fr__block *b, size_t row,
         if (!(fabs(x) > 0))
             continue;
         fputs("<i style=\"width:", p->f);
-        fr__html_number(p->f, 100 * fabs(x) / longest);
+        fr__markup_number(p->f, 100 * fabs(x) / longest);
         fprintf(p->f, "%%;background:%s\"></i>", x < 0 ? FR__COLOUR_UPDATE : b->bar_colours[i]);
     }
     fputs("</span></td>", p->f);
@@ -137,7 +137,7 @@ static void put_titles(const struct page *p, const struct fr__block *b)
     fputs("<thead><tr>", p->f);
     for (size_t c = 0; c < b->n_columns; c++) {
         fputs(b->columns[c].is_right ? "<th class=\"n\">" : "<th>", p->f);
-        fr__html_text(p->f, b->columns[c].title);
+        fr__markup_text(p->f, b->columns[c].title);
         fputs("</th>", p->f);
         if (ends_bar(b, c))
             fputs("<th class=\"w\"></th>", p->f);
@@ -182,7 +182,7 @@ static void put_table(const struct page *p, const struct fr__block *b)
 static void put_line(const struct page *p, const char *before, const char *text, const char *after)
 {
     fputs(before, p->f);
-    fr__html_text(p->f, text);
+    fr__markup_text(p->f, text);
     fputs(after, p->f);
 }
 

@@ -30,17 +30,28 @@ for what in "topo draw dgx1-v100" "graph draw lenet" "graph draw lenet --ops"; d
     run $what
     check "file_and_standard_output_are_alike: $what" cmp -s out x.dot
     rm -f x.dot
-    if test -x "$build/.libs/forerun"; then # past libtool's script, which needs a PATH itself
-        status=0
-        # shellcheck disable=SC2086 # words
-        LD_LIBRARY_PATH=$build/.libs PATH=/nonexistent "$build/.libs/forerun" $what -o x.svg \
-            > out 2> err || status=$?
-        check "missing_graphviz_is_named: $what" fails 1 "is not installed; install graphviz"
-        check "missing_graphviz_leaves_no_files: $what" only_files "err hostile.yaml out "
-    else
-        echo "skipped: no shared library: missing graphviz is not played"
-    fi
 done
+# alone ARGUMENT...: without any program beside it, past libtool's script, which needs a PATH itself
+alone() {
+    status=0
+    LD_LIBRARY_PATH=$build/.libs PATH=/nonexistent "$build/.libs/forerun" "$@" > out 2> err ||
+        status=$?
+}
+if test -x "$build/.libs/forerun"; then
+    alone topo draw dgx1-v100 -o x.svg
+    check an_svg_needs_no_program succeeds
+    rm -f x.svg
+    for format in png pdf; do
+        alone topo draw dgx1-v100 -o x.$format
+        check missing_librsvg_is_named fails 1 \
+            "rsvg-convert is not installed; install librsvg (package librsvg2-bin), or write .svg"
+    done
+    alone graph draw vgg19 --layer conv1_1 --ops -o x.svg
+    check missing_graphviz_is_named fails 1 "dot is not installed; install graphviz"
+    check missing_programs_leave_no_files only_files "err hostile.yaml out "
+else
+    echo "skipped: no shared library: missing programs are not played"
+fi
 run topo draw dgx9
 check "an_unknown_cluster_is_named" fails 2 "no topology preset or file 'dgx9'"
 run topo draw dgx2 --json
@@ -52,8 +63,8 @@ check "an_unknown_layer_gets_a_hint" fails 2 "no layer 'fc66', did you mean 'fc6
 run graph draw vgg19 --phase backwrd
 check "an_unknown_phase_gets_a_hint" fails 2 "did you mean 'backward'?"
 
-if ! command -v dot > /dev/null; then
-    echo "skipped: graphviz is not installed, no picture is looked at"
+if ! command -v dot > /dev/null || ! command -v rsvg-convert > /dev/null; then
+    echo "skipped: graphviz or librsvg2-bin is not installed, no picture is looked at"
 else
     # parts and cables of a DGX-2; a node a block and one for what is before and after; ops
     for row in "41 56 topo draw dgx2" "6 6 graph draw gpt3-175b" \
@@ -68,7 +79,15 @@ else
             "edges $n_edges"
         check "a_png_is_one: $what" starts_with x.png PNG
         check "a_pdf_is_one: $what" starts_with x.pdf '%PDF'
-        rm -f x.svg x.png x.pdf
+        mv x.svg once.svg
+        mv x.png once.png
+        mv x.pdf once.pdf
+        sleep 1.1 # a file that says when it was made
+        run $what -o x.svg -o x.png -o x.pdf
+        check "the_same_bytes_each_time: $what" cmp -s x.svg once.svg
+        check "the_same_pixels_each_time: $what" cmp -s x.png once.png
+        check "the_same_print_each_time: $what" cmp -s x.pdf once.pdf
+        rm -f x.svg x.png x.pdf once.svg once.png once.pdf
     done
     run topo draw dgx1-v100 -o colours.dot
     run topo draw dgx1-v100 --grey -o greys.dot
@@ -77,6 +96,9 @@ else
         grep -vc '#\(..\)\1\1$')" -eq 0
     check "and_is_else_the_same" test "$(sed 's/#[0-9A-Fa-f]\{6\}//g' colours.dot)" = \
         "$(sed 's/#[0-9A-Fa-f]\{6\}//g' greys.dot)"
+    run topo draw dgx1-v100 --grey -o greys.svg
+    check "nor_has_a_grey_svg" test "$(grep -o '\(fill\|stroke\):#[0-9A-Fa-f]*' greys.svg |
+        grep -vc '#\(..\)\1\1$')" -eq 0
     run topo draw hostile.yaml -o x.svg
     check "a_hostile_name_is_drawn" succeeds
     # shellcheck disable=SC2016 # the shell must not read it

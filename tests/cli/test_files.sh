@@ -109,11 +109,11 @@ check "nor_does_a_drawing" limited topo draw dgx1-v100 -o old.svg
 check "the_old_picture_is_there" test "$(cat old.png old.svg | tr '\n' ' ')" = "old old "
 check "and_nothing_beside_it" test -z "$(ls -A | grep '^\.forerun')"
 # A program that draws and ends well without a picture, or does not end, costs no old file.
-# drawer SCRIPT: gnuplot, dot and neato are this
+# drawer SCRIPT: gnuplot, dot and rsvg-convert are this
 drawer() {
     printf '#!/bin/sh\n%s\n' "$1" >bin/gnuplot
     cp bin/gnuplot bin/dot
-    cp bin/gnuplot bin/neato
+    cp bin/gnuplot bin/rsvg-convert
 }
 # spared TEXT ARGUMENT... FILE: exit status 1, one line that has the text, and FILE is as it was
 spared() {
@@ -131,13 +131,16 @@ for format in svg png pdf; do
     drawer 'exit 0'
     check "an_empty_picture_replaces_nothing ($format)" spared "gnuplot ended well but drew nothing" \
         simulate -w lenet -t dgx1-v100 -s single -o "old.$format"
-    check "nor_does_an_empty_drawing ($format)" spared "ended well but drew nothing" \
-        topo draw dgx1-v100 -o "old.$format"
+    check "nor_does_an_empty_drawing ($format)" spared "dot ended well but drew nothing" \
+        graph draw vgg19 --layer conv1_1 --ops -o "old.$format"
     drawer 'echo no picture'
     check "nor_does_other_text ($format)" spared "no whole $kind" \
         simulate -w lenet -t dgx1-v100 -s single -o "old.$format"
-    check "nor_as_a_drawing ($format)" spared "no whole $kind" \
-        graph draw lenet -o "old.$format"
+    check "nor_as_a_drawing ($format)" spared "no whole layout" \
+        graph draw vgg19 --layer conv1_1 --ops -o "old.$format"
+    test "$format" = svg ||
+        check "nor_as_one_of_our_own ($format)" spared "no whole $kind" \
+            topo draw dgx1-v100 -o "old.$format"
 done
 
 # ---- a program that draws and does not listen ----

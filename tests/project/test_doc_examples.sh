@@ -28,8 +28,8 @@ if ! command -v gnuplot >/dev/null; then
     grep -vE '\.(svg|png|pdf)' list >shorter
     mv shorter list
 fi
-if ! command -v dot >/dev/null; then
-    echo "SKIP graphviz is not here: $(grep -cE '( draw .*|\.graph|\.mesh)\.(svg|png|pdf)' list) drawings"
+if ! command -v dot >/dev/null || ! command -v rsvg-convert >/dev/null; then
+    echo "SKIP graphviz or librsvg2-bin is not here: $(grep -cE '( draw .*|\.graph|\.mesh)\.(svg|png|pdf)' list) drawings"
     grep -vE '( draw .*|\.graph|\.mesh)\.(svg|png|pdf)' list >shorter
     mv shorter list
 fi

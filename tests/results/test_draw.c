@@ -2,20 +2,26 @@
  * edges are the cluster's, and no input breaks out of it. */
 #include "config.h"
 
-#include "results/drawings/dot.h"
-#include "results/draw.h"
+#include "results/canvas/canvas.h"
+#include "results/canvas/drawing.h"
 #include "tests/support/base_check.h"
-#include "tests/support/dot_check.h"
+#include "tests/support/drawing_check.h"
+#include "tests/support/xml_check.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- text ---- */
 
-static void write_text(FILE *f, const void *user)
+static struct fr_drawing *new_drawing(void)
 {
-    fr__dot_text(f, user, 12);
+    struct fr_drawing *d;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr__drawing_new(&d, "test", true, &err), FR_OK);
+    return d;
 }
 
 /* Inside a quoted string of DOT a quote ends it, a backslash begins an escape (\N is the node's
@@ -39,45 +45,69 @@ LOOP_TEST(text_from_inputs_stays_inside_its_string, 0, 10)
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9"},
     };
-    char *got = dot_written(write_text, rows[_i].in);
+    struct fr_drawing *d = new_drawing();
+    char *text, label[80];
 
-    ck_assert_str_eq(got, rows[_i].out);
-    free(got);
+    fr__label_name(fr__box(d, "a", 0, (struct fr__box){.shape = FR__RECT}), rows[_i].in, 12);
+    text = drawing_text(d, false);
+    snprintf(label, sizeof(label), ", label=\"%s\"];\n", rows[_i].out);
+    ck_assert_ptr_nonnull(strstr(text, label));
+    free(text);
+    fr_drawing_free(d);
 }
 
-static void write_inches(FILE *f, const void *user)
+/* Two boxes and a wire are a graph in both languages: XML that is well formed, with the text of the
+ * boxes as it stands in them. */
+TEST(a_drawing_is_the_same_as_svg)
 {
-    fr__dot_inches(f, *(const long *)user);
+    const struct fr__box like = {.shape = FR__ROUND, .w = 100, .h = 40, .fill = "#DDF0D0"};
+    struct fr_drawing *d = new_drawing();
+    struct fr__box *a = fr__box(d, "a", 1, like), *b = fr__box(d, "b", 2, like);
+    char *text;
+
+    b->x = 200;
+    fr__label_name(a, "</text>&\"<b>\x01", 40);
+    snprintf(fr__wire(d, a, b, FR__WIRE_COLOUR, 1)->text, 10, "<4 B>");
+    text = drawing_text(d, true);
+    xml_free(xml_parse(text));
+    ck_assert_ptr_nonnull(strstr(text, ">&lt;/text&gt;&amp;&quot;&lt;b&gt;\\x01</text>"));
+    ck_assert_ptr_nonnull(strstr(text, "data-ends=\"a1 b2\"><title>&lt;4 B&gt;</title>"));
+    /* from the right edge of the one to the left edge of the other, 14 points from the picture's */
+    ck_assert_ptr_nonnull(strstr(text, "<path d=\"M152 45.33L285.33 45.33\""));
+    free(text);
+    fr_drawing_free(d);
 }
 
-LOOP_TEST(points_are_inches_with_three_decimals, 0, 5)
+/* Advance widths of DejaVu Sans: 'i' 28, 'W' 99, 'e' 62 hundredths. */
+TEST(text_is_measured_and_made_smaller_until_its_box_takes_it)
 {
-    static const struct {
-        long points;
-        const char *out;
-    } rows[] = {{72, "1.000"}, {0, "0.000"}, {36, "0.500"}, {58, "0.805"}, {7200, "100.000"}};
-    char *got = dot_written(write_inches, &rows[_i].points);
+    struct fr__box b = {.shape = FR__RECT, .w = 60, .h = 30, .text = "WWWW\nii"};
+    struct fr__extent e;
 
-    ck_assert_str_eq(got, rows[_i].out);
-    free(got);
+    ck_assert_double_eq_tol(fr__text_wide("Wie", 3, 10), 18.9, 1e-9);
+    ck_assert_double_eq_tol(fr__text_wide("\xe6\x97\xa5\xc3\xa9", 5, 10), 18.4, 1e-9);
+    ck_assert_double_eq(fr__box_points(&b, "WWWW", 4), 10);
+    b.w = 30; /* 26 for 3.96 */
+    ck_assert_double_eq_tol(fr__box_points(&b, "WWWW", 4), 26 / 3.96, 1e-9);
+    ck_assert_double_eq(fr__box_points(&b, "nii", 3), 10);
+    b.h = 13; /* 12 for two lines of 1.2 */
+    ck_assert_double_eq_tol(fr__box_points(&b, "nii", 3), 5, 1e-9);
+    b = (struct fr__box){.shape = FR__WORDS, .x = 7, .y = 1, .points = 10, .text = "WW\ni"};
+    e = fr__box_extent(&b);
+    ck_assert_double_eq_tol(e.right - e.left, 19.8, 1e-9);
+    ck_assert_double_eq_tol(e.top - e.bottom, 24, 1e-9);
+    ck_assert_double_eq(e.left, 7);
 }
 
 /* ---- clusters ---- */
 
-static void write_topo(FILE *f, const void *user)
+static struct fr_drawing *read_drawn(const struct fr_topo *t)
 {
+    struct fr_drawing *d;
     struct fr_error err;
 
-    ck_assert_int_eq(fr_draw_topo(f, user, &err), FR_OK);
-}
-
-static struct dot_graph *read_drawn(const struct fr_topo *t)
-{
-    char *text = dot_written(write_topo, t);
-    struct dot_graph *g = dot_parse(text);
-
-    free(text);
-    return g;
+    ck_assert_int_eq(fr_draw_topo(&d, t, &err), FR_OK);
+    return d;
 }
 
 static struct fr_topo *load(const char *spec)
@@ -89,20 +119,20 @@ static struct fr_topo *load(const char *spec)
     return t;
 }
 
-static const struct dot_node *node_of(const struct dot_graph *g, uint32_t vertex)
+static const struct fr__box *node_of(const struct fr_drawing *d, uint32_t vertex)
 {
     char id[16];
 
     snprintf(id, sizeof(id), "v%u", (unsigned)vertex);
-    return dot_node(g, id);
+    return drawing_box(d, id);
 }
 
 /* The node of a vertex has its name inside its machine, "gpu3" of "n0.gpu3", and nothing after it
  * but what is told of it on the same line or the next. */
-static void check_vertex(const struct fr_topo *t, uint32_t vertex, const struct dot_node *n)
+static void check_vertex(const struct fr_topo *t, uint32_t vertex, const struct fr__box *n)
 {
     const char *name = t->vertices[vertex].name, *dot = strchr(name, '.');
-    const char *label = dot_attribute(n->attributes, "label");
+    const char *label = n->text;
     const char *local = t->vertices[vertex].machine != FR_NONE && dot && dot[1] ? dot + 1 : name;
     size_t len = strlen(local) < 28 ? strlen(local) : 28;
 
@@ -112,15 +142,15 @@ static void check_vertex(const struct fr_topo *t, uint32_t vertex, const struct 
 }
 
 /* Each machine is drawn out, a box of its own, or one of those that a box counts. */
-static void check_machines(const struct fr_topo *t, const struct dot_graph *g, const bool is_out[])
+static void check_machines(const struct fr_topo *t, const struct fr_drawing *d, const bool is_out[])
 {
     size_t n_told = 0;
 
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        const char *label = dot_attribute(g->nodes[i].attributes, "label");
+    for (const struct fr__box *n = d->boxes; n; n = n->next) {
+        const char *label = n->text;
         unsigned first, last, n_more = 1;
 
-        if (g->nodes[i].id[0] != 'm')
+        if (n->id[0] != 'm')
             continue;
         ck_assert_int_eq(sscanf(label, "n%u", &first), 1);
         if (sscanf(label, "n%u ... n%u\n%u more, folded", &first, &last, &n_more) == 3)
@@ -144,13 +174,13 @@ static bool has_equal_way_back(const struct fr_topo *t, const struct fr_link *l)
 }
 
 /* One line for the two directions of a link, if they are alike. */
-static size_t count_lines(const struct fr_topo *t, const struct dot_graph *g)
+static size_t count_lines(const struct fr_topo *t, const struct fr_drawing *d)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < t->n_links; i++) {
         const struct fr_link *l = &t->links[i];
-        const struct dot_node *a = node_of(g, l->src), *b = node_of(g, l->dst);
+        const struct fr__box *a = node_of(d, l->src), *b = node_of(d, l->dst);
         size_t n_between = 0, n_links = 0;
 
         if (!a || !b || (has_equal_way_back(t, l) && l->src > l->dst))
@@ -158,65 +188,59 @@ static size_t count_lines(const struct fr_topo *t, const struct dot_graph *g)
         n++;
         for (size_t k = 0; k < t->n_links; k++)
             n_links += t->links[k].src == l->src && t->links[k].dst == l->dst;
-        for (size_t e = 0; e < g->n_edges; e++)
-            n_between += g->edges[e].from == a && g->edges[e].to == b;
+        for (const struct fr__wire *w = d->wires; w; w = w->next)
+            n_between += w->from == a && w->to == b;
         ck_assert_msg(n_between == n_links, "%zu lines for %zu links from %s to %s", n_between,
                       n_links, t->vertices[l->src].name, t->vertices[l->dst].name);
     }
     return n;
 }
 
-static bool has_style(const struct dot_graph *g, const struct dot_edge *like, bool is_key)
+/* A sample in the legend hangs between no boxes. */
+static bool has_style(const struct fr_drawing *d, const struct fr__wire *like, bool is_key)
 {
-    for (size_t i = 0; i < g->n_edges; i++) {
-        const struct dot_edge *e = &g->edges[i];
-
-        if ((strncmp(e->from->id, "key", 3) == 0) == is_key &&
-            strcmp(dot_attribute(e->attributes, "color"),
-                   dot_attribute(like->attributes, "color")) == 0 &&
-            strcmp(dot_attribute(e->attributes, "penwidth"),
-                   dot_attribute(like->attributes, "penwidth")) == 0)
+    for (const struct fr__wire *w = d->wires; w; w = w->next)
+        if (!w->from == is_key && strcmp(w->colour, like->colour) == 0 &&
+            fabs(w->pen - like->pen) < 1e-9)
             return true;
-    }
     return false;
 }
 
 /* What holds for the picture of any cluster. Returns how many lines there are for its links. */
-static size_t check_cluster(const struct fr_topo *t, const struct dot_graph *g)
+static size_t check_cluster(const struct fr_topo *t, const struct fr_drawing *d)
 {
     bool *is_out = calloc(t->n_machines + 1, sizeof(*is_out));
     size_t n_lines, n_vertices = 0;
 
     ck_assert_ptr_nonnull(is_out);
     for (uint32_t v = 0; v < t->n_vertices; v++) {
-        const struct dot_node *n = node_of(g, v);
+        const struct fr__box *n = node_of(d, v);
 
         if (!n)
             continue;
         check_vertex(t, v, n);
-        ck_assert(dot_is_box(n) && n->has_box);
+        ck_assert(drawing_is_node(n) && n->w > 0 && n->h > 0);
         n_vertices++;
         if (t->vertices[v].machine != FR_NONE)
             is_out[t->vertices[v].machine] = true;
     }
     for (uint32_t v = 0; v < t->n_vertices; v++) /* all of a machine, or nothing */
         if (t->vertices[v].machine != FR_NONE && is_out[t->vertices[v].machine])
-            ck_assert_msg(node_of(g, v) != NULL, "%s is not drawn", t->vertices[v].name);
-    check_machines(t, g, is_out);
+            ck_assert_msg(node_of(d, v) != NULL, "%s is not drawn", t->vertices[v].name);
+    check_machines(t, d, is_out);
     free(is_out);
-    dot_check_places(g);
-    n_lines = count_lines(t, g);
-    for (size_t i = 0; i < g->n_edges; i++) {
-        const struct dot_edge *e = &g->edges[i];
-        bool is_key = strncmp(e->from->id, "key", 3) == 0, is_of_box = e->from->id[0] == 'm';
+    drawing_check_places(d);
+    n_lines = count_lines(t, d);
+    for (const struct fr__wire *w = d->wires; w; w = w->next) {
+        bool is_key = !w->from, is_of_box = !is_key && w->from->id[0] == 'm';
 
-        ck_assert_msg(is_of_box || has_style(g, e, !is_key), "%s to %s: no such line in the %s",
-                      e->from->id, e->to->id, is_key ? "picture" : "legend");
+        ck_assert_msg(is_of_box || has_style(d, w, !is_key), "%s: no such line in the %s",
+                      is_key ? w->colour : w->from->id, is_key ? "picture" : "legend");
         if (!is_key && !is_of_box)
             n_lines--;
     }
     ck_assert_uint_eq(n_lines, 0); /* no line is of no link */
-    return count_lines(t, g);
+    return count_lines(t, d);
 }
 
 /* Every vertex once, every cable once: 8 GPUs, 1 CPU, 2 sockets, 4 switches, 4 NICs; 16 NVLink
@@ -225,17 +249,20 @@ static size_t check_cluster(const struct fr_topo *t, const struct dot_graph *g)
 TEST(a_dgx1_shows_each_part_and_each_cable_once)
 {
     struct fr_topo *t = load("dgx1-v100");
-    struct dot_graph *g = read_drawn(t);
+    struct fr_drawing *d = read_drawn(t);
+    size_t n_samples = 0;
 
-    ck_assert_uint_eq(check_cluster(t, g), 16 + 2 + 1 + 4 + 8 + 4);
-    ck_assert_uint_eq(g->n_edges, 16 + 2 + 1 + 4 + 8 + 4 + 5);
-    ck_assert_uint_eq(dot_count(g, "gpu"), 8);
-    ck_assert_uint_eq(dot_count(g, "nic"), 4);
-    ck_assert_uint_eq(dot_count(g, "plx"), 4);
-    ck_assert_uint_eq(dot_count(g, "socket"), 2);
-    ck_assert_uint_eq(dot_count(g, "cpu0: 2x-xeon-e5-2698v4"), 1);
-    dot_labelled(g, "2 NVLinks side by side, 48 GB/s\n");
-    dot_free(g);
+    ck_assert_uint_eq(check_cluster(t, d), 16 + 2 + 1 + 4 + 8 + 4);
+    for (const struct fr__wire *w = d->wires; w; w = w->next)
+        n_samples += !w->from;
+    ck_assert_uint_eq(n_samples, 5);
+    ck_assert_uint_eq(drawing_count(d, "gpu"), 8);
+    ck_assert_uint_eq(drawing_count(d, "nic"), 4);
+    ck_assert_uint_eq(drawing_count(d, "plx"), 4);
+    ck_assert_uint_eq(drawing_count(d, "socket"), 2);
+    ck_assert_uint_eq(drawing_count(d, "cpu0: 2x-xeon-e5-2698v4"), 1);
+    drawing_labelled(d, "2 NVLinks side by side, 48 GB/s");
+    fr_drawing_free(d);
     fr_topo_free(t);
 }
 
@@ -256,25 +283,25 @@ LOOP_TEST(equal_machines_fold_into_one_box_that_counts_them, 0, 7)
          "n8 ... n9\n2 more, folded", 8},
     };
     struct fr_topo *t = load(rows[_i].spec);
-    struct dot_graph *g = read_drawn(t);
+    struct fr_drawing *d = read_drawn(t);
     size_t n_boxes = 0;
 
-    check_cluster(t, g);
-    for (size_t i = 0; i < g->n_nodes; i++)
-        n_boxes += g->nodes[i].id[0] == 'm';
+    check_cluster(t, d);
+    for (const struct fr__box *n = d->boxes; n; n = n->next)
+        n_boxes += n->id[0] == 'm';
     ck_assert_uint_eq(n_boxes, rows[_i].n_boxes);
     if (rows[_i].box)
-        dot_labelled(g, rows[_i].box);
-    dot_free(g);
+        drawing_labelled(d, rows[_i].box);
+    fr_drawing_free(d);
     fr_topo_free(t);
 }
 
 /* The height at which a switch stands in the picture. */
-static double height_of(const struct fr_topo *t, const struct dot_graph *g, const char *name)
+static double height_of(const struct fr_topo *t, const struct fr_drawing *d, const char *name)
 {
     for (uint32_t v = 0; v < t->n_vertices; v++)
         if (strcmp(t->vertices[v].name, name) == 0)
-            return node_of(g, v)->y;
+            return node_of(d, v)->y;
     ck_abort_msg("no switch %s", name);
     return 0;
 }
@@ -282,15 +309,15 @@ static double height_of(const struct fr_topo *t, const struct dot_graph *g, cons
 TEST(a_tier_of_switches_stands_above_the_one_below_it)
 {
     struct fr_topo *t = load("8x dgx1-v100 via fat-tree:100Gbps,machines=2,leaves=2,cores=2");
-    struct dot_graph *g = read_drawn(t);
-    double leaf = height_of(t, g, "net.leaf0"), spine = height_of(t, g, "net.pod0-spine0");
+    struct fr_drawing *d = read_drawn(t);
+    double leaf = height_of(t, d, "net.leaf0"), spine = height_of(t, d, "net.pod0-spine0");
 
-    check_cluster(t, g);
-    ck_assert_double_eq(height_of(t, g, "net.leaf3"), leaf);
+    check_cluster(t, d);
+    ck_assert_double_eq(height_of(t, d, "net.leaf3"), leaf);
     ck_assert_double_gt(spine, leaf);
-    ck_assert_double_eq(height_of(t, g, "net.pod1-spine0"), spine);
-    ck_assert_double_gt(height_of(t, g, "net.core1"), spine);
-    dot_free(g);
+    ck_assert_double_eq(height_of(t, d, "net.pod1-spine0"), spine);
+    ck_assert_double_gt(height_of(t, d, "net.core1"), spine);
+    fr_drawing_free(d);
     fr_topo_free(t);
 }
 
@@ -298,14 +325,14 @@ TEST(every_preset_is_drawn)
 {
     for (size_t i = 0; fr_topo_preset_name(i); i++) {
         struct fr_topo *t = load(fr_topo_preset_name(i));
-        struct dot_graph *g = read_drawn(t);
+        struct fr_drawing *d = read_drawn(t);
         char title[256];
 
-        check_cluster(t, g);
-        snprintf(title, sizeof(title), "%s\n", fr_topo_preset_summary(i));
-        dot_labelled(g, title);
-        ck_assert_uint_ge(dot_count(g, "gpu"), 4);
-        dot_free(g);
+        check_cluster(t, d);
+        snprintf(title, sizeof(title), "%s", fr_topo_preset_summary(i));
+        drawing_labelled(d, title);
+        ck_assert_uint_ge(drawing_count(d, "gpu"), 4);
+        fr_drawing_free(d);
         fr_topo_free(t);
     }
 }
@@ -322,7 +349,7 @@ TEST(odd_machines_are_drawn_too)
         uint32_t t = fr_topo_builder_type(b, &type);
         struct fr_topo *topo;
         struct fr_error err;
-        struct dot_graph *g;
+        struct fr_drawing *d;
 
         for (unsigned i = 0; i < n; i++) {
             char name[16];
@@ -332,13 +359,13 @@ TEST(odd_machines_are_drawn_too)
         }
         ck_assert_int_eq(fr_topo_builder_finish(b, "a \"name\"\\", &topo, &err), FR_OK);
         fr_topo_builder_free(b);
-        g = read_drawn(topo);
-        check_cluster(topo, g);
-        dot_labelled(g, "a \"name\"\\\n");
-        ck_assert_uint_eq(dot_count(g, "g"), n > 160 ? 0 : n);
+        d = read_drawn(topo);
+        check_cluster(topo, d);
+        drawing_labelled(d, "a \"name\"\\");
+        ck_assert_uint_eq(drawing_count(d, "g"), n > 160 ? 0 : n);
         if (n > 160)
-            dot_labelled(g, "n0\n200x toy \"gpu\" <b>\n0 NICs");
-        dot_free(g);
+            drawing_labelled(d, "n0\n200x toy \"gpu\" <b>\n0 NICs");
+        fr_drawing_free(d);
         fr_topo_free(topo);
     }
 }

@@ -4,7 +4,7 @@
 
 #include "results/draw.h"
 #include "tests/support/base_check.h"
-#include "tests/support/dot_check.h"
+#include "tests/support/drawing_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -20,63 +20,47 @@ static struct fr_graph *load_graph(const char *spec)
     return g;
 }
 
-struct wish {
-    const struct fr_graph *g;
-    struct fr_draw_graph_options opt;
-    bool *is_placed;
-};
-
-static void write_graph(FILE *f, const void *user)
+static struct fr_drawing *read_drawn(const struct fr_graph *g, struct fr_draw_graph_options opt)
 {
-    const struct wish *w = user;
+    struct fr_drawing *d;
     struct fr_error err;
 
-    ck_assert_msg(fr_draw_graph(f, w->g, &w->opt, w->is_placed, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_draw_graph(&d, g, &opt, &err) == FR_OK, "%s", err.text);
+    drawing_check_places(d);
+    return d;
 }
 
-static struct dot_graph *read_written(struct wish *w)
+static struct fr_drawing *draw_graph(const char *spec, struct fr_draw_graph_options opt)
 {
-    char *text = dot_written(write_graph, w);
-    struct dot_graph *g = dot_parse(text);
+    struct fr_graph *g = load_graph(spec);
+    struct fr_drawing *drawn = read_drawn(g, opt);
 
-    free(text);
-    dot_check_places(g);
-    return g;
-}
-
-static struct dot_graph *draw_graph(const char *spec, struct fr_draw_graph_options opt,
-                                    bool *is_placed)
-{
-    struct wish w = {.g = load_graph(spec), .opt = opt, .is_placed = is_placed};
-    struct dot_graph *g = read_written(&w);
-
-    fr_graph_free((struct fr_graph *)w.g);
-    return g;
+    fr_graph_free(g);
+    return drawn;
 }
 
 /* Nodes that are not words about the picture. */
-static size_t count_boxes(const struct dot_graph *g)
+static size_t count_boxes(const struct fr_drawing *d)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < g->n_nodes; i++)
-        n += dot_is_box(&g->nodes[i]);
+    for (const struct fr__box *b = d->boxes; b; b = b->next)
+        n += drawing_is_node(b);
     return n;
 }
 
 /* All boxes hang together: no layer is left without an edge. */
-static void check_edges(const struct dot_graph *g)
+static void check_edges(const struct fr_drawing *d)
 {
-    for (size_t i = 0; i < g->n_nodes; i++) {
+    for (const struct fr__box *b = d->boxes; b; b = b->next) {
         size_t n = 0;
 
-        for (size_t e = 0; e < g->n_edges; e++)
-            n += g->edges[e].from == &g->nodes[i] || g->edges[e].to == &g->nodes[i];
-        ck_assert_msg(!dot_is_box(&g->nodes[i]) || n > 0, "'%s' stands alone",
-                      dot_attribute(g->nodes[i].attributes, "label"));
-        for (size_t e = 0; e < g->n_edges; e++)
-            ck_assert_ptr_ne(g->edges[e].from, g->edges[e].to);
+        for (const struct fr__wire *w = d->wires; w; w = w->next)
+            n += w->from == b || w->to == b;
+        ck_assert_msg(!drawing_is_node(b) || n > 0, "'%s' stands alone", b->text);
     }
+    for (const struct fr__wire *w = d->wires; w; w = w->next)
+        ck_assert_ptr_ne(w->from, w->to);
 }
 
 /* A key of the colours that are there, each once, below all boxes; skips are named where a fold
@@ -91,36 +75,34 @@ TEST(the_key_explains_each_colour_and_skips_are_shown)
                 {"vgg19", 0, false},
                 {"bert-base", 1, true}, /* its two heads */
                 {"transformer-big", 2, true}};
-    bool is_placed;
 
     for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); r++) {
-        struct dot_graph *g =
-            draw_graph(rows[r].model, (struct fr_draw_graph_options){.layer = NULL}, &is_placed);
+        struct fr_drawing *d =
+            draw_graph(rows[r].model, (struct fr_draw_graph_options){.layer = NULL});
         size_t n_with_skip = 0, n_arrows = 0;
 
-        for (size_t i = 0; i < g->n_nodes; i++) {
-            const struct dot_node *n = &g->nodes[i];
-            const char *fill = dot_attribute(n->attributes, "fillcolor");
-            const char *label = dot_attribute(n->attributes, "label");
+        for (const struct fr__box *n = d->boxes; n; n = n->next) {
+            const char *fill = n->fill;
+            const char *label = n->text;
             size_t n_keys = 0;
 
             n_arrows += strstr(label, "skip past others") != NULL;
-            if (!dot_is_box(n))
+            if (!drawing_is_node(n))
                 continue;
             n_with_skip += strstr(label, "skip connection") != NULL;
-            for (size_t k = 0; k < g->n_nodes; k++) {
-                const char *of = dot_attribute(g->nodes[k].attributes, "fillcolor");
+            for (const struct fr__box *k = d->boxes; k; k = k->next) {
+                const char *of = k->fill;
 
-                if (dot_is_box(&g->nodes[k]) || !of || strcmp(of, fill) != 0)
+                if (drawing_is_node(k) || !of || strcmp(of, fill) != 0)
                     continue;
                 n_keys++;
-                ck_assert_double_lt(g->nodes[k].y, n->y);
+                ck_assert_double_lt(k->y, n->y);
             }
             ck_assert_msg(n_keys == 1, "%s: %zu keys for %s", rows[r].model, n_keys, label);
         }
         ck_assert_uint_eq(n_with_skip, rows[r].n_with_skip);
         ck_assert_uint_eq(n_arrows, rows[r].has_arrow);
-        dot_free(g);
+        fr_drawing_free(d);
     }
 }
 
@@ -142,19 +124,19 @@ LOOP_TEST(equal_blocks_fold_into_one_that_counts_them, 0, 4)
           "denseblock3.denselayer1 ... 24, 24 different",
           "denseblock4.denselayer1 ... 16, 16 different"}},
     };
-    bool is_placed = false;
-    struct dot_graph *g = draw_graph(rows[_i].model, (struct fr_draw_graph_options){0}, &is_placed);
+    struct fr_drawing *d = draw_graph(rows[_i].model, (struct fr_draw_graph_options){0});
 
     for (size_t i = 0; i < 4 && rows[_i].labels[i]; i++) {
         char line[64];
 
         snprintf(line, sizeof(line), "%s\n", rows[_i].labels[i]);
-        ck_assert_msg(dot_count(g, line) == 1, "%s has not one '%s'", rows[_i].model, line);
+        ck_assert_msg(drawing_count(d, line) == 1, "%s has not one '%s'", rows[_i].model, line);
     }
-    ck_assert(is_placed);
-    ck_assert_uint_le(count_boxes(g), 42);
-    check_edges(g);
-    dot_free(g);
+    for (const struct fr__box *n = d->boxes; n; n = n->next)
+        ck_assert(n->shape == FR__WORDS || n->w > 0);
+    ck_assert_uint_le(count_boxes(d), 42);
+    check_edges(d);
+    fr_drawing_free(d);
 }
 
 /* A GPT of that shape has 4 hidden^2 + 4 hidden parameters in attention's matrices and biases, 8
@@ -162,76 +144,66 @@ LOOP_TEST(equal_blocks_fold_into_one_that_counts_them, 0, 4)
  * twice. */
 TEST(folded_blocks_sum_up_their_parameters)
 {
-    bool is_placed;
-    struct dot_graph *g = draw_graph("gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100",
-                                     (struct fr_draw_graph_options){0}, &is_placed);
+    struct fr_drawing *d = draw_graph("gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100",
+                                      (struct fr_draw_graph_options){0});
 
-    ck_assert_uint_eq(dot_count(g, "layer0 ... 1  x2\n8x16x64\n99.97 K params in all\n"), 1);
-    dot_free(g);
+    ck_assert_uint_eq(drawing_count(d, "layer0 ... 1  x2\n8x16x64\n99.97 K params in all\n"), 1);
+    fr_drawing_free(d);
 }
 
 TEST(every_model_of_the_zoo_fits_a_slide)
 {
     for (size_t i = 0; fr_zoo_name(i); i++) {
-        bool is_placed = false;
-        struct dot_graph *g;
+        struct fr_drawing *d;
 
         if (strchr(fr_zoo_name(i), ':') || strstr(fr_zoo_name(i), "-L"))
             continue; /* stands for a family */
-        g = draw_graph(fr_zoo_name(i), (struct fr_draw_graph_options){0}, &is_placed);
-        ck_assert_msg(count_boxes(g) >= 3 && count_boxes(g) <= 42, "%s: %zu nodes", fr_zoo_name(i),
-                      count_boxes(g));
-        check_edges(g);
-        dot_free(g);
+        d = draw_graph(fr_zoo_name(i), (struct fr_draw_graph_options){0});
+        ck_assert_msg(count_boxes(d) >= 3 && count_boxes(d) <= 42, "%s: %zu nodes", fr_zoo_name(i),
+                      count_boxes(d));
+        check_edges(d);
+        fr_drawing_free(d);
     }
 }
 
 TEST(a_layer_shows_its_ops_and_what_stands_beside)
 {
     const struct fr_draw_graph_options opt = {.layer = "layer1.0", .is_ops = true};
-    bool is_placed;
-    struct dot_graph *g = draw_graph("resnet50", opt, &is_placed);
-    const struct dot_node *maxpool = dot_labelled(g, "maxpool"); /* read by it */
+    struct fr_drawing *d = draw_graph("resnet50", opt);
+    const struct fr__box *maxpool = drawing_labelled(d, "maxpool"); /* read by it */
 
-    dot_labelled(g, "layer1.1.conv1"); /* reads it */
-    ck_assert_uint_eq(dot_count(g, "layer1.0.conv1\nconv2d\n"), 1);
-    ck_assert_uint_eq(dot_count(g, "layer2"), 0);
-    for (size_t i = 0; i < g->n_nodes; i++)
-        ck_assert_ptr_null(strstr(dot_attribute(g->nodes[i].attributes, "label"), "backward"));
-    for (size_t e = 0; e < g->n_edges; e++)
-        ck_assert_ptr_ne(g->edges[e].to, maxpool);
-    check_edges(g);
-    dot_free(g);
+    drawing_labelled(d, "layer1.1.conv1"); /* reads it */
+    ck_assert_uint_eq(drawing_count(d, "layer1.0.conv1\nconv2d\n"), 1);
+    ck_assert_uint_eq(drawing_count(d, "layer2"), 0);
+    for (const struct fr__box *n = d->boxes; n; n = n->next)
+        ck_assert_ptr_null(strstr(n->text, "backward"));
+    for (const struct fr__wire *w = d->wires; w; w = w->next)
+        ck_assert_ptr_ne(w->to, maxpool);
+    check_edges(d);
+    fr_drawing_free(d);
 }
 
 TEST(phases_choose_the_ops_and_the_flops)
 {
     struct fr_draw_graph_options opt = {.layer = "fc6", .is_ops = true};
-    bool is_placed;
-    struct dot_graph *g;
+    struct fr_drawing *d;
 
     opt.has_phase[FR_PHASE_BACKWARD_WEIGHT] = true;
-    g = draw_graph("vgg19", opt, &is_placed);
-    ck_assert_uint_eq(dot_count(g, "fc6.wgrad\nmatmul, backward-weight\n"), 1);
-    for (size_t i = 0; i < g->n_nodes; i++)
-        ck_assert_ptr_null(strstr(dot_attribute(g->nodes[i].attributes, "label"), "backward-data"));
-    dot_free(g);
+    d = draw_graph("vgg19", opt);
+    ck_assert_uint_eq(drawing_count(d, "fc6.wgrad\nmatmul, backward-weight\n"), 1);
+    for (const struct fr__box *n = d->boxes; n; n = n->next)
+        ck_assert_ptr_null(strstr(n->text, "backward-data"));
+    fr_drawing_free(d);
 }
 
 static enum fr_status refuse(const char *model, struct fr_draw_graph_options opt,
                              struct fr_error *err)
 {
     struct fr_graph *g = load_graph(model);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    bool is_placed;
-    enum fr_status st;
+    struct fr_drawing *d;
+    enum fr_status st = fr_draw_graph(&d, g, &opt, err);
 
-    ck_assert_ptr_nonnull(f);
-    st = fr_draw_graph(f, g, &opt, &is_placed, err);
-    fclose(f);
-    free(text);
+    ck_assert_ptr_null(d);
     fr_graph_free(g);
     return st;
 }
@@ -256,19 +228,17 @@ TEST(hostile_op_names_are_text)
     struct fr_tensor out = {.bytes = 4, .alias = FR_NONE, .dims = {1}, .n_dims = 1};
     struct fr_graph info = {.name = evil, .batch = 1, .param_elem_bytes = 4}, *g;
     struct fr_op op = {.name = evil, .kind = FR_OP_MATMUL, .phase = FR_PHASE_FORWARD, .flops = 1};
-    bool is_placed;
     struct fr_error err;
 
     op.forward = FR_NONE;
     ck_assert_uint_eq(fr_graph_builder_op(b, &op, evil, &out, 1), 0);
     ck_assert_msg(fr_graph_builder_finish(b, &info, &g, &err) == FR_OK, "%s", err.text);
     for (unsigned is_ops = 0; is_ops < 2; is_ops++) {
-        struct wish w = {.g = g, .opt = {.is_ops = is_ops}, .is_placed = &is_placed};
-        struct dot_graph *drawn = read_written(&w);
+        struct fr_drawing *drawn = read_drawn(g, (struct fr_draw_graph_options){.is_ops = is_ops});
 
         ck_assert_uint_eq(count_boxes(drawn), 1);
-        ck_assert_uint_eq(dot_count(drawn, evil), is_ops ? 1 : 2); /* the layer, the title */
-        dot_free(drawn);
+        ck_assert_uint_eq(drawing_count(drawn, evil), 2); /* the op or the layer, the title */
+        fr_drawing_free(drawn);
     }
     fr_graph_free(g);
     fr_graph_builder_free(b);

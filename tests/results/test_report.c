@@ -438,7 +438,7 @@ static void ck_text(const char *in, const char *want)
     size_t size;
     FILE *f = open_memstream(&text, &size);
 
-    fr__html_text(f, in);
+    fr__markup_text(f, in);
     fclose(f);
     ck_assert_str_eq(text, want);
     free(text);
@@ -463,7 +463,7 @@ static void ck_number(double x, const char *want)
     size_t size;
     FILE *f = open_memstream(&text, &size);
 
-    fr__html_number(f, x);
+    fr__markup_number(f, x);
     fclose(f);
     ck_assert_str_eq(text, want);
     free(text);

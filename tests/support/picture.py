@@ -2,9 +2,10 @@
 """tests/support/picture.py - what shell tests ask of a picture or a report.
 
     picture.py texts FILE.svg     every piece of text, each on a line
-    picture.py graph FILE.svg     a graph drawn by graphviz: "nodes N" and "edges N"; each node is
+    picture.py graph FILE.svg     a drawing of boxes and wires: "nodes N" and "edges N"; each node is
                                   one box with text in it, no two boxes overlap, each edge ends at
                                   its two boxes and passes no other
+    picture.py stripes FILE.svg   "striped N": boxes of several colours, which fill them
     picture.py axes FILE.svg      a chart drawn by gnuplot: "axes N"; the numbers of each axis rise
     picture.py report FILE.html   its headings, "pre: " and the command, "rows N" of its tables;
                                   each element is closed, each id is there once, each link leads to
@@ -41,53 +42,57 @@ def texts(root):
     return ["".join(t.itertext()) for t in root.iter(SVG + "text")]
 
 
-# ---- graphviz ----
+# ---- drawings (results/canvas/svg.c) ----
 
 
 def points(shape):
-    """The corners or control points of a polygon or a path."""
-    numbers = re.findall(r"-?\d+(?:\.\d+)?", shape.get("points") or shape.get("d") or "")
+    """The corners of a rectangle, the control points of a path."""
+    if shape.tag == SVG + "rect":
+        x, y, w, h = (float(shape.get(k)) for k in ("x", "y", "width", "height"))
+        return [(x, y), (x + w, y + h)]
+    numbers = re.findall(r"-?\d+(?:\.\d+)?", shape.get("d"))
     return list(zip(map(float, numbers[::2]), map(float, numbers[1::2])))
+
+
+def way_of(path):
+    """Control points of cubic curves, three after the first for each piece."""
+    way = points(path)
+    if "L" not in path.get("d"):
+        return way
+    return way[:1] + [p for a, b in zip(way, way[1:]) for p in (a, b, b)]
 
 
 def box_of(shapes):
     corners = [p for shape in shapes for p in points(shape)]
-    if not corners:
-        return None
     xs, ys = [p[0] for p in corners], [p[1] for p in corners]
     return min(xs), min(ys), max(xs), max(ys)
 
 
 def is_at(box, point):
-    """On the border, but for rounded corners, an arrow's point and the width of a line."""
+    """On the border, but for rounded corners and how long graphviz thinks an arrow's head is."""
     x, y = point
-    near = 9
+    near = 3
     inside = box[0] + near < x < box[2] - near and box[1] + near < y < box[3] - near
     beside = box[0] - near <= x <= box[2] + near and box[1] - near <= y <= box[3] + near
     return beside and not inside
 
 
 def read_nodes(root):
-    """Boxes by name; None for one that is text alone."""
     boxes = {}
     for g in root.iter(SVG + "g"):
         if g.get("class") != "node":
             continue
-        name = g.findtext(SVG + "title")
+        name = g.get("id")
         if name.startswith("key"):
             continue  # explains a colour
-        if name in boxes:
-            wrong(f"node {name} twice")
-        shapes = [s for s in g.iter() if s.tag in (SVG + "polygon", SVG + "path")]
-        boxes[name] = box_of(shapes)
-        if boxes[name] and not any(t.strip() for t in texts(g)):
+        boxes[name] = box_of(g.iter(SVG + "rect"))
+        if not any(t.strip() for t in texts(g)):
             wrong(f"node {name} has no text")
     return boxes
 
 
 def check_apart(boxes):
-    """A frame is around others; the rest stand apart."""
-    standing = [(n, b) for n, b in boxes.items() if b and not n.startswith("frame")]
+    standing = list(boxes.items())
     for i, (name, a) in enumerate(standing):
         for other, b in standing[:i]:
             if min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 1:
@@ -97,7 +102,7 @@ def check_apart(boxes):
 def check_passes(boxes, ends, way):
     """A line passes neither behind nor over a box that is not at its end."""
     for name, box in boxes.items():
-        if box is None or name in ends or name.startswith("frame"):
+        if name in ends:
             continue
         for first in range(0, len(way) - 3, 3):
             a, b, c, d = way[first : first + 4]
@@ -118,11 +123,9 @@ def graph(root):
     for g in root.iter(SVG + "g"):
         if g.get("class") != "edge":
             continue
-        ends = re.split("--|->", g.findtext(SVG + "title"))
-        way = points(g.find(f".//{SVG}path"))
-        if all(e.startswith("key") for e in ends):
-            continue  # a sample in the legend, between nodes that are not seen
-        if len(ends) != 2 or not all(boxes.get(e) for e in ends):
+        ends = g.get("data-ends").split()
+        way = way_of(g.find(f".//{SVG}path"))
+        if len(ends) != 2 or not all(e in boxes for e in ends):
             wrong(f"an edge of {ends}")
         n_edges += 1
         a, b = (boxes[e] for e in ends)
@@ -131,8 +134,21 @@ def graph(root):
             is_at(b, way[0]) and is_at(a, way[-1])
         ):
             wrong(f"the edge {ends} goes from {way[0]} to {way[-1]}, its boxes are {a} and {b}")
-    print(f"nodes {sum(b is not None for b in boxes.values())}")
+    print(f"nodes {len(boxes)}")
     print(f"edges {n_edges}")
+
+
+def stripes(root):
+    """A box's stripes come before its frame."""
+    n = 0
+    for g in root.iter(SVG + "g"):
+        rects = [float(r.get("width")) for r in g.findall(SVG + "rect")]
+        if g.get("class") != "node" or len(rects) < 2:
+            continue
+        n += 1
+        if abs(sum(rects[:-1]) - rects[-1]) > 0.02 * rects[-1]:
+            wrong(f"the stripes of {g.get('id')} are {rects}")
+    print(f"striped {n}")
 
 
 # ---- gnuplot ----
@@ -246,6 +262,8 @@ def main():
         print("\n".join(texts(root)))
     elif what == "graph":
         graph(root)
+    elif what == "stripes":
+        stripes(root)
     else:
         axes(root)
 

@@ -1,11 +1,10 @@
-/* results/html/canvas.c - writes the shapes of a canvas as SVG 1.1 elements.
+/* results/canvas/canvas.c - writes the shapes of a canvas as SVG 1.1 elements.
  *
- * It is separate from the charts (figure.c), which know no SVG.
+ * It is separate from charts (html/figure.c) and drawings (svg.c), which know no SVG.
  */
 #include "config.h"
 
-#include "results/html/canvas.h"
-#include "results/html/html.h"
+#include "results/canvas/canvas.h"
 #include "results/parts/colours.h"
 
 #include <math.h>
@@ -15,12 +14,33 @@
  * font's size. */
 static const double LINE = 1.2, FOOT = 0.35;
 
-enum { MOST_LINE = 400 };
+enum { MOST_LINE = 640 };
 
 static void number(const struct fr__canvas *c, const char *before, double x)
 {
     fputs(before, c->f);
-    fr__html_number(c->f, x);
+    fr__markup_number(c->f, x);
+}
+
+static double length(const struct fr__canvas *c, double units)
+{
+    return c->scale > 0 ? c->scale * units : units;
+}
+
+static double across(const struct fr__canvas *c, double x)
+{
+    return length(c, x - c->left);
+}
+
+static double down(const struct fr__canvas *c, double y)
+{
+    return c->scale > 0 ? c->scale * (c->top - y) : y;
+}
+
+static void point(const struct fr__canvas *c, const char *before, const double at[2])
+{
+    number(c, before, across(c, at[0]));
+    number(c, " ", down(c, at[1]));
 }
 
 static const char *shade(const struct fr__canvas *c, const char *colour, char grey[8])
@@ -33,10 +53,16 @@ static void put_ink(const struct fr__canvas *c, struct fr__ink ink)
 {
     char grey[8];
 
+    if (ink.is_of_page && ink.group)
+        fprintf(c->f, " class=\"%s\"", ink.group);
+    if (ink.is_of_page && ink.fill)
+        fprintf(c->f, " fill=\"%s\"", ink.fill);
+    if (ink.is_of_page)
+        return;
     fprintf(c->f, " style=\"fill:%s", ink.fill ? shade(c, ink.fill, grey) : "none");
     fprintf(c->f, ";stroke:%s", ink.edge ? shade(c, ink.edge, grey) : "none");
     if (ink.edge)
-        number(c, ";stroke-width:", ink.width > 0 ? ink.width : 1);
+        number(c, ";stroke-width:", length(c, ink.width > 0 ? ink.width : 1));
     if (ink.edge && ink.dashes)
         fprintf(c->f, ";stroke-dasharray:%s", ink.dashes);
     putc('"', c->f);
@@ -49,17 +75,21 @@ static void end_element(const struct fr__canvas *c, const char *tag, const char 
         return;
     }
     fputs("><title>", c->f);
-    fr__html_text(c->f, hint);
+    fr__markup_text(c->f, hint);
     fprintf(c->f, "</title></%s>\n", tag);
 }
 
 void fr__canvas_box(const struct fr__canvas *c, double x, double y, double wide, double high,
                     struct fr__ink ink, const char *hint)
 {
-    number(c, "<rect x=\"", x);
-    number(c, "\" y=\"", y);
-    number(c, "\" width=\"", fmax(wide, 0.2));
-    number(c, "\" height=\"", fmax(high, 0));
+    number(c, "<rect x=\"", across(c, x));
+    number(c, "\" y=\"", down(c, y));
+    number(c, "\" width=\"", fmax(length(c, wide), 0.2));
+    number(c, "\" height=\"", fmax(length(c, high), 0));
+    if (ink.corner > 0) {
+        number(c, "\" rx=\"", length(c, fmin(ink.corner, wide / 2)));
+        number(c, "\" ry=\"", length(c, fmin(ink.corner, high / 2)));
+    }
     putc('"', c->f);
     put_ink(c, ink);
     end_element(c, "rect", hint);
@@ -68,9 +98,9 @@ void fr__canvas_box(const struct fr__canvas *c, double x, double y, double wide,
 void fr__canvas_disc(const struct fr__canvas *c, double x, double y, double radius,
                      struct fr__ink ink, const char *hint)
 {
-    number(c, "<circle cx=\"", x);
-    number(c, "\" cy=\"", y);
-    number(c, "\" r=\"", radius);
+    number(c, "<circle cx=\"", across(c, x));
+    number(c, "\" cy=\"", down(c, y));
+    number(c, "\" r=\"", length(c, radius));
     putc('"', c->f);
     put_ink(c, ink);
     end_element(c, "circle", hint);
@@ -79,17 +109,17 @@ void fr__canvas_disc(const struct fr__canvas *c, double x, double y, double radi
 void fr__canvas_line(const struct fr__canvas *c, double x0, double y0, double x1, double y1,
                      struct fr__ink ink)
 {
-    number(c, "<line x1=\"", x0);
-    number(c, "\" y1=\"", y0);
-    number(c, "\" x2=\"", x1);
-    number(c, "\" y2=\"", y1);
+    number(c, "<line x1=\"", across(c, x0));
+    number(c, "\" y1=\"", down(c, y0));
+    number(c, "\" x2=\"", across(c, x1));
+    number(c, "\" y2=\"", down(c, y1));
     putc('"', c->f);
     put_ink(c, ink);
     end_element(c, "line", NULL);
 }
 
-void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], size_t n,
-                         struct fr__ink ink)
+void fr__canvas_path(const struct fr__canvas *c, const double (*points)[2], size_t n, bool is_curve,
+                     struct fr__ink ink)
 {
     bool is_open = false;
 
@@ -97,10 +127,8 @@ void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], 
     for (size_t i = 0; i < n; i++) {
         bool is_there = isfinite(points[i][0]) && isfinite(points[i][1]);
 
-        if (is_there) {
-            number(c, is_open ? "L" : "M", points[i][0]);
-            number(c, " ", points[i][1]);
-        }
+        if (is_there)
+            point(c, !is_open ? "M" : !is_curve ? "L" : i == 1 ? "C" : " ", points[i]);
         is_open = is_there;
     }
     fputs(ink.fill ? "Z\"" : "\"", c->f);
@@ -108,17 +136,24 @@ void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], 
     end_element(c, "path", NULL);
 }
 
+void fr__canvas_polyline(const struct fr__canvas *c, const double (*points)[2], size_t n,
+                         struct fr__ink ink)
+{
+    fr__canvas_path(c, points, n, false, ink);
+}
+
 void fr__canvas_head(const struct fr__canvas *c, double x0, double y0, double x1, double y1,
                      const char *colour)
 {
-    double length = hypot(x1 - x0, y1 - y0), back = 10, aside = 3.5;
-    double dx = length > 0 ? (x1 - x0) / length : 0, dy = length > 0 ? (y1 - y0) / length : 0;
+    double far = hypot(x1 - x0, y1 - y0), pixels = c->scale > 0 ? 1 / c->scale : 1;
+    double back = 10 * pixels, aside = 3.5 * pixels;
+    double dx = far > 0 ? (x1 - x0) / far : 0, dy = far > 0 ? (y1 - y0) / far : 0;
     const double points[3][2] = {{x1, y1},
                                  {x1 - back * dx - aside * dy, y1 - back * dy + aside * dx},
                                  {x1 - back * dx + aside * dy, y1 - back * dy - aside * dx}};
 
-    if (length > 0)
-        fr__canvas_polyline(c, points, 3, (struct fr__ink){.fill = colour});
+    if (far > 0)
+        fr__canvas_path(c, points, 3, false, (struct fr__ink){.fill = colour});
 }
 
 void fr__canvas_text(const struct fr__canvas *c, double x, double y, const char *text,
@@ -135,20 +170,19 @@ void fr__canvas_text(const struct fr__canvas *c, double x, double y, const char 
 
         snprintf(part, sizeof(part), "%.*s", (int)(n < MOST_LINE ? n : MOST_LINE - 1), text);
         text += n + (text[n] == '\n');
-        number(c, "<text x=\"", x);
-        number(c, "\" y=\"", y + size * (LINE * (double)line + FOOT));
+        number(c, "<text x=\"", across(c, x));
+        number(c, "\" y=\"", down(c, y) + size * (LINE * (double)line + FOOT));
         fprintf(c->f, "\" style=\"font-size:");
-        fr__html_number(c->f, size);
+        fr__markup_number(c->f, size);
         fprintf(c->f, "px;text-anchor:%s;fill:%s\"", anchors[font.align],
                 shade(c, font.colour, grey));
         if (font.degrees != 0) {
             number(c, " transform=\"rotate(", font.degrees);
-            number(c, " ", x);
-            number(c, " ", y);
+            point(c, " ", (const double[2]){x, y});
             fputs(")\"", c->f);
         }
         putc('>', c->f);
-        fr__html_text(c->f, part);
+        fr__markup_text(c->f, part);
         fputs("</text>\n", c->f);
     }
 }
