@@ -358,3 +358,10 @@ void fr__out_abort(struct fr__out *o)
     free(o->path);
     *o = (struct fr__out){NULL, NULL, NULL};
 }
+
+bool fr__ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n > m && strcmp(path + n - m, ending) == 0;
+}

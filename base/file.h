@@ -38,4 +38,7 @@ enum fr_status fr__out_open(struct fr__out *o, const char *path, struct fr_error
 enum fr_status fr__out_commit(struct fr__out *o, struct fr_error *err);
 /* Throws it away; fine after commit and after a failed open. Zeroed, *o counts as ended. */
 void fr__out_abort(struct fr__out *o);
+
+/* Whether a name stands before that ending: "a.csv" ends in ".csv", ".csv" alone does not. */
+bool fr__ends_in(const char *path, const char *ending);
 #endif

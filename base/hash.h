@@ -61,6 +61,7 @@ static inline uint32_t fr__hash_probe(const struct fr__hash_table *t, uint64_t h
  * O(1) on average. */
 static inline uint32_t fr__hash_first(const struct fr__hash_table *t, uint64_t hash, size_t *at)
 {
+    *at = 0;
     if (t->n_slots == 0)
         return FR_NONE;
     *at = (uint32_t)hash & (t->n_slots - 1);

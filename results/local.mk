@@ -16,7 +16,7 @@ libresults_la_SOURCES = \
 	results/data/stage_profile.c results/data/stages.c results/data/sweep.c \
 	results/data/trace.c results/data/trace_choice.h results/data/trace_choice.c \
 	results/data/validate.c \
-	results/document/builders.h results/document/comm.c results/document/comm_story.c \
+	results/document/builders.h results/document/comm.c results/document/comm_explanation.c \
 	results/document/comparison.c results/document/difference.c results/document/document.h \
 	results/document/document.c results/document/explain.h results/document/explain.c \
 	results/document/explain_cells.c results/document/explain_gantt.c \

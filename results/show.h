@@ -21,7 +21,7 @@ extern "C" {
     X(SWEEP, sweep, fr_sweep_answer)                                                               \
     X(SEARCH, search, fr_search_answer)                                                            \
     X(CURVES, curves, fr_curves_answer)                                                            \
-    X(STORY, story, fr_comm_story)                                                                 \
+    X(COMM_EXPLANATION, comm_explanation, fr_comm_explanation)                                     \
     X(LEARNING, learning, fr_learning_answer)                                                      \
     X(STAGES, stages, fr_stage_plan)                                                               \
     X(SCHEDULES, schedules, fr_schedules_answer) /* over time */                                   \

@@ -5,7 +5,8 @@ libstrategies_la_SOURCES = \
 	strategies/single.c strategies/single.h strategies/spec.c strategies/strategies.h \
 	strategies/fastt/dpos.c strategies/fastt/dpos.h strategies/fastt/dpos_best.c \
 	strategies/fastt/dpos_bound.c strategies/fastt/dpos_inputs.c strategies/fastt/dpos_kept.c \
-	strategies/fastt/dpos_links.c strategies/fastt/dpos_memory.c strategies/fastt/dpos_path.c \
+	strategies/fastt/dpos_links.c strategies/fastt/dpos_memory.c strategies/fastt/dpos_moves.c \
+	strategies/fastt/dpos_moves.h strategies/fastt/dpos_path.c \
 	strategies/fastt/dpos_rank.c strategies/fastt/dpos_state.h strategies/fastt/explain.c \
 	strategies/fastt/fastt.c strategies/fastt/fastt.h strategies/fastt/options.c \
 	strategies/fastt/os_dpos.c strategies/fastt/os_dpos.h strategies/fastt/os_dpos_split.c \

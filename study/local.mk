@@ -37,7 +37,8 @@ libstudy_la_SOURCES = \
 	study/question/host.c study/question/interference.h study/question/interference.c \
 	study/question/loading.h study/question/loading.c study/question/question.c \
 	study/question/slow.h study/question/slow.c study/question/software.h \
-	study/question/software.c study/question/variation.h study/question/variation.c \
+	study/question/software.c study/question/spreads.h study/question/spreads.c \
+	study/question/variation.h study/question/variation.c \
 	study/recipes/names.h study/recipes/names.c study/recipes/recipe.h study/recipes/recipe.c \
 	study/recipes/recipes.h \
 	study/session/grown.h study/session/grown.c study/session/inputs.h study/session/inputs.c \

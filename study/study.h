@@ -210,7 +210,7 @@ struct fr_record_sensitivity {
 };
 
 /* How the costs of one kind of op with the same trust affect the uncertainty. */
-struct fr_record_doubt {
+struct fr_record_error_share {
     enum fr_op_kind kind; /* FR_N_OP_KINDS: collectives, or all that was profiled elsewhere */
     enum fr_trust trust;
     double error_frac; /* standard deviation of the logarithm of their error, the largest */
@@ -417,8 +417,8 @@ struct fr_record {
     struct fr_record_correction correction; /* the interval is narrower for it */
     bool has_interval; /* 90 % of the times with costs drawn from their errors lie inside */
     double iteration_low_s, iteration_high_s;
-    size_t n_doubts; /* 0 unless asked for; largest share first */
-    const struct fr_record_doubt *doubts;
+    size_t n_error_shares; /* 0 unless asked for; largest share first */
+    const struct fr_record_error_share *error_shares;
     bool has_reruns;
     bool is_rough; /* the run is chaotic (n_rough of sim/sim.h), so its own figures are estimates */
     double wall_s, plan_cpu_s;            /* of planning and running; of planning */
@@ -439,9 +439,9 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
 void fr_record_free(struct fr_record *r);
 /* "fitted" when all collectives are, else how the others run: "closed", "expanded". */
 const char *fr_record_collectives(const struct fr_record *r);
-/* What the doubt is about: "conv2d", "collective"; "profile": all times of a device that is not
+/* What the costs are of: "conv2d", "collective"; "profile": all times of a device that is not
  * named. */
-const char *fr_record_doubt_name(const struct fr_record_doubt *d);
+const char *fr_record_error_share_name(const struct fr_record_error_share *d);
 
 #ifdef __cplusplus
 }

@@ -47,16 +47,16 @@ static enum fr_status explain(struct fr__call *s, const struct fr_comm_question 
                               struct fr_error *err)
 {
     const struct fr__options *o = &s->options;
-    struct fr_comm_story *story = NULL;
+    struct fr_comm_explanation *explanation = NULL;
     enum fr_status st;
 
     if (o->n_comm_ways > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option '--explain' takes one algorithm, not %zu", o->n_comm_ways);
-    FR_TRY(fr__check_files(o, FR_KIND_STORY, err));
-    FR_TRY(fr_comm_explain(&story, q, &s->context, err));
-    st = fr__show(s, fr_shown_story(story), err);
-    fr_comm_story_free(story);
+    FR_TRY(fr__check_files(o, FR_KIND_COMM_EXPLANATION, err));
+    FR_TRY(fr_comm_explain(&explanation, q, &s->context, err));
+    st = fr__show(s, fr_shown_comm_explanation(explanation), err);
+    fr_comm_explanation_free(explanation);
     return st;
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "api/verbs/verbs.h"
 #include "papers/papers.h"
 
@@ -19,21 +20,14 @@ static void list(FILE *f)
     }
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
-
 static enum fr_status write(struct fr__call *s, const struct fr_reproduction *r, const char *path,
                             struct fr_error *err)
 {
-    if (ends_with(path, ".csv"))
+    if (fr__ends_in(path, ".csv"))
         return fr_reproduction_write(r, path, err);
-    if (ends_with(path, ".json"))
+    if (fr__ends_in(path, ".json"))
         return fr_reproduction_write_json(r, path, err);
-    if (ends_with(path, ".md"))
+    if (fr__ends_in(path, ".md"))
         return fr_reproduction_write_markdown(r, path, err);
     return fr_reproduction_draw(r, path, &s->context, err);
 }

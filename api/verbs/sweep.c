@@ -2,23 +2,15 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "api/verbs/verbs.h"
-
-#include <string.h>
-
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
 
 /* Only JSON shows what the rows' columns do not. */
 static bool wants_records(const struct fr__options *o)
 {
     for (size_t i = 0; i < o->n_files; i++)
-        if (ends_with(o->files[i], ".json"))
+        if (fr__ends_in(o->files[i], ".json"))
             return true;
     return o->json;
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +25,21 @@ struct tried {
     uint32_t link;
 };
 
+/* A slot that was taken: it is, or became a part of, interval `at` or the one before it. */
+struct kept {
+    struct interval slot;
+    size_t at;
+    uint32_t link;
+    bool joins_before, joins_after;
+};
+
 struct fr__link_times {
     const struct fr__link_map *map;
     struct link *links;
     struct tried *tried;
     size_t n_tried, cap_tried;
+    struct kept *kept; /* in the order in which they were taken */
+    size_t n_kept, cap_kept;
     bool has_failed;
 };
 
@@ -40,6 +51,7 @@ void fr__link_times_free(struct fr__link_times *t)
         free(t->links[l].busy);
     free(t->links);
     free(t->tried);
+    free(t->kept);
     free(t);
 }
 
@@ -61,7 +73,7 @@ void fr__link_times_reset(struct fr__link_times *t)
 {
     for (size_t l = 0; l < t->map->n_links; l++)
         t->links[l].n = 0;
-    t->n_tried = 0;
+    t->n_tried = t->n_kept = 0;
     t->has_failed = false;
 }
 
@@ -100,30 +112,64 @@ static double find_slot(const struct link *l, double from_s, double length_s)
     return from_s;
 }
 
-/* Takes a free slot. false: out of memory. */
-static bool take_slot(struct link *l, struct interval slot)
+/* Makes room for an interval before `at`. false: out of memory. */
+static bool insert(struct link *l, size_t at)
 {
-    size_t i = first_behind(l, slot.begin_s);
-    bool joins_before, joins_after;
+    if (!fr__grow(&l->busy, &l->cap, l->n + 1, sizeof(*l->busy)))
+        return false;
+    memmove(l->busy + at + 1, l->busy + at, (l->n - at) * sizeof(*l->busy));
+    l->n++;
+    return true;
+}
 
-    joins_before = i > 0 && !(l->busy[i - 1].end_s < slot.begin_s);
-    joins_after = i < l->n && !(slot.end_s < l->busy[i].begin_s);
-    if (joins_before && joins_after) {
+static void erase(struct link *l, size_t at)
+{
+    memmove(l->busy + at, l->busy + at + 1, (l->n - at - 1) * sizeof(*l->busy));
+    l->n--;
+}
+
+/* Takes a free slot, and fills in how it joins others. false: out of memory. */
+static bool take_slot(struct link *l, struct kept *k)
+{
+    size_t i = k->at = first_behind(l, k->slot.begin_s);
+
+    k->joins_before = i > 0 && !(l->busy[i - 1].end_s < k->slot.begin_s);
+    k->joins_after = i < l->n && !(k->slot.end_s < l->busy[i].begin_s);
+    assert(!k->joins_after || !(l->busy[i].begin_s < k->slot.end_s));
+    if (k->joins_before && k->joins_after) {
         l->busy[i - 1].end_s = l->busy[i].end_s;
-        memmove(l->busy + i, l->busy + i + 1, (l->n - i - 1) * sizeof(*l->busy));
-        l->n--;
-    } else if (joins_before) {
-        l->busy[i - 1].end_s = slot.end_s;
-    } else if (joins_after) {
-        l->busy[i].begin_s = slot.begin_s;
+        erase(l, i);
+    } else if (k->joins_before) {
+        l->busy[i - 1].end_s = k->slot.end_s;
+    } else if (k->joins_after) {
+        l->busy[i].begin_s = k->slot.begin_s;
     } else {
-        if (!fr__grow(&l->busy, &l->cap, l->n + 1, sizeof(*l->busy)))
+        if (!insert(l, i))
             return false;
-        memmove(l->busy + i + 1, l->busy + i, (l->n - i) * sizeof(*l->busy));
-        l->busy[i] = slot;
-        l->n++;
+        l->busy[i] = k->slot;
     }
     return true;
+}
+
+/* Gives back the slot that was taken last. */
+static void give_back(struct link *l, const struct kept *k)
+{
+    size_t i = k->at;
+
+    if (k->joins_before && k->joins_after) {
+        bool is_done = insert(l, i); /* it had room for as many before */
+
+        assert(is_done);
+        (void)is_done;
+        l->busy[i] = (struct interval){k->slot.end_s, l->busy[i - 1].end_s};
+        l->busy[i - 1].end_s = k->slot.begin_s;
+    } else if (k->joins_before) {
+        l->busy[i - 1].end_s = k->slot.begin_s;
+    } else if (k->joins_after) {
+        l->busy[i].begin_s = k->slot.end_s;
+    } else {
+        erase(l, i);
+    }
 }
 
 /* ---- messages ---- */
@@ -181,8 +227,31 @@ void fr__link_times_drop(struct fr__link_times *t)
 
 void fr__link_times_keep(struct fr__link_times *t)
 {
-    for (size_t k = 0; k < t->n_tried; k++)
-        if (!take_slot(&t->links[t->tried[k].link], t->tried[k].slot))
+    if (!fr__grow(&t->kept, &t->cap_kept, t->n_kept + t->n_tried, sizeof(*t->kept)))
+        t->has_failed = true;
+    for (size_t k = 0; !t->has_failed && k < t->n_tried; k++) {
+        struct kept *kept = &t->kept[t->n_kept];
+
+        *kept = (struct kept){.slot = t->tried[k].slot, .link = t->tried[k].link};
+        if (take_slot(&t->links[kept->link], kept))
+            t->n_kept++;
+        else
             t->has_failed = true;
+    }
     t->n_tried = 0;
+}
+
+size_t fr__link_times_n_kept(const struct fr__link_times *t)
+{
+    return t->n_kept;
+}
+
+void fr__link_times_undo(struct fr__link_times *t, size_t n)
+{
+    assert(n <= t->n_kept && t->n_tried == 0);
+    while (t->n_kept > n) {
+        const struct kept *k = &t->kept[--t->n_kept];
+
+        give_back(&t->links[k->link], k);
+    }
 }

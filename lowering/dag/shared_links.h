@@ -49,6 +49,10 @@ double fr__link_times_try(struct fr__link_times *t, uint32_t src, uint32_t dst, 
 /* Gives back, or takes for good, the slots of all messages tried since the last of these two. */
 void fr__link_times_drop(struct fr__link_times *t);
 void fr__link_times_keep(struct fr__link_times *t);
+/* Number of slots taken for good since the reset, without those given back. */
+size_t fr__link_times_n_kept(const struct fr__link_times *t);
+/* Gives back the slots that were kept last, so that n are left. Cost: as to take them. */
+void fr__link_times_undo(struct fr__link_times *t, size_t n);
 
 /* Whether memory ran out since the reset: answers since then are of no use. */
 bool fr__link_times_failed(const struct fr__link_times *t);

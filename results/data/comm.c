@@ -53,9 +53,9 @@ void fr__curves_csv(FILE *f, const void *what)
         }
 }
 
-void fr__story_json(FILE *f, const void *what)
+void fr__comm_explanation_json(FILE *f, const void *what)
 {
-    const struct fr_comm_story *s = what;
+    const struct fr_comm_explanation *s = what;
     struct fr__json j;
 
     fr__json_init(&j, f);
@@ -64,7 +64,7 @@ void fr__story_json(FILE *f, const void *what)
     fr__json_open(&j, "result", '[', false);
     write_row(&j, s->table, &s->table->rows[0]);
     fr__json_close(&j, ']');
-    fr__figures_json(&j, fr__comm_story_figures, s);
+    fr__figures_json(&j, fr__comm_explanation_figures, s);
     fr__json_close(&j, '}');
     putc('\n', f);
 }

@@ -17,14 +17,14 @@ typedef enum fr_status fr__write_fn(FILE *f, const void *answer, const char *end
 
 /* ---- JSON: every value ---- */
 
-fr__print_fn fr__results_json;    /* struct fr_results */
-fr__print_fn fr__difference_json; /* struct fr_difference_answer */
-fr__print_fn fr__sweep_json;      /* struct fr_sweep_answer, whose rows have records */
-fr__print_fn fr__search_json;     /* struct fr_search_answer */
-fr__print_fn fr__curves_json;     /* struct fr_curves_answer */
-fr__print_fn fr__story_json;      /* struct fr_comm_story */
-fr__print_fn fr__learning_json;   /* struct fr_learning_answer */
-fr__print_fn fr__stages_json;     /* struct fr_stage_plan */
+fr__print_fn fr__results_json;          /* struct fr_results */
+fr__print_fn fr__difference_json;       /* struct fr_difference_answer */
+fr__print_fn fr__sweep_json;            /* struct fr_sweep_answer, whose rows have records */
+fr__print_fn fr__search_json;           /* struct fr_search_answer */
+fr__print_fn fr__curves_json;           /* struct fr_curves_answer */
+fr__print_fn fr__comm_explanation_json; /* struct fr_comm_explanation */
+fr__print_fn fr__learning_json;         /* struct fr_learning_answer */
+fr__print_fn fr__stages_json;           /* struct fr_stage_plan */
 /* struct fr_schedules_answer: an object each, in an array unless there is one */
 fr__print_fn fr__schedules_json;
 fr__print_fn fr__validation_json; /* struct fr_validation_answer */

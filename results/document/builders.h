@@ -11,18 +11,18 @@
 typedef enum fr_status fr__build_fn(struct fr__document *doc, const void *what,
                                     struct fr_error *err);
 
-fr__build_fn fr__document_of_results;     /* struct fr_results */
-fr__build_fn fr__document_of_difference;  /* struct fr_difference_answer */
-fr__build_fn fr__document_of_sweep;       /* struct fr_sweep_answer */
-fr__build_fn fr__document_of_search;      /* struct fr_search_answer, n 0 or more */
-fr__build_fn fr__document_of_curves;      /* struct fr_curves_answer */
-fr__build_fn fr__document_of_story;       /* struct fr_comm_story */
-fr__build_fn fr__document_of_learning;    /* struct fr_learning_answer */
-fr__build_fn fr__document_of_stages;      /* struct fr_stage_plan */
-fr__build_fn fr__document_of_schedules;   /* struct fr_schedules_answer, over time */
-fr__build_fn fr__document_of_checked;     /* the same, what a check of each found */
-fr__build_fn fr__document_of_validation;  /* struct fr_validation_answer */
-fr__build_fn fr__document_of_explanation; /* struct fr_explanation_answer */
-fr__build_fn fr__document_of_pipelines;   /* struct fr_pipelines_answer */
+fr__build_fn fr__document_of_results;          /* struct fr_results */
+fr__build_fn fr__document_of_difference;       /* struct fr_difference_answer */
+fr__build_fn fr__document_of_sweep;            /* struct fr_sweep_answer */
+fr__build_fn fr__document_of_search;           /* struct fr_search_answer, n 0 or more */
+fr__build_fn fr__document_of_curves;           /* struct fr_curves_answer */
+fr__build_fn fr__document_of_comm_explanation; /* struct fr_comm_explanation */
+fr__build_fn fr__document_of_learning;         /* struct fr_learning_answer */
+fr__build_fn fr__document_of_stages;           /* struct fr_stage_plan */
+fr__build_fn fr__document_of_schedules;        /* struct fr_schedules_answer, over time */
+fr__build_fn fr__document_of_checked;          /* the same, what a check of each found */
+fr__build_fn fr__document_of_validation;       /* struct fr_validation_answer */
+fr__build_fn fr__document_of_explanation;      /* struct fr_explanation_answer */
+fr__build_fn fr__document_of_pipelines;        /* struct fr_pipelines_answer */
 
 #endif

@@ -195,12 +195,12 @@ void fr__record_put_sensitivities(struct fr__document *doc, const struct fr_reco
                               : "; --sensitivity-rerun runs again and sees it");
 }
 
-static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)
+static void fill_error_share(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct fr_record *r = user;
-    const struct fr_record_doubt *d = &r->doubts[i];
+    const struct fr_record_error_share *d = &r->error_shares[i];
 
-    fr__table_text(row->cell[0], fr_record_doubt_name(d));
+    fr__table_text(row->cell[0], fr_record_error_share_name(d));
     fr__table_text(row->cell[1], fr_trust_name(d->trust));
     fr__percent(d->error_frac, row->cell[2], NUMBER);
     fr__percent(r->iteration_s > 0 ? fabs(d->effect_s) / r->iteration_s : 0, row->cell[3], NUMBER);
@@ -290,8 +290,8 @@ void fr__record_put_uncertainty(struct fr__document *doc, const struct fr_record
         doc,
         "\nuncertainty: with op costs drawn from their errors, 90 %% of iterations take %s to %s\n",
         low, high);
-    while (n < r->n_doubts && r->doubts[n].share >= 0.005)
+    while (n < r->n_error_shares && r->error_shares[n].share >= 0.005)
         n++;
     if (n > 0)
-        fr__say_table(doc, &(struct fr__table){columns, 5, n, fill_doubt, r}, 0);
+        fr__say_table(doc, &(struct fr__table){columns, 5, n, fill_error_share, r}, 0);
 }

@@ -5,8 +5,9 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "results/parts/number.h"
 #include "results/parts/cells.h"
+#include "results/parts/number.h"
+#include "results/parts/output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,13 +51,6 @@ void fr__range_cell(char cell[FR__TABLE_CELL], double low_s, double high_s)
                  fr__format_time(high_s, high, sizeof(high)));
 }
 
-static bool ends_with(const char *key, const char *end)
-{
-    size_t n = strlen(key), m = strlen(end);
-
-    return n >= m && strcmp(key + n - m, end) == 0;
-}
-
 void fr__figure_cell(char cell[FR__TABLE_CELL], const struct fr_figure *f, const struct fr_value *v,
                      bool is_plain)
 {
@@ -64,13 +58,13 @@ void fr__figure_cell(char cell[FR__TABLE_CELL], const struct fr_figure *f, const
 
     if (v->kind == FR_FIGURE_END)
         return;
-    if (ends_with(f->key, "_bytes"))
+    if (fr__ends_in(f->key, "_bytes"))
         fr__format_bytes(x, cell, FR_FIGURE_CELL);
     else if (v->kind == FR_FIGURE_COUNT)
         fr__value_text(v, cell);
     else if (strstr(f->key, "_per_s"))
         fr__rate_cell(cell, x);
-    else if (!ends_with(f->key, "_s"))
+    else if (!fr__ends_in(f->key, "_s"))
         fr__percent(x, cell, FR_FIGURE_CELL);
     else if (is_plain)
         fr__plain(x, cell, FR_FIGURE_CELL);

@@ -8,15 +8,6 @@
 #include "base/error.h"
 #include "results/parts/output.h"
 
-#include <string.h>
-
-bool fr__ends_in(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
-
 enum fr_status fr__open_output(struct fr__out *o, const char *path, struct fr_error *err)
 {
     enum fr_status st = fr__out_open(o, path, err);

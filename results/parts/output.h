@@ -1,12 +1,9 @@
-/* results/parts/output.h - files of results: their endings, how they are opened, cancellation. */
+/* results/parts/output.h - files of results: how they are opened, cancellation. */
 #ifndef FR_RESULTS_PARTS_OUTPUT_H
 #define FR_RESULTS_PARTS_OUTPUT_H
 
 #include "base/file.h"
 #include "results/results.h"
-
-/* Whether a name stands before that ending: "a.csv" ends in ".csv", ".csv" alone does not. */
-bool fr__ends_in(const char *path, const char *ending);
 
 /* Opens a file that appears whole or not at all, as fr__out_open does, but a missing folder is
  * FR_EIO: the input is right and the writing fails. */

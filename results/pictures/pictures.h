@@ -25,7 +25,8 @@ fr__chart_fn fr__chart_of_scaling;
  * beats in time, memory and price */
 fr__chart_fn fr__chart_of_search;
 fr__chart_fn fr__chart_of_curves; /* struct fr_curves_answer: bandwidth and time over the size */
-fr__chart_fn fr__chart_of_story;  /* struct fr_comm_story: the messages, round by round */
+fr__chart_fn
+    fr__chart_of_comm_explanation; /* struct fr_comm_explanation: the messages, round by round */
 /* struct fr_learning_answer: estimated and measured times by round; steps show the strategy in use,
  * marks those that were rolled back or ran out of memory; profiles after pre-training have a grey
  * ground */

@@ -56,7 +56,7 @@ static void put_messages(struct fr__panel *p, const struct fr_collective_rounds 
     }
 }
 
-static void set_heading(struct fr__chart *c, const struct fr_comm_story *s)
+static void set_heading(struct fr__chart *c, const struct fr_comm_explanation *s)
 {
     const struct fr_collective_rounds *t = s->steps;
     char bytes[32], most[32];
@@ -99,7 +99,7 @@ static void put_axes(struct fr__panel *p, const struct fr_collective_rounds *t)
         fr__axis_tick(p, &p->y, r + 0.45, fr__chart_text(p->chart, "%u", r + 1));
 }
 
-static void describe(struct fr__chart *c, const struct fr_comm_story *s)
+static void describe(struct fr__chart *c, const struct fr_comm_explanation *s)
 {
     struct fr__panel *p = fr__chart_panel(c, 0.06, 0.98, 0.04, 0.82);
 
@@ -109,9 +109,10 @@ static void describe(struct fr__chart *c, const struct fr_comm_story *s)
     p->key = FR__KEY_BELOW;
 }
 
-enum fr_status fr__chart_of_story(struct fr__chart *c, const void *what, struct fr_error *err)
+enum fr_status fr__chart_of_comm_explanation(struct fr__chart *c, const void *what,
+                                             struct fr_error *err)
 {
-    const struct fr_comm_story *s = what;
+    const struct fr_comm_explanation *s = what;
     const struct fr_collective_rounds *t = s->steps;
 
     if (!t || t->n_messages == 0)

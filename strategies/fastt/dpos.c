@@ -81,14 +81,6 @@ static bool has_room(const struct fr__dpos *p, uint32_t d, uint64_t new_bytes)
     return fr__dpos_left(p, d) >= new_bytes + p->copy_bytes[d];
 }
 
-static double start_on(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t d,
-                       double cost_s)
-{
-    if (o->appends)
-        return fmax(p->ready_s[d], fr__slots_end(p->slots, d));
-    return fr__slots_find(p->slots, d, p->ready_s[d], cost_s);
-}
-
 /* Whether op is a variable that is placed by its room. A variable takes no time on any device. One
  * that replicas share goes to the device with most room; one whose group reads it waits for the
  * first of its readers. */
@@ -149,7 +141,7 @@ static void choose_by_room(const struct fr__dpos *p, const struct fr__dpos_optio
     c->device = most_room(p, needs);
     if (c->device == FR_NONE)
         return;
-    c->start_s = start_on(p, o, c->device, 0);
+    c->start_s = fr__dpos_start_on(p, o, c->device, 0);
     c->end_s = c->start_s + cost_s[p->m.type[c->device]];
 }
 
@@ -214,7 +206,7 @@ static void choose(struct fr__dpos *p, const struct fr__dpos_options *o,
             continue;
         if (p->links)
             fr__dpos_follow_links(p, c->op, d);
-        start_s = start_on(p, o, d, k.dt_s);
+        start_s = fr__dpos_start_on(p, o, d, k.dt_s);
         end_s = start_s + k.dt_s + k.ahead_s;
         if (c->device == FR_NONE || end_s < best_s || (end_s <= best_s && d < c->device)) {
             c->device = d;
@@ -247,7 +239,7 @@ static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, u
         r->est_s[at] = r->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
         if (is_bound ? p->device[op] != d : !has_room(p, d, r->needs_bytes[op]))
             continue;
-        r->est_s[at] = start_on(p, o, d, dt_s);
+        r->est_s[at] = fr__dpos_start_on(p, o, d, dt_s);
         r->eft_s[at] = r->est_s[at] + dt_s;
     }
 }
@@ -326,7 +318,7 @@ static void decide(struct fr__dpos *p, const struct fr__dpos_options *o, enum fr
         choose(p, o, c);
         return;
     }
-    c->start_s = start_on(p, o, c->device, cost_s[p->m.type[c->device]]);
+    c->start_s = fr__dpos_start_on(p, o, c->device, cost_s[p->m.type[c->device]]);
     c->end_s = c->start_s + cost_s[p->m.type[c->device]];
 }
 
@@ -384,17 +376,15 @@ static void report_lack(const struct fr__dpos *p, uint32_t op, struct fr__dpos_r
     out->left_bytes = left_bytes(p, out->lack_device);
 }
 
-/* The time above which the run stops. It has a margin, because sums of the same times in another
- * order differ by roundings, at most one for each operation. */
-static double stop_above(const struct fr__dpos_options *o, size_t n_ops)
+double fr__dpos_stop_above(double stop_s, size_t n_ops)
 {
-    return o->stop_s > 0 ? o->stop_s * (1 + 4e-16 * (double)n_ops) : (double)INFINITY;
+    return stop_s > 0 ? stop_s * (1 + 4e-16 * (double)n_ops) : (double)INFINITY;
 }
 
 static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
                     struct fr__dpos_result *out)
 {
-    double stop_s = stop_above(o, p->dag->n_ops);
+    double stop_s = fr__dpos_stop_above(o->stop_s, p->dag->n_ops);
 
     for (size_t i = 0; i < p->dag->n_ops; i++) {
         uint32_t op = p->priority[i];
@@ -514,16 +504,39 @@ static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
     }
 }
 
-enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
-                            const struct fr__dpos_options *options, struct fr__dpos_result *out,
-                            struct fr_error *err)
+/* false: out of memory. */
+static bool rank(struct fr__dpos *p, const struct fr__dag *dag,
+                 const struct fr__dpos_options *options)
 {
     if (!fr__dpos_make_room(p, dag))
-        return fr__fail_nomem(err);
+        return false;
     p->dag = dag;
     fr__dpos_rank(p, options->ranks_of_means);
     if (options->list)
         memcpy(p->priority, options->list, dag->n_ops * sizeof(*p->priority));
+    return true;
+}
+
+bool fr__dpos_begin_placed(struct fr__dpos *p, const struct fr__dag *dag,
+                           const struct fr__dpos_options *options)
+{
+    if (!rank(p, dag, options))
+        return false;
+    p->spare_eighths = 0;
+    p->kept.n = 0;
+    begin(p, dag);
+    fr__dpos_kept_begin(p, &(struct fr__dpos_options){0});
+    for (uint32_t op = 0; op < dag->n_ops; op++)
+        fr__dpos_bind(p, op, options->placed[op]);
+    return true;
+}
+
+enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
+                            const struct fr__dpos_options *options, struct fr__dpos_result *out,
+                            struct fr_error *err)
+{
+    if (!rank(p, dag, options))
+        return fr__fail_nomem(err);
     if (options->record)
         fr__dpos_record_ranks(p, options->ranks_of_means, options->record);
     *out = (struct fr__dpos_result){.rank_s = p->rank_s,

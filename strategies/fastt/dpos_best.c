@@ -5,7 +5,9 @@
 
 #include "strategies/fastt/dpos.h"
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "strategies/fastt/dpos_moves.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,41 +92,86 @@ static enum fr_status try_alone(struct trying *t, struct fr_error *err)
     return FR_OK;
 }
 
-/* Puts an operation, with all of its group, on a device. */
-static void move(struct trying *t, uint32_t op, uint32_t device)
-{
-    uint32_t g = t->dag->ops[op].group;
+/* A move of each operation to each device, where these moves were not tried since the last gain. */
+struct climb {
+    struct fr__dpos_moves *moves;
+    size_t n_gains;
+    size_t *tried; /* [n_ops] gains, and one, before an operation's moves were all tried; 0: never.
+                    * One entry a group, of the operation that was looked at first */
+    uint32_t *first_of; /* [n_groups] that operation; FR_NONE: none yet */
+};
 
-    t->placed[op] = device;
-    for (size_t i = 0; g != FR_NONE && i < t->dag->n_ops; i++)
-        if (t->dag->ops[i].group == g)
-            t->placed[i] = device;
+static enum fr_status try_moves(struct climb *c, struct trying *t, uint32_t op,
+                                struct fr_error *err)
+{
+    const uint32_t *device = fr__dpos_moves_device(c->moves);
+    uint32_t g = t->dag->ops[op].group, key = op;
+    size_t n_before = c->n_gains;
+
+    if (g != FR_NONE) {
+        if (c->first_of[g] == FR_NONE)
+            c->first_of[g] = op;
+        key = c->first_of[g];
+    }
+    if (c->tried[key] == n_before + 1)
+        return FR_OK;
+    for (uint32_t d = 0; d < t->m->n_devices; d++) {
+        bool is_better;
+
+        if (d == device[op])
+            continue;
+        FR_TRY(fr__dpos_moves_try(c->moves, op, d, &t->best_s, &is_better, err));
+        c->n_gains += is_better;
+    }
+    if (c->n_gains == n_before)
+        c->tried[key] = n_before + 1;
+    return FR_OK;
+}
+
+/* As many times as MOST_PLACED allows, if every move planned every operation. */
+static enum fr_status try_all_moves(struct climb *c, struct trying *t, struct fr_error *err)
+{
+    double n = (double)t->dag->n_ops, left = MOST_PLACED;
+    double pass = n * n * (double)(t->m->n_devices - 1);
+    bool gains = true;
+
+    for (; gains && left >= pass; left -= pass) {
+        size_t n_before = c->n_gains;
+
+        for (uint32_t op = 0; op < t->dag->n_ops; op++)
+            FR_TRY(try_moves(c, t, op, err));
+        gains = c->n_gains > n_before;
+    }
+    return FR_OK;
 }
 
 /* Moves single operations as long as that makes the best plan shorter. */
 static enum fr_status climb(struct trying *t, struct fr_error *err)
 {
-    double n = (double)t->dag->n_ops, left = MOST_PLACED;
-    double pass = n * n * (double)(t->m->n_devices - 1);
+    double n = (double)t->dag->n_ops;
     struct fr__dpos_options o = t->base;
-    bool gains = isfinite(t->best_s);
+    struct climb c = {.n_gains = 0};
+    enum fr_status st = FR_OK;
 
-    o.placed = t->placed;
-    for (; gains && left >= pass; left -= pass) {
-        gains = false;
-        for (uint32_t op = 0; op < t->dag->n_ops; op++)
-            for (uint32_t d = 0; d < t->m->n_devices; d++) {
-                bool is_better = false;
-
-                if (d == t->device[op])
-                    continue;
-                memcpy(t->placed, t->device, t->dag->n_ops * sizeof(*t->placed));
-                move(t, op, d);
-                FR_TRY(try_one(t, &o, &is_better, err));
-                gains = gains || is_better;
-            }
+    if (!isfinite(t->best_s) || n * n * (double)(t->m->n_devices - 1) > MOST_PLACED)
+        return FR_OK;
+    o.placed = t->device;
+    c.tried = calloc(t->dag->n_ops + 1, sizeof(*c.tried));
+    c.first_of = fr__nones_new(t->dag->n_groups + 1);
+    if (!c.tried || !c.first_of)
+        st = fr__fail_nomem(err);
+    if (st == FR_OK)
+        st = fr__dpos_moves_new(&c.moves, t->p, t->dag, &o, err);
+    if (st == FR_OK)
+        st = try_all_moves(&c, t, err);
+    if (st == FR_OK && c.n_gains > 0) {
+        memcpy(t->device, fr__dpos_moves_device(c.moves), t->dag->n_ops * sizeof(*t->device));
+        t->won = o;
     }
-    return FR_OK;
+    fr__dpos_moves_free(c.moves);
+    free(c.tried);
+    free(c.first_of);
+    return st;
 }
 
 /* The plan of the best, once more. If none fits, the way that was asked for says what lacks. */

@@ -4,18 +4,13 @@
 
 #include "strategies/fastt/dpos_state.h"
 
-static uint8_t tensor_bit(const struct fr__dag_edge *e)
-{
-    return (uint8_t)(1u << e->tensor % 8); /* an op has few tensors, with consecutive numbers */
-}
-
 /* Adds the copies that an edge into the current op would leave on each device. */
 static void count_copies(struct fr__dpos *p, const struct fr__dag_edge *e)
 {
     const uint8_t *there = p->there + e->src * p->m.n_devices;
 
     for (size_t d = 0; d < p->m.n_devices; d++)
-        if (d != p->device[e->src] && !(there[d] & tensor_bit(e)))
+        if (d != p->device[e->src] && !(there[d] & fr__dpos_tensor_bit(e)))
             p->copy_bytes[d] += e->bytes;
     p->has_copies = true;
 }
@@ -29,7 +24,7 @@ void fr__dpos_keep_copies(struct fr__dpos *p, uint32_t op, uint32_t device)
         const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
 
         if (e->stays)
-            p->there[e->src * p->m.n_devices + device] |= tensor_bit(e);
+            p->there[e->src * p->m.n_devices + device] |= fr__dpos_tensor_bit(e);
     }
 }
 

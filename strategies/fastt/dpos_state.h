@@ -1,11 +1,13 @@
 /* strategies/fastt/dpos_state.h - the state that the files of DPOS share. dpos.c has the main loop,
  * dpos_rank.c finds ranks, path and list, dpos_path.c binds the path to devices, dpos_kept.c
- * follows a kept plan. */
+ * follows a kept plan, dpos_moves.c moves single operations of one. */
 #ifndef FR_STRATEGIES_FASTT_DPOS_STATE_H
 #define FR_STRATEGIES_FASTT_DPOS_STATE_H
 
 #include "strategies/fastt/dpos.h"
 #include "lowering/dag/slots.h"
+
+#include <math.h>
 
 struct fr__dpos_key {
     uint64_t key;
@@ -99,6 +101,33 @@ static inline uint64_t fr__dpos_left(const struct fr__dpos *p, uint32_t device)
 
     return room > p->used_bytes[device] ? room - p->used_bytes[device] : 0;
 }
+
+/* The bit of p->there for what an edge carries: an op has few tensors, with consecutive numbers. */
+static inline uint8_t fr__dpos_tensor_bit(const struct fr__dag_edge *e)
+{
+    return (uint8_t)(1u << e->tensor % 8);
+}
+
+/* When what is ready at ready_s, and takes cost_s, starts on a device. */
+static inline double fr__dpos_start_on(const struct fr__dpos *p, const struct fr__dpos_options *o,
+                                       uint32_t device, double cost_s)
+{
+    if (o->appends)
+        return fmax(p->ready_s[device], fr__slots_end(p->slots, device));
+    return fr__slots_find(p->slots, device, p->ready_s[device], cost_s);
+}
+
+/* ---- dpos.c ---- */
+
+/* The time above which a run with this stop_s stops. It has a margin, because sums of the same times
+ * in another order differ by roundings, at most one for each operation. */
+double fr__dpos_stop_above(double stop_s, size_t n_ops);
+/* Makes everything ready for putting operations that options->placed binds: ranks, the list, the
+ * memory of what is placed, empty slots. false: out of memory. */
+bool fr__dpos_begin_placed(struct fr__dpos *p, const struct fr__dag *dag,
+                           const struct fr__dpos_options *options);
+
+/* ---- dpos_rank.c, dpos_path.c ---- */
 
 void fr__dpos_classify(struct fr__dpos_classes *c, const struct fr__dpos_machine *m);
 /* Fills rank_s, tail_s and priority. */

@@ -91,8 +91,8 @@ bool fr__timetable_allows(const struct fr__timetable *t, uint32_t op, uint32_t d
     return there == FR_NONE || there == device;
 }
 
-/* When all that op reads is on the device. A variable without a place would come along. */
-static double ready_s(const struct fr__timetable *t, uint32_t op, uint32_t device)
+/* A variable without a place would come along. */
+double fr__timetable_ready(const struct fr__timetable *t, uint32_t op, uint32_t device)
 {
     const struct fr__dag *dag = t->dag;
     double latest_s = 0;
@@ -114,7 +114,7 @@ struct fr__spot fr__timetable_look(const struct fr__timetable *t, uint32_t op, u
                                    bool inserts)
 {
     double cost_s = fr__timetable_cost(t, op, device);
-    struct fr__spot spot = {.device = device, .ready_s = ready_s(t, op, device)};
+    struct fr__spot spot = {.device = device, .ready_s = fr__timetable_ready(t, op, device)};
 
     spot.start_s = inserts ? fr__slots_find(t->slots, device, spot.ready_s, cost_s)
                            : fmax(spot.ready_s, fr__slots_end(t->slots, device));
@@ -130,7 +130,7 @@ static bool is_vain(const struct fr__timetable *t, uint32_t op, uint32_t device,
 
     if (t->is_told || best->device == FR_NONE)
         return false;
-    least_s = ready_s(t, op, device);
+    least_s = fr__timetable_ready(t, op, device);
     return by == FR__SPOT_ENDS_FIRST ? least_s + fr__timetable_cost(t, op, device) >= best->end_s
                                      : least_s >= best->start_s;
 }

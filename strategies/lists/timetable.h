@@ -58,6 +58,8 @@ double fr__timetable_cost(const struct fr__timetable *t, uint32_t op, uint32_t d
 bool fr__timetable_is_ready(const struct fr__timetable *t, uint32_t op);
 /* Whether op may stand there: its group is nowhere else. */
 bool fr__timetable_allows(const struct fr__timetable *t, uint32_t op, uint32_t device);
+/* When all that a ready op reads is on the device. */
+double fr__timetable_ready(const struct fr__timetable *t, uint32_t op, uint32_t device);
 /* The earliest place of a ready op on a device: into the first gap that is long enough, or, where
  * inserts is false, behind all that the device has. */
 struct fr__spot fr__timetable_look(const struct fr__timetable *t, uint32_t op, uint32_t device,

@@ -51,7 +51,7 @@ WHEN(is_ordered, r->puts_in_order)
 WHEN(has_peak, r->peak.device != NULL)
 WHEN(has_sensitivities, r->n_sensitivities > 0)
 WHEN(has_errors, r->has_interval)
-WHEN(has_doubts, r->has_interval && r->n_doubts > 0)
+WHEN(has_error_shares, r->has_interval && r->n_error_shares > 0)
 WHEN(has_promise, r->decisions && r->decisions->promise)
 WHEN(has_plan, r->decisions &&fr_decisions_plan(r->decisions))
 WHEN(has_profiles_from_elsewhere, r->cost_frac[FR_TRUST_PROFILED_ELSEWHERE] > 0)
@@ -254,15 +254,15 @@ static const struct fr_figure reruns[] = {
     FR_END_OF_FIGURES,
 };
 
-FR_VALUE(doubt_name_of, struct fr_record_doubt, x, text, fr_record_doubt_name(x))
+FR_VALUE(error_share_name_of, struct fr_record_error_share, x, text, fr_record_error_share_name(x))
 
-FR_VALUE(doubt_trust_of, struct fr_record_doubt, x, text, fr_trust_name(x->trust))
-static const struct fr_figure doubts[] = {
-    {.key = "kind", FR_TEXT(doubt_name_of)},
-    {.key = "trust", FR_TEXT(doubt_trust_of)},
-    {.key = "error", FR_MEMBER(struct fr_record_doubt, error_frac)},
-    {.key = "effect_s", FR_MEMBER(struct fr_record_doubt, effect_s)},
-    {.key = "share", FR_MEMBER(struct fr_record_doubt, share)},
+FR_VALUE(error_share_trust_of, struct fr_record_error_share, x, text, fr_trust_name(x->trust))
+static const struct fr_figure error_shares[] = {
+    {.key = "kind", FR_TEXT(error_share_name_of)},
+    {.key = "trust", FR_TEXT(error_share_trust_of)},
+    {.key = "error", FR_MEMBER(struct fr_record_error_share, error_frac)},
+    {.key = "effect_s", FR_MEMBER(struct fr_record_error_share, effect_s)},
+    {.key = "share", FR_MEMBER(struct fr_record_error_share, share)},
     FR_END_OF_FIGURES,
 };
 
@@ -400,7 +400,9 @@ const struct fr_figure fr__record_found_figures[] = {
     {.key = "sensitivities", ITEMS(sensitivities, n_sensitivities, reruns), .when = has_long_list},
     WITH("iteration_low_s", iteration_low_s, has_errors),
     WITH("iteration_high_s", iteration_high_s, has_errors),
-    {.key = "uncertainty", ITEMS(doubts, n_doubts, doubts), .when = has_doubts},
+    {.key = "uncertainty",
+     ITEMS(error_shares, n_error_shares, error_shares),
+     .when = has_error_shares},
     {.kind = FR_FIGURE_GROUP, .figures = promised, .when = has_promise, FR_DETAIL},
     {.kind = FR_FIGURE_GROUP,
      .figures = fr__decided_figures,

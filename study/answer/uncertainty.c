@@ -98,7 +98,7 @@ static enum fr_status find_interval(const struct replay *r, struct fr_record *ou
     return FR_OK;
 }
 
-const char *fr_record_doubt_name(const struct fr_record_doubt *d)
+const char *fr_record_error_share_name(const struct fr_record_error_share *d)
 {
     if (d->trust == FR_TRUST_PROFILED_ELSEWHERE)
         return "profile";
@@ -119,7 +119,7 @@ static enum fr_status move_group(const struct replay *r, unsigned group, double 
 
 static int by_share(const void *a, const void *b)
 {
-    const struct fr_record_doubt *x = a, *y = b;
+    const struct fr_record_error_share *x = a, *y = b;
 
     return (x->share < y->share) - (x->share > y->share);
 }
@@ -134,11 +134,11 @@ static enum fr_trust trust_of(unsigned group)
     return group == ELSEWHERE ? FR_TRUST_PROFILED_ELSEWHERE : (enum fr_trust)(group % N_TRUSTS);
 }
 
-static enum fr_status find_doubts(const struct replay *r, struct fr_record *out,
-                                  struct fr__arena *arena, struct fr_error *err)
+static enum fr_status find_error_shares(const struct replay *r, struct fr_record *out,
+                                        struct fr__arena *arena, struct fr_error *err)
 {
     double largest[N_GROUPS] = {0}, sum = 0;
-    struct fr_record_doubt *list = fr__arena_alloc(arena, N_GROUPS, sizeof(*list));
+    struct fr_record_error_share *list = fr__arena_alloc(arena, N_GROUPS, sizeof(*list));
     size_t n = 0;
 
     if (!list)
@@ -153,18 +153,18 @@ static enum fr_status find_doubts(const struct replay *r, struct fr_record *out,
             continue;
         FR_TRY(move_group(r, g, 1, &up_s, err));
         FR_TRY(move_group(r, g, -1, &down_s, err));
-        list[n] = (struct fr_record_doubt){.kind = kind_of(g),
-                                           .trust = trust_of(g),
-                                           .error_frac = largest[g],
-                                           .effect_s = (up_s - down_s) / 2};
+        list[n] = (struct fr_record_error_share){.kind = kind_of(g),
+                                                 .trust = trust_of(g),
+                                                 .error_frac = largest[g],
+                                                 .effect_s = (up_s - down_s) / 2};
         list[n].share = list[n].effect_s * list[n].effect_s;
         sum += list[n++].share;
     }
     for (size_t i = 0; i < n; i++)
         list[i].share = sum > 0 ? list[i].share / sum : 0;
     qsort(list, n, sizeof(*list), by_share);
-    out->doubts = list;
-    out->n_doubts = n;
+    out->error_shares = list;
+    out->n_error_shares = n;
     return FR_OK;
 }
 
@@ -181,7 +181,7 @@ enum fr_status fr__fill_uncertainty(struct fr_record *out, struct fr__arena *are
         return fr__fail_nomem(err);
     st = find_interval(&r, out, err);
     if (st == FR_OK && m->question->uncertainty == FR_UNCERTAINTY_WHY)
-        st = find_doubts(&r, out, arena, err);
+        st = find_error_shares(&r, out, arena, err);
     free(r.cost_s);
     return st;
 }

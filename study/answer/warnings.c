@@ -157,7 +157,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
         FR_TRY(add(r, list, arena, text, err));
     }
-    if (m->correction.contradiction.doubt != FR__NO_DOUBT) {
+    if (m->correction.contradiction.contradicts != FR__CONTRADICTS_NOTHING) {
         fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
         FR_TRY(add(r, list, arena, text, err));
     }

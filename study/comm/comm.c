@@ -28,7 +28,7 @@ struct work {
     struct fr_collective_options options; /* of that way */
     struct fr_simulation *simulation;
     struct fr_comm_table *table; /* that is being filled */
-    double *link_bytes; /* [n_links] of the last row, where a story wants them; else NULL */
+    double *link_bytes; /* [n_links] of the last row, where an explanation wants them; else NULL */
     const struct fr_context *ctx;
 };
 
@@ -486,7 +486,7 @@ void fr_comm_free(struct fr_comm_table *t)
 /* ---- how it goes ---- */
 
 /* The links by use, the busiest first, and what each kind carries. */
-static enum fr_status tell_links(const struct work *w, struct fr_comm_story *s,
+static enum fr_status tell_links(const struct work *w, struct fr_comm_explanation *s,
                                  struct fr_error *err)
 {
     const struct fr_topo *t = w->topo;
@@ -523,7 +523,7 @@ static enum fr_status tell_links(const struct work *w, struct fr_comm_story *s,
     return FR_OK;
 }
 
-static enum fr_status tell(struct work *w, struct fr_comm_story *s, struct fr_error *err)
+static enum fr_status tell(struct work *w, struct fr_comm_explanation *s, struct fr_error *err)
 {
     const struct fr_comm_row *row;
     struct fr_collective_options how = w->options;
@@ -544,12 +544,12 @@ static enum fr_status tell(struct work *w, struct fr_comm_story *s, struct fr_er
     return st == FR_OK ? FR_OK : keep_text(&s->why_no_steps, why.text, err);
 }
 
-enum fr_status fr_comm_explain(struct fr_comm_story **out, const struct fr_comm_question *q,
+enum fr_status fr_comm_explain(struct fr_comm_explanation **out, const struct fr_comm_question *q,
                                const struct fr_context *ctx, struct fr_error *err)
 {
     struct fr_comm_question one = *q;
     struct work w = {.q = &one, .ctx = ctx};
-    struct fr_comm_story *s;
+    struct fr_comm_explanation *s;
     uint64_t bytes = q->max_bytes;
     size_t n = 0;
     enum fr_status st;
@@ -571,11 +571,11 @@ enum fr_status fr_comm_explain(struct fr_comm_story **out, const struct fr_comm_
     if (st == FR_OK)
         *out = s;
     else
-        fr_comm_story_free(s);
+        fr_comm_explanation_free(s);
     return st;
 }
 
-void fr_comm_story_free(struct fr_comm_story *s)
+void fr_comm_explanation_free(struct fr_comm_explanation *s)
 {
     if (!s)
         return;

@@ -125,7 +125,7 @@ struct fr_comm_link {
 
 enum { FR_COMM_LINKS = 8 };
 
-struct fr_comm_story {
+struct fr_comm_explanation {
     struct fr_comm_table *table; /* of the one size; owned */
     struct fr_collective_rounds *steps;
     char *why_no_steps; /* steps is NULL because of this, a clause */
@@ -137,9 +137,9 @@ struct fr_comm_story {
 };
 
 /* As fr_comm, of q's largest size alone. The caller frees *out. */
-enum fr_status fr_comm_explain(struct fr_comm_story **out, const struct fr_comm_question *q,
+enum fr_status fr_comm_explain(struct fr_comm_explanation **out, const struct fr_comm_question *q,
                                const struct fr_context *ctx, struct fr_error *err);
-void fr_comm_story_free(struct fr_comm_story *s);
+void fr_comm_explanation_free(struct fr_comm_explanation *s);
 
 #ifdef __cplusplus
 }

@@ -103,12 +103,12 @@ static const struct fr_figure steps[] = {
     FR_END_OF_FIGURES,
 };
 
-const struct fr_figure fr__comm_story_figures[] = {
-    {.key = "links", FR_ARRAY(struct fr_comm_story, links, n_links, links)},
-    {.key = "why_no_steps", FR_MEMBER(struct fr_comm_story, why_no_steps)},
+const struct fr_figure fr__comm_explanation_figures[] = {
+    {.key = "links", FR_ARRAY(struct fr_comm_explanation, links, n_links, links)},
+    {.key = "why_no_steps", FR_MEMBER(struct fr_comm_explanation, why_no_steps)},
     {.kind = FR_FIGURE_GROUP,
      .figures = steps,
-     .offset = offsetof(struct fr_comm_story, steps),
+     .offset = offsetof(struct fr_comm_explanation, steps),
      .is_pointer = true},
     FR_END_OF_FIGURES,
 };

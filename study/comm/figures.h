@@ -12,7 +12,7 @@ struct fr__comm_answer {
 };
 extern const struct fr_figure fr__comm_figures[];
 /* Of a struct fr_comm_table: its question; all that a table of several models says. Of a struct
- * fr_comm_story: all but its table. */
+ * fr_comm_explanation: all but its table. */
 extern const struct fr_figure fr__comm_question_figures[], fr__comm_models_figures[],
-    fr__comm_story_figures[];
+    fr__comm_explanation_figures[];
 #endif

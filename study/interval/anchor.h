@@ -30,11 +30,11 @@
 #include "study/interval/terms.h"
 #include "study/study.h"
 
-/* Why a measured step is doubted. */
-enum fr__doubt { FR__NO_DOUBT, FR__DOUBT_OF_CLASS, FR__DOUBT_OF_STEPS };
+/* What a measured step contradicts: published steps of its class, or the other measured ones. */
+enum fr__contradicts { FR__CONTRADICTS_NOTHING, FR__CONTRADICTS_CLASS, FR__CONTRADICTS_STEPS };
 
 struct fr__contradiction {
-    enum fr__doubt doubt;
+    enum fr__contradicts contradicts;
     uint32_t n_gpus, batch; /* of the step */
     double measured_s;      /* its time */
     double expected_s;      /* by what is known without it */

@@ -40,9 +40,10 @@ static void offer(const struct fr__update *u, const struct fr__contradiction *ne
 {
     struct fr__contradiction *worst = &u->c->contradiction;
     double over = fmax(log(new->measured_s / new->high_s), log(new->low_s / new->measured_s));
-    double so_far = worst->doubt == FR__NO_DOUBT ? 0
-                                                 : fmax(log(worst->measured_s / worst->high_s),
-                                                        log(worst->low_s / worst->measured_s));
+    double so_far =
+        worst->contradicts == FR__CONTRADICTS_NOTHING
+            ? 0
+            : fmax(log(worst->measured_s / worst->high_s), log(worst->low_s / worst->measured_s));
 
     if (over > so_far)
         *worst = *new;
@@ -50,12 +51,13 @@ static void offer(const struct fr__update *u, const struct fr__contradiction *ne
 
 /* Holds a step of the fit against its class and the other steps of the fit. The correction is the
  * fitted one. */
-static enum fr_status doubt_step(const struct fr__update *u, const struct fr__measured_step *m,
-                                 struct fr_error *err)
+static enum fr_status error_share_step(const struct fr__update *u,
+                                       const struct fr__measured_step *m, struct fr_error *err)
 {
     struct fr__correction *c = u->c, fitted = *c;
     const struct fr__step_term term = term_of(u, m->n_gpus, FR__NOT_ANCHORED);
-    struct fr__contradiction x = {FR__DOUBT_OF_CLASS, m->n_gpus, m->batch, m->time_s, 0, 0, 0, 0};
+    struct fr__contradiction x = {
+        FR__CONTRADICTS_CLASS, m->n_gpus, m->batch, m->time_s, 0, 0, 0, 0};
     double slope[2], bytes, time_s, leverage = 0, miss, deviation;
 
     c->compute = c->host = 0;
@@ -75,7 +77,7 @@ static enum fr_status doubt_step(const struct fr__update *u, const struct fr__me
     leverage = fmin(fmax(leverage, 0), 0.999);
     miss = log(m->time_s / time_s) / (1 - leverage);
     deviation = fmax(FR__NOISE / sqrt(1 - leverage), sqrt(2) * FR__NOISE);
-    x.doubt = FR__DOUBT_OF_STEPS;
+    x.contradicts = FR__CONTRADICTS_STEPS;
     x.n_others = u->measured->n - 1;
     x.expected_s = m->time_s * exp(-miss);
     x.low_s = x.expected_s * exp(-1.96 * deviation);
@@ -96,15 +98,16 @@ static bool is_kept(const struct fr__update *u, const struct fr__measured_step *
 
 /* Holds the fit against the steps that it did not take, on other numbers of GPUs, of which those on
  * several come first. Their misses by the fit are what the first step of the fit is wrong by. */
-static enum fr_status doubt_fit(const struct fr__update *u, const struct fr__measured *all,
-                                struct fr_error *err)
+static enum fr_status error_share_fit(const struct fr__update *u, const struct fr__measured *all,
+                                      struct fr_error *err)
 {
     const struct fr__measured_step *m = &u->measured->steps[0];
     double misses[MOST_OTHERS], slope[2], bytes, time_s, median;
     bool have_several = false;
     struct fr__step_term term;
     size_t n = 0;
-    struct fr__contradiction x = {FR__DOUBT_OF_STEPS, m->n_gpus, m->batch, m->time_s, 0, 0, 0, 0};
+    struct fr__contradiction x = {
+        FR__CONTRADICTS_STEPS, m->n_gpus, m->batch, m->time_s, 0, 0, 0, 0};
 
     for (size_t i = 0; i < all->n; i++)
         have_several = have_several || (all->steps[i].n_gpus > 1 && !is_kept(u, &all->steps[i]));
@@ -138,8 +141,8 @@ enum fr_status fr__find_contradiction(const struct fr__update *u, const struct f
                                       struct fr_error *err)
 {
     for (size_t i = 0; i < u->measured->n && i < MOST_OTHERS; i++)
-        FR_TRY(doubt_step(u, &u->measured->steps[i], err));
-    return doubt_fit(u, all, err);
+        FR_TRY(error_share_step(u, &u->measured->steps[i], err));
+    return error_share_fit(u, all, err);
 }
 
 void fr__say_contradiction(char text[], size_t size, const struct fr__contradiction *x)
@@ -150,7 +153,7 @@ void fr__say_contradiction(char text[], size_t size, const struct fr__contradict
 
     if (x->n_gpus > 1)
         snprintf(where, sizeof(where), "%u GPUs", (unsigned)x->n_gpus);
-    if (x->doubt == FR__DOUBT_OF_CLASS)
+    if (x->contradicts == FR__CONTRADICTS_CLASS)
         snprintf(by, sizeof(by), "published steps of its class");
     else
         snprintf(by, sizeof(by), "%zu other measured step%s", x->n_others,

@@ -161,8 +161,8 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
         .measured_s = c->measured_s,
         .predicted_bytes = c->predicted_bytes,
         .measured_bytes = c->measured_bytes,
-        .contradiction = {x->doubt != FR__NO_DOUBT, x->n_gpus, x->batch, x->measured_s,
-                          x->expected_s, x->low_s, x->high_s, x->n_others},
+        .contradiction = {x->contradicts != FR__CONTRADICTS_NOTHING, x->n_gpus, x->batch,
+                          x->measured_s, x->expected_s, x->low_s, x->high_s, x->n_others},
         .error = fr__correction_error(c, m->setting->topo->devices[m->devices[0]].type,
                                       m->run->parts_s, m->run->iteration_s)};
 }

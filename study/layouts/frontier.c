@@ -48,7 +48,7 @@ static enum fr_status rank_exact(struct fr_search *s, struct ranked scratch[], s
 }
 
 /* What published steps say against the fastest one. */
-static enum fr_status doubt_best(struct fr_search *s, struct fr_error *err)
+static enum fr_status error_share_best(struct fr_search *s, struct fr_error *err)
 {
     const struct fr_search_layout *l;
     const struct fr__missed_kind *c;
@@ -99,7 +99,7 @@ enum fr_status fr__search_rank(struct fr_search *s, struct fr_error *err)
     if (st == FR_OK)
         st = rank_exact(s, scratch, err);
     if (st == FR_OK)
-        st = doubt_best(s, err);
+        st = error_share_best(s, err);
     if (st == FR_OK)
         st = find_frontier(s, values, values + s->n_rows, err);
     free(scratch);

@@ -7,6 +7,7 @@
 #include "study/interval/measured.h"
 #include "study/question/loading.h"
 #include "study/question/software.h"
+#include "study/question/spreads.h"
 #include "study/study.h"
 
 #include <assert.h>
@@ -206,136 +207,6 @@ static const char *text_seed(const struct fr_question *q, char buf[VALUE])
     return buf;
 }
 
-/* ---- spreads ---- */
-
-static const char *name_shape(unsigned i)
-{
-    return fr_spread_shape_name((enum fr_spread_shape)(i + 1));
-}
-
-/* "0.05", or with its distribution "gamma:0.5". */
-static enum fr_status parse_spread(const char *text, const char *what, enum fr_spread_shape *shape,
-                                   double *cv, struct fr_error *err)
-{
-    enum fr_spread_shape s = FR_SPREAD_BY_SIZE;
-    const char *colon = strchr(text, ':');
-    double x = 0;
-
-    if (colon) {
-        char word[VALUE];
-        unsigned i = 0;
-
-        snprintf(word, sizeof(word), "%.*s", (int)(colon - text < VALUE ? colon - text : VALUE - 1),
-                 text);
-        FR_TRY(fr__parse_choice(word, what, FR_N_SPREAD_SHAPES - 1, name_shape, &i, err));
-        s = (enum fr_spread_shape)(i + 1);
-    }
-    FR_TRY(fr__parse_number(colon ? colon + 1 : text, what, FR_NOWHERE, 0, 10, &x, err));
-    FR_TRY(fr_spread_check(s, x, what, err));
-    *shape = s;
-    *cv = x;
-    return FR_OK;
-}
-
-static const char *spread_text(enum fr_spread_shape shape, double cv, char buf[VALUE])
-{
-    char number[VALUE];
-
-    if (shape == FR_SPREAD_BY_SIZE)
-        return fr__format_double(cv, buf, VALUE);
-    snprintf(buf, VALUE, "%s:%.30s", fr_spread_shape_name(shape),
-             fr__format_double(cv, number, sizeof(number)));
-    return buf;
-}
-
-#define SPREAD_SETTING(name, shape, cv)                                                            \
-    static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
-                                     struct fr_error *err)                                         \
-    {                                                                                              \
-        return parse_spread(text, what, &q->shape, &q->cv, err);                                   \
-    }                                                                                              \
-    static const char *text_##name(const struct fr_question *q, char buf[VALUE])                   \
-    {                                                                                              \
-        return spread_text(q->shape, q->cv, buf);                                                  \
-    }
-SPREAD_SETTING(jitter, run.jitter_shape, run.jitter_cv)
-SPREAD_SETTING(device_jitter, run.device_shape, run.device_cv)
-#undef SPREAD_SETTING
-
-/* "measured", "none", "published", "measured-or-published" or a factor. */
-static enum fr_status set_interference(struct fr_question *q, const char *text, const char *what,
-                                       struct fr_error *err)
-{
-    static const char *const words[] = {"measured", "none", "published", "measured-or-published"};
-    static const double factors[] = {0, 1, FR_PUBLISHED_INTERFERENCE, -FR_PUBLISHED_INTERFERENCE};
-    enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
-    char hint[128];
-
-    for (size_t i = 0; i < N_WORDS; i++)
-        if (strcmp(text, words[i]) == 0) {
-            q->beside_collectives = factors[i];
-            return FR_OK;
-        }
-    if (isdigit((unsigned char)text[0]))
-        return fr__parse_number(text, what, FR_NOWHERE, 1, 100, &q->beside_collectives, err);
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "%s is \"%.40s\", expected measured, none, published or a factor such as 1.2%s",
-                    what, text, fr__did_you_mean(text, words, N_WORDS, hint, sizeof(hint)));
-}
-
-static const char *text_interference(const struct fr_question *q, char buf[VALUE])
-{
-    double x = q->beside_collectives;
-
-    if (x == FR_PUBLISHED_INTERFERENCE)
-        return "published";
-    if (x < 0)
-        return "measured-or-published";
-    return x <= 0 ? "measured" : x <= 1 ? "none" : fr__format_double(x, buf, VALUE);
-}
-
-/* ---- how GPUs and their batches differ ---- */
-
-/* A standard deviation over a mean. */
-static enum fr_status parse_variation(const char *text, const char *what, double *out,
-                                      struct fr_error *err)
-{
-    *out = 0;
-    if (strcmp(text, "default") == 0)
-        return FR_OK;
-    FR_TRY(fr__parse_number(text, what, FR_NOWHERE, 0, 0.3, out, err));
-    if (!(*out > 0))
-        *out = -1; /* no recipe changes what is typed */
-    return FR_OK;
-}
-
-static const char *format_variation(double x, char buf[VALUE])
-{
-    return x > 0 ? fr__format_double(x, buf, VALUE) : x < 0 ? "0" : "default";
-}
-
-static enum fr_status set_gpu_variation(struct fr_question *q, const char *text, const char *what,
-                                        struct fr_error *err)
-{
-    return parse_variation(text, what, &q->gpu_variation, err);
-}
-
-static const char *text_gpu_variation(const struct fr_question *q, char buf[VALUE])
-{
-    return format_variation(q->gpu_variation, buf);
-}
-
-static enum fr_status set_length_variation(struct fr_question *q, const char *text,
-                                           const char *what, struct fr_error *err)
-{
-    return parse_variation(text, what, &q->length_variation, err);
-}
-
-static const char *text_length_variation(const struct fr_question *q, char buf[VALUE])
-{
-    return format_variation(q->length_variation, buf);
-}
-
 /* ---- one word of several ---- */
 
 static const char *name_precision(unsigned i)
@@ -413,9 +284,9 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
 
 /* ---- the table ---- */
 
-/* The order is that of keys, so it may only change together with FR_STORE_FORMAT. LATE: came later
- * than the first keys; SOFTWARE: likewise, of study/question/software.c. */
-#define SETTINGS(X, LATE, SOFTWARE)                                                                \
+/* The order is that of keys, so it may only change together with FR_STORE_FORMAT. APART: of
+ * study/question/spreads.c; LATE: of that or of software.c, and came later than the first keys. */
+#define SETTINGS(X, APART, LATE)                                                                   \
     X(workload, "workload", false)                                                                 \
     X(topology, "topology", false)                                                                 \
     X(precision, "precision", true)                                                                \
@@ -437,9 +308,9 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(memory, "memory", true)                                                                      \
     X(iterations, "iterations", true)                                                              \
     X(seed, "seed", true)                                                                          \
-    X(jitter, "jitter", true)                                                                      \
-    X(device_jitter, "device-jitter", true)                                                        \
-    X(interference, "interference", true)                                                          \
+    APART(jitter, "jitter", true)                                                                  \
+    APART(device_jitter, "device-jitter", true)                                                    \
+    APART(interference, "interference", true)                                                      \
     X(slow, "slow", false)                                                                         \
     X(degrade, "degrade", false)                                                                   \
     X(costs, "costs", false)                                                                       \
@@ -448,30 +319,29 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(protocol, "protocol", true)                                                                  \
     X(nccl_channels, "nccl-channels", true)                                                        \
     X(nccl_version, "nccl-version", true)                                                          \
-    SOFTWARE(recipe, "recipe", true)                                                               \
+    LATE(recipe, "recipe", true)                                                                   \
     X(measured, "measured", true)                                                                  \
-    SOFTWARE(fuse, "fuse", true)                                                                   \
-    SOFTWARE(input_rate, "input-rate", true)                                                       \
-    SOFTWARE(host_op, "host-op", true)                                                             \
+    LATE(fuse, "fuse", true)                                                                       \
+    LATE(input_rate, "input-rate", true)                                                           \
+    LATE(host_op, "host-op", true)                                                                 \
     LATE(gpu_variation, "gpu-variation", true)                                                     \
     LATE(length_variation, "length-variation", true)                                               \
-    SOFTWARE(host_sync, "host-sync", true)                                                         \
-    SOFTWARE(host_step, "host-step", true)                                                         \
-    SOFTWARE(host_speed, "host-speed", true)                                                       \
-    SOFTWARE(decode_rate, "decode-rate", true)                                                     \
-    SOFTWARE(host_cores, "host-cores", true)                                                       \
-    SOFTWARE(layout, "layout", true)                                                               \
-    SOFTWARE(power_limit, "power-limit", true)                                                     \
-    SOFTWARE(update, "update", true)
+    LATE(host_sync, "host-sync", true)                                                             \
+    LATE(host_step, "host-step", true)                                                             \
+    LATE(host_speed, "host-speed", true)                                                           \
+    LATE(decode_rate, "decode-rate", true)                                                         \
+    LATE(host_cores, "host-cores", true)                                                           \
+    LATE(layout, "layout", true)                                                                   \
+    LATE(power_limit, "power-limit", true)                                                         \
+    LATE(update, "update", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, false, set_##name, text_##name},
-#define LATE_ROW(name, option, is_list) {option, is_list, true, set_##name, text_##name},
-#define SOFTWARE_ROW(name, option, is_list)                                                        \
-    {option, is_list, true, fr__set_##name, fr__text_##name},
-static const struct setting settings[] = {SETTINGS(SETTING_ROW, LATE_ROW, SOFTWARE_ROW)};
+#define APART_ROW(name, option, is_list) {option, is_list, false, fr__set_##name, fr__text_##name},
+#define LATE_ROW(name, option, is_list) {option, is_list, true, fr__set_##name, fr__text_##name},
+static const struct setting settings[] = {SETTINGS(SETTING_ROW, APART_ROW, LATE_ROW)};
 #undef SETTING_ROW
+#undef APART_ROW
 #undef LATE_ROW
-#undef SOFTWARE_ROW
 
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 _Static_assert((int)N_SETTINGS == (int)FR_N_SETTINGS, "study/sweep/sweep.h counts the settings");

@@ -19,11 +19,10 @@ enum { FR__SETTING_VALUE = 192 }; /* room for a setting as text */
     X(host_op)                                                                                     \
     X(host_sync)                                                                                   \
     X(host_step) X(host_speed) X(decode_rate) X(host_cores) X(layout) X(power_limit) X(update)
-#define FR__SOFTWARE_SETTING(name)                                                                 \
+#define FR__QUESTION_SETTING(name)                                                                 \
     enum fr_status fr__set_##name(struct fr_question *q, const char *text, const char *what,       \
                                   struct fr_error *err);                                           \
     const char *fr__text_##name(const struct fr_question *q, char buf[FR__SETTING_VALUE]);
-FR__SOFTWARE_SETTINGS(FR__SOFTWARE_SETTING)
-#undef FR__SOFTWARE_SETTING
+FR__SOFTWARE_SETTINGS(FR__QUESTION_SETTING)
 
 #endif

@@ -47,9 +47,9 @@ same text simulate "{$vgg, \"strategy\": \"dp\", \"json\": false, \"no-timing\":
     simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp --no-timing
 same null_is_not_given simulate "{$vgg, \"strategy\": \"dp\", \"json\": null, \"no-timing\": true}" \
     simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp --no-timing --json
-same nothing_fits simulate '{"workload": "gpt3-175b", "topology": "dgx1-v100", "gpus": 1, "batch": 1,
+same nothing_fits simulate '{"workload": "gpt:layers=2,hidden=12288,heads=96", "topology": "dgx1-v100", "gpus": 1, "batch": 1,
     "strategy": "single", "no_timing": true}' \
-    simulate -w gpt3-175b -t dgx1-v100 -g 1 -b 1 -s single --no-timing --json
+    simulate -w gpt:layers=2,hidden=12288,heads=96 -t dgx1-v100 -g 1 -b 1 -s single --no-timing --json
 same compare compare "{$vgg, \"strategy\": [\"dp\", \"pp\"], \"no_timing\": true, \"explain\": true}" \
     compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -s pp --no-timing --explain --json
 same sweep sweep '{"workload": ["vgg19", "alexnet"], "topology": "dgx1-v100", "gpus": [1, 2],

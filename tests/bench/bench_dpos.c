@@ -268,6 +268,7 @@ static void bench_model(const char *model, const char *name, size_t n_replicas)
     struct fr_cost_model *costs;
     struct fr_topo *topo;
     struct fr_graph *graph;
+    struct fr_plan *plan;
     struct fr__placer pl;
     struct fr__dag *dag;
     struct fr_error err;
@@ -286,7 +287,8 @@ static void bench_model(const char *model, const char *name, size_t n_replicas)
     in.graph = graph;
     in.costs = costs;
     in.devices = devices;
-    if (fr__placer_init(&pl, &in, NULL, NULL, &err) != FR_OK ||
+    plan = fr_plan_new(topo, graph);
+    if (!plan || fr__placer_init(&pl, &in, NULL, plan, &err) != FR_OK ||
         fr__dag_make(&dag, &pl, n_replicas, &err) != FR_OK ||
         fr__dag_links_make(&links, &pl, &err) != FR_OK)
         abort();
@@ -305,6 +307,7 @@ static void bench_model(const char *model, const char *name, size_t n_replicas)
     }
     fr__dag_free(dag);
     fr__placer_fini(&pl);
+    fr_plan_free(plan);
     fr_cost_model_free(costs);
     fr_graph_free(graph);
     fr_topo_free(topo);

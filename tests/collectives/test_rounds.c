@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static struct fr_collective_rounds *story_of(const char *topology, uint32_t n,
-                                             enum fr_collective_kind kind, double bytes,
-                                             const char *algorithm)
+static struct fr_collective_rounds *explanation_of(const char *topology, uint32_t n,
+                                                   enum fr_collective_kind kind, double bytes,
+                                                   const char *algorithm)
 {
     struct fr_collective_rounds *s = NULL;
     struct fr_topo *t = NULL;
@@ -29,7 +29,7 @@ static struct fr_collective_rounds *story_of(const char *topology, uint32_t n,
 /* n - 1 rounds of sums, then n - 1 of copies; each rank sends 2 (n - 1) chunks of S / n. */
 TEST(a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other)
 {
-    struct fr_collective_rounds *s = story_of("hgx-h100", 4, FR_ALL_REDUCE, 4000, "ring");
+    struct fr_collective_rounds *s = explanation_of("hgx-h100", 4, FR_ALL_REDUCE, 4000, "ring");
 
     ck_assert_uint_eq(s->n_rounds, 6);
     ck_assert_uint_eq(s->n_messages, 24);
@@ -61,7 +61,7 @@ TEST(rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fr_collective_rounds *s =
-            story_of(cases[i].topology, cases[i].n, FR_ALL_REDUCE, 4096, cases[i].algorithm);
+            explanation_of(cases[i].topology, cases[i].n, FR_ALL_REDUCE, 4096, cases[i].algorithm);
 
         ck_assert_msg(s->n_rounds == cases[i].n_rounds, "%s: %u rounds", cases[i].algorithm,
                       s->n_rounds);
@@ -117,7 +117,7 @@ TEST(the_chain_of_a_tree_is_that_of_the_run)
 
         ck_assert_msg(fr_topo_load(&t, topologies[i], &err) == FR_OK, "%s", err.text);
         ck_assert_int_eq(fr_router_new(&router, t, &err), FR_OK);
-        s = story_of(topologies[i], (uint32_t)t->n_gpus, FR_ALL_REDUCE, 1 << 20, "tree");
+        s = explanation_of(topologies[i], (uint32_t)t->n_gpus, FR_ALL_REDUCE, 1 << 20, "tree");
         for (size_t k = 0; k < s->n_messages; k++) {
             const struct fr_collective_message *m = &s->messages[k];
             const uint32_t *links;
@@ -145,7 +145,7 @@ TEST(rabenseifners_rounds_and_bytes_are_the_papers)
 {
     for (uint32_t n = 2; n <= 33; n++) {
         struct fr_collective_rounds *s =
-            story_of("33x gh200-quad", n, FR_ALL_REDUCE, 1024, "rabenseifner");
+            explanation_of("33x gh200-quad", n, FR_ALL_REDUCE, 1024, "rabenseifner");
         uint32_t l = 0;
         double q, r;
 
@@ -175,7 +175,7 @@ TEST(rabenseifner_sends_most_to_the_nearest)
 
     for (size_t i = 0; i < 2; i++) {
         struct fr_collective_rounds *s =
-            story_of("4x gh200-quad", 16, FR_ALL_REDUCE, 4096, cases[i].algorithm);
+            explanation_of("4x gh200-quad", 16, FR_ALL_REDUCE, 4096, cases[i].algorithm);
         double across = 0;
 
         for (size_t k = 0; k < s->n_messages; k++)
@@ -215,7 +215,7 @@ TEST(too_many_ranks_and_unknown_algorithms_are_refused)
 
 int main(void)
 {
-    TCase *tc = tcase_create("story");
+    TCase *tc = tcase_create("rounds");
 
     add_tests(tc);
     return run_case(tc, "collectives/rounds");

@@ -21,11 +21,13 @@ static struct fr_run_options options(enum fr_network network)
     return o;
 }
 
-/* Members of two collectives of n ranks, x and y, on that stream of each device; by priority, even
- * ranks have x first and odd ones y. */
-static void two_collectives(struct fr_plan *p, uint32_t n, uint8_t stream, uint32_t x[],
-                            uint32_t y[])
+/* Members of two collectives of two ranks, x and y, on that stream of each device; by priority,
+ * device 0 has x first and device 1 y. But y waits for 1 s of computing on device 0, and x for
+ * after_s on device 1. */
+static void two_collectives(struct fr_plan *p, uint8_t stream, double after_s, uint32_t x[2],
+                            uint32_t y[2])
 {
+    enum { N = 2 };
     uint32_t c[2];
 
     for (uint32_t k = 0; k < 2; k++) {
@@ -33,10 +35,10 @@ static void two_collectives(struct fr_plan *p, uint32_t n, uint8_t stream, uint3
 
         c[k] = fr_plan_add_collective(
             p, &(struct fr_collective){.bytes = 8e8,
-                                       .group = fr_plan_add_group(p, 0, 1, n),
+                                       .group = fr_plan_add_group(p, 0, 1, N),
                                        .label = FR_NONE,
                                        .kind = k == 0 ? FR_ALL_REDUCE : FR_ALL_GATHER});
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < N; i++)
             members[i] = fr_plan_add_task(p, &(struct fr_task){.device = i,
                                                                .cost_id = FR_NONE,
                                                                .op = FR_NONE,
@@ -47,6 +49,8 @@ static void two_collectives(struct fr_plan *p, uint32_t n, uint8_t stream, uint3
                                                                .kind = FR_TASK_COLLECTIVE,
                                                                .stream = stream});
     }
+    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
+    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, after_s), 0), x[1]);
 }
 
 /* Each device issues the two collectives in the opposite order on one stream. */
@@ -59,9 +63,7 @@ TEST(a_dead_lock_names_the_circle)
     struct fr_error err;
     uint32_t x[2], y[2];
 
-    two_collectives(p, 2, FR_STREAM_COMM, x, y);
-    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
-    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 1), 0), x[1]);
+    two_collectives(p, FR_STREAM_COMM, 1, x, y);
     fixture_finish(p);
     o.order = FR_ORDER_STRICT;
     ck_assert_int_eq(fr_simulate(p, &o, &r, &err), FR_EDEADLOCK);
@@ -87,9 +89,7 @@ LOOP_TEST(ranks_that_take_up_collectives_in_different_orders_run_both, 0, 2)
     struct fr_run *r;
     uint32_t x[2], y[2];
 
-    two_collectives(p, 2, FR_STREAM_COMM, x, y);
-    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
-    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 2), 0), x[1]);
+    two_collectives(p, FR_STREAM_COMM, 2, x, y);
     fixture_compute(p, 0, fixture_cost(p, 9), 0); /* what goes on meanwhile */
     fixture_finish(p);
     o.jitter_cv = jitter;
@@ -118,9 +118,7 @@ TEST(what_computes_behind_a_held_collective_goes_past_it)
     struct fr_error err;
     uint32_t x[2], y[2];
 
-    two_collectives(p, 2, FR_STREAM_COMPUTE, x, y);
-    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
-    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 2), 0), x[1]);
+    two_collectives(p, FR_STREAM_COMPUTE, 2, x, y);
     fixture_finish(p);
     r = fixture_run(p, &o);
     ck_assert_double_eq_tol(r->start_s[y[0]], 1, 1e-6);

@@ -225,8 +225,8 @@ TEST(the_uncertainty_counts_collectives)
     q.global_batch = 8;
     q.uncertainty = FR_UNCERTAINTY_WHY;
     r = answer(&q);
-    for (size_t i = 0; i < r->n_doubts; i++)
-        is_named |= strcmp(fr_record_doubt_name(&r->doubts[i]), "collective") == 0;
+    for (size_t i = 0; i < r->n_error_shares; i++)
+        is_named |= strcmp(fr_record_error_share_name(&r->error_shares[i]), "collective") == 0;
     ck_assert(is_named);
     ck_assert_double_lt(r->iteration_low_s, r->iteration_s);
     ck_assert_double_gt(r->iteration_high_s, r->iteration_s);

@@ -87,7 +87,7 @@ TEST(the_busiest_link_is_the_one_in_use_for_most_of_the_time)
 TEST(an_explanation_is_of_the_largest_size_with_its_links_and_rounds)
 {
     struct fr_comm_question q = question("dgx1-v100", "all-reduce");
-    struct fr_comm_story *s = NULL;
+    struct fr_comm_explanation *s = NULL;
     struct fr_error err = {.text = ""};
 
     q.n_gpus = 4;
@@ -100,7 +100,7 @@ TEST(an_explanation_is_of_the_largest_size_with_its_links_and_rounds)
     for (size_t i = 1; i < s->n_links; i++)
         ck_assert_double_le(s->links[i].used_frac, s->links[i - 1].used_frac * (1 + 1e-9));
     ck_assert_double_eq_tol(s->links[0].used_frac, s->table->rows[0].busiest_frac, 1e-12);
-    fr_comm_story_free(s);
+    fr_comm_explanation_free(s);
 }
 
 /* The tuner's estimate is that of the algorithm asked for, and none where NCCL has none. */

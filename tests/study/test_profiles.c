@@ -55,8 +55,8 @@ TEST(times_of_an_unnamed_device_are_marked_and_uncertain)
     ck_assert_double_eq_tol(r->cost_frac[FR_TRUST_PROFILED_ELSEWHERE], 1, 1e-9);
     ck_assert_double_eq(r->cost_frac[FR_TRUST_PROFILED], 0);
     ck_assert_double_gt(r->iteration_high_s / r->iteration_low_s, 10);
-    ck_assert_uint_eq(r->n_doubts, 1);
-    ck_assert_str_eq(fr_record_doubt_name(&r->doubts[0]), "profile");
+    ck_assert_uint_eq(r->n_error_shares, 1);
+    ck_assert_str_eq(fr_record_error_share_name(&r->error_shares[0]), "profile");
     fr_record_free(r);
 }
 
@@ -67,7 +67,7 @@ TEST(naming_the_device_from_outside_makes_them_profiled)
 
     ck_assert_double_eq_tol(named->cost_frac[FR_TRUST_PROFILED], 1, 1e-9);
     ck_assert_double_eq(named->iteration_s, unnamed->iteration_s);
-    ck_assert_uint_eq(named->n_doubts, 0);
+    ck_assert_uint_eq(named->n_error_shares, 0);
     fr_record_free(unnamed);
     fr_record_free(named);
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_PLANS = 200 };
+enum { N_PLANS = 100 };
 
 static uint64_t below(uint64_t *r, uint64_t n)
 {

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/rng.h"
+#include "study/session/session.h"
 #include "study/study.h"
 #include "tests/support/base_check.h"
 
@@ -18,14 +19,10 @@ enum { N_CASES = 200 };
  * the last, and messages on a fast hop leave their links before the slow ones do. */
 static const double ALIKE = 1e-9, MESSAGE_BY_MESSAGE = 0.02;
 
-/* algorithm: of collectives; NULL: rings, or as the machine was measured. */
-static struct fr_record *ask_by(const char *algorithm, enum fr_dtype dtype, const char *workload,
-                                const char *topology, uint32_t batch, const char *strategy)
+static struct fr_question question(enum fr_dtype dtype, const char *workload, const char *topology,
+                                   uint32_t batch, const char *strategy)
 {
-    struct fr_record *r = NULL;
     struct fr_question q;
-    struct fr_error err;
-    enum fr_status st;
 
     fr_question_init(&q);
     q.workload = workload;
@@ -34,11 +31,30 @@ static struct fr_record *ask_by(const char *algorithm, enum fr_dtype dtype, cons
     q.global_batch = batch;
     q.dtype = dtype;
     q.optimizer = FR_ADAM;
-    q.way.algorithm = algorithm;
-    st = fr_answer(&q, NULL, &r, &err); /* its self-checks are errors */
-    ck_assert_msg(st == FR_OK || st == FR_EUSAGE, "%s on %s, %s: %s", workload, topology, strategy,
-                  err.text);
+    return q;
+}
+
+/* session: NULL, or what keeps the machines between questions. */
+static struct fr_record *answer(struct fr_session *session, const struct fr_question *q)
+{
+    struct fr_record *r = NULL;
+    struct fr_error err;
+    enum fr_status st = session ? fr_session_ask(session, q, NULL, &r, &err)
+                                : fr_answer(q, NULL, &r, &err); /* its self-checks are errors */
+
+    ck_assert_msg(st == FR_OK || st == FR_EUSAGE, "%s on %s, %s: %s", q->workload, q->topology,
+                  q->strategy, err.text);
     return r;
+}
+
+/* algorithm: of collectives; NULL: rings, or as the machine was measured. */
+static struct fr_record *ask_by(const char *algorithm, enum fr_dtype dtype, const char *workload,
+                                const char *topology, uint32_t batch, const char *strategy)
+{
+    struct fr_question q = question(dtype, workload, topology, batch, strategy);
+
+    q.way.algorithm = algorithm;
+    return answer(NULL, &q);
 }
 
 static struct fr_record *ask_in(enum fr_dtype dtype, const char *workload, const char *topology,
@@ -217,15 +233,18 @@ static struct drawn draw(struct fr__rng *g)
     return d;
 }
 
-static void compare(const struct drawn *d, uint32_t number, uint32_t *n_compared)
+static void compare(struct fr_session *session, const struct drawn *d, uint32_t number,
+                    uint32_t *n_compared)
 {
     char folded[200], whole[200];
+    struct fr_question of_folded = question(FR_BF16, d->workload, d->topology, d->batch, folded);
+    struct fr_question of_whole = question(FR_BF16, d->workload, d->topology, d->batch, whole);
     struct fr_record *a, *b;
 
     snprintf(folded, sizeof(folded), "hybrid:%s,fold=1", d->options);
     snprintf(whole, sizeof(whole), "hybrid:%s,fold=0", d->options);
-    a = ask(d->workload, d->topology, d->batch, folded);
-    b = ask(d->workload, d->topology, d->batch, whole);
+    a = answer(session, &of_folded);
+    b = answer(session, &of_whole);
     if (a && b) {
         double off = fabs(a->iteration_s / b->iteration_s - 1);
 
@@ -244,6 +263,8 @@ static void compare(const struct drawn *d, uint32_t number, uint32_t *n_compared
 
 TEST(random_folded_plans_take_what_the_whole_ones_take)
 {
+    const struct fr_session_options keeps_no_answers = {0};
+    struct fr_session *session = fr_session_new(&keeps_no_answers);
     uint32_t n_compared = 0;
     struct fr__rng g;
 
@@ -251,8 +272,9 @@ TEST(random_folded_plans_take_what_the_whole_ones_take)
     for (uint32_t i = 0; i < N_CASES; i++) {
         struct drawn d = draw(&g);
 
-        compare(&d, i, &n_compared);
+        compare(session, &d, i, &n_compared);
     }
+    fr_session_free(session);
     ck_assert_uint_ge(n_compared, N_CASES * 9 / 10);
 }
 

@@ -25,26 +25,27 @@ static struct fr_validation_row row(const char *id, const char *strategy, uint64
                                       .predicted_s = predicted_s};
 }
 
-static struct fr__arena *arena;
-static struct fr_validation v;
-
-static void split(const struct fr_validation_row rows[], size_t n)
+/* fr__arena_free(arena) frees what it found. */
+static struct fr_validation split(const struct fr_validation_row rows[], size_t n,
+                                  struct fr__arena *arena)
 {
+    struct fr_validation v = {.rows = rows, .n_rows = n};
     struct fr_error err;
 
-    v = (struct fr_validation){.rows = rows, .n_rows = n};
-    arena = fr__arena_new();
     ck_assert_int_eq(fr__validation_split(&v, arena, &err), FR_OK);
+    return v;
 }
 
 /* 10 ms + 2 ms a sample measured, 4 ms + 3 ms predicted. */
-START_TEST(rows_that_differ_in_the_batch_make_a_line)
+TEST(rows_that_differ_in_the_batch_make_a_line)
 {
+    struct fr__arena *arena = fr__arena_new();
+    struct fr_validation v;
     const struct fr_validation_row rows[] = {
         row("A-1", "single", 1, 32, 0.074, 0.100), row("A-2", "single", 1, 96, 0.202, 0.292),
         row("A-3", "single", 1, 64, 0.138, 0.196), row("B-1", "single", 1, 64, 0.5, 0.5)};
 
-    split(rows, 4);
+    v = split(rows, 4, arena);
     ck_assert_uint_eq(v.n_lines, 1);
     ck_assert_uint_eq(v.lines[0].n, 3);
     ck_assert_double_eq_tol(v.lines[0].measured_per_sample_s, 0.002, 1e-12);
@@ -65,11 +66,12 @@ START_TEST(rows_that_differ_in_the_batch_make_a_line)
     ck_assert(isnan(v.software[0].per_change_missing_s));
     fr__arena_free(arena);
 }
-END_TEST
 
 /* From 1 to 4 GPUs 20 and 30 ms are added, 6 and 8 predicted; from 4 to 16 40 and 10. */
-START_TEST(rows_that_differ_in_gpus_say_what_these_add)
+TEST(rows_that_differ_in_gpus_say_what_these_add)
 {
+    struct fr__arena *arena = fr__arena_new();
+    struct fr_validation v;
     const struct fr_validation_row rows[] = {
         row("A-1", "dp:bucket=1MiB", 4, 128, 0.120, 0.106),
         row("A-2", "single", 1, 32, 0.1, 0.1),
@@ -79,7 +81,7 @@ START_TEST(rows_that_differ_in_gpus_say_what_these_add)
         row("A-6", "mp", 4, 128, 1, 1),
     };
 
-    split(rows, 6);
+    v = split(rows, 6, arena);
     ck_assert_uint_eq(v.n_changes, 3);
     ck_assert_str_eq(v.changes[0].from, "1");
     ck_assert_str_eq(v.changes[0].to, "4");
@@ -97,32 +99,34 @@ START_TEST(rows_that_differ_in_gpus_say_what_these_add)
     ck_assert_uint_eq(v.software[0].n_changes, 3);
     fr__arena_free(arena);
 }
-END_TEST
 
-START_TEST(the_number_of_replicas_is_no_other_strategy)
+TEST(the_number_of_replicas_is_no_other_strategy)
 {
+    struct fr__arena *arena = fr__arena_new();
+    struct fr_validation v;
     const struct fr_validation_row rows[] = {
         row("A-1", "hybrid:tp=2,dp=2,zero=1", 4, 64, 0.3, 0.2),
         row("A-2", "hybrid:tp=2,dp=4,zero=1", 8, 128, 0.4, 0.21),
         row("A-3", "hybrid:tp=4,dp=2,zero=1", 8, 128, 0.5, 0.22),
     };
 
-    split(rows, 3);
+    v = split(rows, 3, arena);
     ck_assert_uint_eq(v.n_changes, 1);
     ck_assert_double_eq_tol(v.changes[0].measured_added_s, 0.1, 1e-12);
     fr__arena_free(arena);
 }
-END_TEST
 
-START_TEST(rows_that_differ_in_precision_say_what_it_saves)
+TEST(rows_that_differ_in_precision_say_what_it_saves)
 {
+    struct fr__arena *arena = fr__arena_new();
+    struct fr_validation v;
     struct fr_validation_row rows[] = {row("A-1", "single", 1, 64, 0.1, 0.08),
                                        row("A-2", "single", 1, 64, 0.3, 0.3),
                                        row("A-3", "single", 1, 64, 0.2, 0.25)};
 
     rows[0].precision = "amp";
     rows[2].precision = "tf32";
-    split(rows, 3);
+    v = split(rows, 3, arena);
     ck_assert_uint_eq(v.n_lines, 0);
     ck_assert_uint_eq(v.n_changes, 2);
     ck_assert_str_eq(v.changes[0].from, "fp32");
@@ -134,32 +138,28 @@ START_TEST(rows_that_differ_in_precision_say_what_it_saves)
     ck_assert_uint_eq(v.n_software, 0);
     fr__arena_free(arena);
 }
-END_TEST
 
-START_TEST(software_is_what_notes_name_before_a_bar)
+TEST(software_is_what_notes_name_before_a_bar)
 {
+    struct fr__arena *arena = fr__arena_new();
+    struct fr_validation v;
     struct fr_validation_row rows[] = {row("A-1", "single", 1, 32, 0.1, 0.1),
                                        row("A-2", "single", 1, 64, 0.2, 0.1),
                                        row("A-3", "single", 1, 64, 0.2, 0.1)};
 
     rows[0].notes = rows[1].notes = "MXNet 1.6|RN50|fp32";
     rows[2].why_not = "is not predicted";
-    split(rows, 3);
+    v = split(rows, 3, arena);
     ck_assert_uint_eq(v.n_software, 1);
     ck_assert_str_eq(v.software[0].software, "MXNet 1.6");
     ck_assert_uint_eq(v.lines[0].n, 2);
     fr__arena_free(arena);
 }
-END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("split");
 
-    tcase_add_test(tc, rows_that_differ_in_the_batch_make_a_line);
-    tcase_add_test(tc, rows_that_differ_in_gpus_say_what_these_add);
-    tcase_add_test(tc, the_number_of_replicas_is_no_other_strategy);
-    tcase_add_test(tc, rows_that_differ_in_precision_say_what_it_saves);
-    tcase_add_test(tc, software_is_what_notes_name_before_a_bar);
+    add_tests(tc);
     return run_case(tc, "split");
 }

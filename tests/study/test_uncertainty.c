@@ -31,7 +31,7 @@ TEST(nothing_is_said_unless_asked)
     struct fr_record *r = ask("vgg16", NULL, FR_UNCERTAINTY_NONE);
 
     ck_assert(!r->has_interval);
-    ck_assert_uint_eq(r->n_doubts, 0);
+    ck_assert_uint_eq(r->n_error_shares, 0);
     fr_record_free(r);
 }
 
@@ -43,17 +43,17 @@ TEST(effects_add_up_to_the_error_of_the_sum)
     struct fr_record *r = ask("vgg16", "datasheet", FR_UNCERTAINTY_WHY);
     double sum_s = 0, shares = 0;
 
-    for (size_t i = 0; i < r->n_doubts; i++) {
-        ck_assert_double_eq(r->doubts[i].error_frac, 0.4);
-        ck_assert_int_eq(r->doubts[i].trust, FR_TRUST_DATASHEET);
+    for (size_t i = 0; i < r->n_error_shares; i++) {
+        ck_assert_double_eq(r->error_shares[i].error_frac, 0.4);
+        ck_assert_int_eq(r->error_shares[i].trust, FR_TRUST_DATASHEET);
         if (i > 0)
-            ck_assert_double_le(r->doubts[i].share, r->doubts[i - 1].share);
-        sum_s += r->doubts[i].effect_s;
-        shares += r->doubts[i].share;
+            ck_assert_double_le(r->error_shares[i].share, r->error_shares[i - 1].share);
+        sum_s += r->error_shares[i].effect_s;
+        shares += r->error_shares[i].share;
     }
     ck_assert_double_eq_tol(sum_s, sinh(0.4) * r->iteration_s, 0.005 * r->iteration_s);
     ck_assert_double_eq_tol(shares, 1, 1e-12);
-    ck_assert_int_eq(r->doubts[0].kind, FR_OP_CONV2D);
+    ck_assert_int_eq(r->error_shares[0].kind, FR_OP_CONV2D);
     fr_record_free(r);
 }
 

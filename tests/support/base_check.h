@@ -22,6 +22,10 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* Check writes the place of every assertion that holds to a file, to say after which one a signal
+ * came: two system calls each, more than half of the time of tests that assert in a loop. */
+#define _mark_point(file, line) ((void)0)
+
 enum { MOST_TESTS = 200 }; /* of one file */
 
 /* The tests of this file, in the order of their lines; only what runs before main writes here. */

@@ -107,6 +107,45 @@ TEST(what_was_only_tried_takes_no_slot)
     fr__link_times_free(t);
 }
 
+/* Messages that are sent, given back and sent again arrive as if nothing had happened between: at
+ * gaps, joined to the slots before, behind, and on both sides. */
+TEST(what_is_given_back_is_as_free_as_before)
+{
+    static const struct {
+        uint32_t src;
+        uint64_t bytes;
+        double made_s, there_s;
+    } sent[] = {
+        {0, 10, 0, 21},  /* the shared link is busy from 1 to 21 */
+        {0, 10, 29, 50}, /* from 30 to 50 */
+        {1, 1, 40, 52},  /* behind it */
+        {1, 1, 27, 30},  /* before it: from 28 to 30 */
+        {1, 1, 0, 23},   /* behind the first */
+        {1, 1, 23, 26},  /* from 24 to 26, by itself */
+        {1, 1, 0, 28},   /* from 26 to 28, between two: 23 to 24 is too short */
+    };
+    enum { N_SENT = sizeof(sent) / sizeof(sent[0]) };
+    size_t n_kept[N_SENT];
+    struct fr__link_times *t;
+    struct map g;
+
+    fill(&g);
+    t = fr__link_times_new(&g.m);
+    for (size_t back = 0; back < N_SENT; back++) {
+        for (size_t k = 0; k < N_SENT; k++) {
+            n_kept[k] = fr__link_times_n_kept(t);
+            ck_assert_double_eq(send(t, sent[k].src, 2, sent[k].bytes, sent[k].made_s),
+                                sent[k].there_s);
+        }
+        fr__link_times_undo(t, n_kept[back]);
+        for (size_t k = back; k < N_SENT; k++)
+            ck_assert_double_eq(send(t, sent[k].src, 2, sent[k].bytes, sent[k].made_s),
+                                sent[k].there_s);
+        fr__link_times_undo(t, 0);
+    }
+    fr__link_times_free(t);
+}
+
 TEST(what_a_measured_message_takes_beyond_its_links_keeps_nobody_waiting)
 {
     struct fr__link_times *t;

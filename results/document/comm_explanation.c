@@ -1,4 +1,4 @@
-/* results/document/comm_story.c - how a collective goes, as text: what was chosen, the links, and
+/* results/document/comm_explanation.c - how a collective goes, as text: what was chosen, the links, and
  * who sends what to whom in each round. */
 #include "config.h"
 
@@ -51,7 +51,7 @@ static void print_choice(struct fr__document *doc, const struct fr_comm_table *t
     fr__say_plain(doc);
 }
 
-static void print_links(struct fr__document *doc, const struct fr_comm_story *s)
+static void print_links(struct fr__document *doc, const struct fr_comm_explanation *s)
 {
     if (s->n_links == 0)
         return;
@@ -183,10 +183,10 @@ static void print_steps(struct fr__document *doc, const struct fr_collective_rou
         print_drawing(doc, t);
 }
 
-enum fr_status fr__document_of_story(struct fr__document *doc, const void *what,
-                                     struct fr_error *err)
+enum fr_status fr__document_of_comm_explanation(struct fr__document *doc, const void *what,
+                                                struct fr_error *err)
 {
-    const struct fr_comm_story *s = what;
+    const struct fr_comm_explanation *s = what;
 
     print_choice(doc, s->table);
     print_links(doc, s);
