@@ -14,9 +14,9 @@ static const char *const PROTOCOL_NAMES[] = {"LL", "LL128", "Simple"};
 static const unsigned VERSIONS[] = {205, 210, 218, 221, 223, 226, 227, 228, 230};
 static const char *const VERSION_NAMES[] = {"2.5",  "2.10", "2.18", "2.21", "2.23",
                                             "2.26", "2.27", "2.28", "2.30"};
-/* From here on a tree on few machines is slower than its links. For 25 to 64 MiB LL128, whose
- * blocks have always gone up and down at once, may be what the older versions took. */
-static const double IN_TURN_BYTES = 64 << 20;
+/* Of smaller messages the older versions' own tables send some by LL128 (2.6 to 2.12: 25 MB on two
+ * machines, not 64 MiB), whose blocks have gone up and down at once since 2.5. */
+static const double IN_TURN_BYTES = 64e6;
 
 const char *fr__nccl_algorithm_name(enum fr__nccl_algorithm a)
 {
@@ -374,7 +374,7 @@ double fr__nccl_tree_in_turn_s(const struct fr__nccl_model *m, double bytes)
     const struct fr__nccl_comm *c = &m->comm;
     double most = fr__nccl_constants_of(c->version).tree_in_turn[generation_of(c->min_sm)];
 
-    if (c->n_nodes < 2 || bytes <= IN_TURN_BYTES || !(most > 0) || c->tree.n_channels == 0)
+    if (c->n_nodes < 2 || bytes < IN_TURN_BYTES || !(most > 0) || c->tree.n_channels == 0)
         return 0;
     return bytes / (1e9 * most * c->tree.n_channels);
 }
