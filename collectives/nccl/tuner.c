@@ -14,7 +14,7 @@ static const char *const PROTOCOL_NAMES[] = {"LL", "LL128", "Simple"};
 static const unsigned VERSIONS[] = {205, 210, 218, 221, 223, 226, 227, 228, 230};
 static const char *const VERSION_NAMES[] = {"2.5",  "2.10", "2.18", "2.21", "2.23",
                                             "2.26", "2.27", "2.28", "2.30"};
-/* Of smaller messages the older versions' own tables send some by LL128 (2.6 to 2.12: 25 MB on two
+/* Of smaller messages the older versions' own tables send some by LL128 (2.6, 2.8: 25 MB on two
  * machines, not 64 MiB), whose blocks have gone up and down at once since 2.5. */
 static const double IN_TURN_BYTES = 64e6;
 
