@@ -32,6 +32,8 @@ struct fr_collective_options {
     bool as_measured;
     bool no_switch_sums; /* of a number format that NVSwitches cannot add up: NCCL takes no NVLS */
 };
+/* The version whose constants one has: "2.5" for "2.7.3"; of static storage. NULL: not known. */
+const char *fr_nccl_version_name(const char *version);
 struct fr_collective_way;
 /* Immutable, so that threads may share it. The caller frees it. FR_EUSAGE with the nearest known
  * name; errors of reading a file (collectives/algorithms/custom.h); FR_ENOMEM. */

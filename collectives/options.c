@@ -58,7 +58,7 @@ static enum fr_status set_protocol(struct fr_collective_way *w,
                         "no protocol '%s'; known are LL, LL128 and Simple", o->protocol);
     w->version = fr__nccl_version_parse(o->nccl_version ? o->nccl_version : FR__NCCL_VERSION);
     if (w->version == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.18 and later",
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.5 and later",
                         o->nccl_version);
     return FR_OK;
 }

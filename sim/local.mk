@@ -13,6 +13,7 @@ libsim_la_SOURCES = \
 	sim/collectives/nccl_choice.c sim/collectives/repeats.c sim/collectives/resource_parts.c \
 	sim/collectives/ring_fold.c sim/collectives/ring_run.c sim/collectives/schedule_bytes.c \
 	sim/collectives/schedule_choice.h sim/collectives/schedule_choice.c \
+	sim/collectives/schedule_limit.c \
 	sim/collectives/schedule_run.h sim/collectives/schedule_run.c sim/collectives/schedule_time.c \
 	sim/collectives/symmetry.h sim/collectives/symmetry.c \
 	sim/memory/allocator.h sim/memory/allocator.c sim/memory/memory.c sim/memory/requests.h \

@@ -54,7 +54,7 @@ enum fr__nccl_cpu_kind {
 };
 
 struct fr__nccl_comm {
-    unsigned version; /* 218, 221, 223, 226, 227, 228, 230 */
+    unsigned version; /* 205, 210, 218, 221, 223, 226, 227, 228, 230 */
     unsigned n_ranks, n_nodes;
     unsigned min_sm, max_sm; /* compute capability, 90 */
     enum fr__nccl_cpu_kind cpu;

@@ -3,7 +3,16 @@
  * Source: NVIDIA/nccl src/graph/tuning.cc: baseLat, hwLat, llMaxBws, perChMaxRingLL128Bws,
  * perChMaxTreeLL128Bws, perChMaxTreeBws, perChMaxNVLSTreeBws, nvlsEfficiency at the tags v2.30.7,
  * v2.28, v2.23, v2.21.5 and v2.18.6. A version has the constants of the newest of these that is not
- * newer.
+ * newer; 2.5 to 2.17 have those of 2.18, except for NVLS, which they lack. Theirs differ in trees'
+ * limits and latencies by 10 to 30 %; which of ring and tree two machines take for 64 MiB and more
+ * is the same.
+ *
+ * One block of threads a channel does a tree's sums and copies by Simple, all chunks up and then
+ * all chunks down, until 2.9; up and down are two halves of the block from 2.10 on
+ * (src/collectives/device/all_reduce.h of v2.4.8, v2.7.8, v2.8.4, v2.9.9 and v2.10.3). What a block
+ * moves so on a V100: two DGX-1 with four EDR cards each reach 58 GB/s of bus bandwidth by trees
+ * (NVIDIA/nccl issue 307, a maintainer), 30.9 GB/s of data, 7.7 a card. The table of 2.8 allows a
+ * channel 9.25, and says 12 before.
  */
 #include "config.h"
 
@@ -33,6 +42,7 @@ static const struct fr__nccl_constants NEWEST = {
     .nvls_tree = {{0}, {0}, {0, 57.7, 45.5}, {0, 96, 80}},
     .nvls_efficiency = {0, 0, .85, .74},
     .has_pat = true,
+    .has_nvls = true,
 };
 
 static void as_hopper(double limits[FR__NCCL_N_GENERATIONS][FR__NCCL_N_SIZES])
@@ -78,6 +88,11 @@ static void make_2_18(struct fr__nccl_constants *c)
             c->ll_most[g][i] = c->ll_most[FR__NCCL_AMPERE][i];
 }
 
+static void make_2_9(struct fr__nccl_constants *c)
+{
+    c->tree_in_turn[FR__NCCL_VOLTA] = 7.7;
+}
+
 struct fr__nccl_constants fr__nccl_constants_of(unsigned version)
 {
     struct fr__nccl_constants c = NEWEST;
@@ -88,5 +103,8 @@ struct fr__nccl_constants fr__nccl_constants_of(unsigned version)
         make_2_21(&c);
     if (version < 221)
         make_2_18(&c);
+    c.has_nvls = version >= 218;
+    if (version < 210)
+        make_2_9(&c);
     return c;
 }

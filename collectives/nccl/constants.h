@@ -24,8 +24,12 @@ struct fr__nccl_constants {
     double tree[FR__NCCL_N_GENERATIONS][FR__NCCL_N_SIZES];
     double nvls_tree[FR__NCCL_N_GENERATIONS][FR__NCCL_N_SIZES]; /* 0: no limit */
     double nvls_efficiency[FR__NCCL_N_GENERATIONS];
-    bool has_pat, has_old_nvls; /* NVLS with a ratio of 5/6 */
-    bool has_full_net_steps;    /* a ring's network steps are 2 N, not 2 (N - 1) */
+    /* GB/s that a tree by Simple moves a channel where one block of threads sums up first and copies
+     * down then; 0: up and down at once. No part of NCCL's table. */
+    double tree_in_turn[FR__NCCL_N_GENERATIONS];
+    bool has_pat, has_nvls;
+    bool has_old_nvls;       /* NVLS with a ratio of 5/6 */
+    bool has_full_net_steps; /* a ring's network steps are 2 N, not 2 (N - 1) */
     /* With one GPU a machine: LL128 gets .7 instead of .92 of the bandwidth, and a ring's network
      * hop takes its own time, not a tree's. */
     bool is_old_when_alone;

@@ -23,7 +23,7 @@ enum fr_status fr_nccl_model_new(struct fr_nccl_model **out, const struct fr_top
     struct fr_nccl_model *m;
 
     if (number == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.18 and later",
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.5 and later",
                         version);
     FR_TRY(fr__nccl_comm_of(t, devices, n, number, &comm, NULL, err));
     m = calloc(1, sizeof(*m));
@@ -32,6 +32,11 @@ enum fr_status fr_nccl_model_new(struct fr_nccl_model **out, const struct fr_top
     fr__nccl_model_make(&m->table, &comm);
     *out = m;
     return FR_OK;
+}
+
+const char *fr_nccl_version_name(const char *version)
+{
+    return fr__nccl_version_name(version);
 }
 
 void fr_nccl_model_free(struct fr_nccl_model *m)

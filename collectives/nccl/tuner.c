@@ -11,7 +11,12 @@
 static const char *const ALGORITHM_NAMES[] = {"Tree", "Ring", "NVLS", "NVLSTree", "PAT"};
 static const char *const PROTOCOL_NAMES[] = {"LL", "LL128", "Simple"};
 /* Those at which a constant changes. */
-static const unsigned VERSIONS[] = {218, 221, 223, 226, 227, 228, 230};
+static const unsigned VERSIONS[] = {205, 210, 218, 221, 223, 226, 227, 228, 230};
+static const char *const VERSION_NAMES[] = {"2.5",  "2.10", "2.18", "2.21", "2.23",
+                                            "2.26", "2.27", "2.28", "2.30"};
+/* Of smaller messages the older versions' own tables send some by LL128 (2.6, 2.8: 25 MB on two
+ * machines, not 64 MiB), whose blocks have gone up and down at once since 2.5. */
+static const double IN_TURN_BYTES = 64e6;
 
 const char *fr__nccl_algorithm_name(enum fr__nccl_algorithm a)
 {
@@ -53,6 +58,16 @@ unsigned fr__nccl_version_parse(const char *text)
         if (fr__nccl_version_at(i) <= 200 + minor)
             found = fr__nccl_version_at(i);
     return found;
+}
+
+const char *fr__nccl_version_name(const char *text)
+{
+    unsigned version = fr__nccl_version_parse(text);
+
+    for (size_t i = 0; fr__nccl_version_at(i); i++)
+        if (fr__nccl_version_at(i) == version)
+            return VERSION_NAMES[i];
+    return NULL;
 }
 
 /* ---- the communicator, as the table sees it ---- */
@@ -129,10 +144,12 @@ static bool is_modelled(const struct view *v, enum fr_collective_kind kind,
     case FR__NCCL_ALGO_TREE:
         return kind == FR_ALL_REDUCE;
     case FR__NCCL_ALGO_NVLS: /* over several machines it needs CollNet */
-        return is_simple && c->n_nodes == 1 && c->nvls.n_channels >= least &&
+        return v->constants.has_nvls && is_simple && c->n_nodes == 1 &&
+               c->nvls.n_channels >= least &&
                (kind == FR_ALL_REDUCE || (is_gather_or_scatter(kind) && v->per_node <= 32));
     case FR__NCCL_ALGO_NVLS_TREE:
-        return is_simple && c->n_nodes > 1 && c->nvls.n_channels >= least && kind == FR_ALL_REDUCE;
+        return v->constants.has_nvls && is_simple && c->n_nodes > 1 &&
+               c->nvls.n_channels >= least && kind == FR_ALL_REDUCE;
     default: /* PAT: one GPU a machine */
         return is_simple && v->constants.has_pat && is_gather_or_scatter(kind) &&
                c->n_nodes == c->n_ranks && c->min_sm >= 60;
@@ -350,6 +367,16 @@ void fr__nccl_model_make(struct fr__nccl_model *m, const struct fr__nccl_comm *c
                 m->of[k][a][p].latency_us = latency(&v, kind, algorithm, protocol);
             }
         }
+}
+
+double fr__nccl_tree_in_turn_s(const struct fr__nccl_model *m, double bytes)
+{
+    const struct fr__nccl_comm *c = &m->comm;
+    double most = fr__nccl_constants_of(c->version).tree_in_turn[generation_of(c->min_sm)];
+
+    if (c->n_nodes < 2 || bytes < IN_TURN_BYTES || !(most > 0) || c->tree.n_channels == 0)
+        return 0;
+    return bytes / (1e9 * most * c->tree.n_channels);
 }
 
 double fr__nccl_hop_us(unsigned version, enum fr__nccl_hop hop, enum fr__nccl_algorithm a,

@@ -2,6 +2,7 @@
  * take, and which it chooses.
  *
  * Source:  NVIDIA/nccl src/graph/tuning.cc and src/enqueue.cc of 2.18.6, 2.21.5, 2.23 to 2.30.7.
+ *          Blocks of older versions: constants.c.
  *          time = latency + bytes / bandwidth; the table has a latency and a bandwidth for each
  *          collective, algorithm and protocol.
  * Ignores: CollNet plug-ins, tuner plug-ins, symmetric-memory kernels, several operations in a
@@ -46,8 +47,11 @@ struct fr__nccl_model {
 unsigned fr__nccl_version_at(size_t i);
 #define FR__NCCL_VERSION "2.30" /* where nobody says which */
 
-/* The version whose constants a text "2.21" or "2.21.5" has; 0: before 2.18, or no version. */
+/* The version whose constants a text "2.21" or "2.21.5" has; 0: before 2.5, or no version. Those
+ * before 2.18 have its constants (constants.c). */
 unsigned fr__nccl_version_parse(const char *text);
+/* "2.5" for "2.7.3", of static storage; NULL: no version. */
+const char *fr__nccl_version_name(const char *text);
 
 void fr__nccl_model_make(struct fr__nccl_model *m, const struct fr__nccl_comm *comm);
 
@@ -73,6 +77,11 @@ bool fr__nccl_choose(const struct fr__nccl_model *m, enum fr_collective_kind kin
 bool fr__nccl_choose_for(const struct fr__nccl_model *m, enum fr_collective_kind kind, double bytes,
                          enum fr__nccl_protocol p, bool can_switch_sum,
                          struct fr__nccl_choice *out);
+
+/* Least seconds of an all-reduce over machines by a tree and Simple where one block of a channel does
+ * its sums and then its copies (before 2.10); 0: no more than the links take. No part of the table,
+ * so NCCL chooses without it. */
+double fr__nccl_tree_in_turn_s(const struct fr__nccl_model *m, double bytes);
 
 /* Latency of one hop by a protocol, us, as the table has it. */
 enum fr__nccl_hop { FR__NCCL_HOP_NVLINK, FR__NCCL_HOP_PCI, FR__NCCL_HOP_NET, FR__NCCL_N_HOPS };

@@ -203,6 +203,14 @@ double fr__protocol_slowdown(struct fr__engine *e, uint32_t collective, unsigned
     return of[FR__NCCL_SIMPLE].bw_GBps / of[p].bw_GBps;
 }
 
+double fr__tree_in_turn_s(struct fr__engine *e, uint32_t collective, unsigned version)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct kept *k = kept_of(e, c->group, version);
+
+    return k ? fr__nccl_tree_in_turn_s(&k->model, c->bytes) : 0;
+}
+
 uint32_t fr__group_nodes(struct fr__engine *e, uint32_t group, unsigned version)
 {
     uint32_t machines = fr_plan_group_machines(e->plan, group);

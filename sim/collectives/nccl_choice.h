@@ -16,6 +16,8 @@ unsigned fr__group_min_sm(struct fr__engine *e, uint32_t group, unsigned version
  * is bound by the processor (llMaxBw). 0: NCCL has no model of them. */
 double fr__protocol_slowdown(struct fr__engine *e, uint32_t collective, unsigned version,
                              enum fr__nccl_algorithm a, enum fr__nccl_protocol p);
+/* fr__nccl_tree_in_turn_s of the collective; 0 where NCCL has no model. */
+double fr__tree_in_turn_s(struct fr__engine *e, uint32_t collective, unsigned version);
 /* The nodes that a group lies on: machines, or NVLink domains where one NVSwitch joins the GPUs of
  * several machines. 0: not as many GPUs in each, or the failure is kept. */
 uint32_t fr__group_nodes(struct fr__engine *e, uint32_t group, unsigned version);

@@ -298,8 +298,8 @@ static uint32_t count_hops(void *user, uint32_t from, uint32_t to)
     return n;
 }
 
-bool fr__collective_schedule_of(struct fr__engine *e, uint32_t collective,
-                                struct fr__collective_schedule *out)
+bool fr__schedule_choose(struct fr__engine *e, uint32_t collective,
+                         struct fr__collective_schedule *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     struct fr__schedule *s = &out->schedule;
@@ -327,6 +327,7 @@ bool fr__collective_schedule_of(struct fr__engine *e, uint32_t collective,
         set_chains(e, c->group, s);
     set_pipeline(&r, s);
     set_protocol_costs(e, collective, r.protocol, out);
+    out->protocol = r.protocol;
     st = fr__schedule_make(s, e->err);
     if (st != FR_OK)
         fr__engine_fail(e, st);

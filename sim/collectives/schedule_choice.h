@@ -1,7 +1,7 @@
 /* sim/collectives/schedule_choice.h - how each collective of a run is done, where the options say
  * more than rings.
  *
- * fr__collective_schedule_of turns what a person asked for (collectives/options.h) into a schedule
+ * fr__schedule_choose turns what a person asked for (collectives/options.h) into a schedule
  * for one collective. Collectives for which it returns false go by the rings, chains and shifts of
  * closed_form.c.
  */
@@ -14,8 +14,9 @@
 /* One collective of a run. */
 struct fr__collective_schedule {
     struct fr__schedule schedule;
-    enum fr_link_kind start_kind; /* of which start_s is a latency */
-    double start_s;               /* before the first message, with own_s */
+    enum fr__nccl_protocol protocol; /* FR__NCCL_N_PROTOCOLS: none, as the links are */
+    enum fr_link_kind start_kind;    /* of which start_s is a latency */
+    double start_s;                  /* before the first message, with own_s */
     double own_s; /* of it, what counts as bandwidth of start_kind: moved inside a GPU's memory */
     double wire_factor;  /* how long a message holds its links: bytes on the wire for each byte of
                            data, times slow_factor */
@@ -26,9 +27,9 @@ struct fr__collective_schedule {
     double hop_s[FR_N_LINK_KINDS]; /* least latency of a message by its outermost kind of link */
 };
 
-/* false: it goes by closed_form.c, or the failure is kept. */
-bool fr__collective_schedule_of(struct fr__engine *e, uint32_t collective,
-                                struct fr__collective_schedule *out);
+/* false: it goes by closed_form.c, or the failure is kept. As fast as its links and protocol. */
+bool fr__schedule_choose(struct fr__engine *e, uint32_t collective,
+                         struct fr__collective_schedule *out);
 /* The route of a message between two entities of the schedule, to be given back by
  * fr__route_release or with the message; FR_NONE with the failure kept. */
 uint32_t fr__scheduled_route(struct fr__engine *e, uint32_t collective,
@@ -49,6 +50,12 @@ double fr__scheduled_s(struct fr__engine *e, uint32_t collective,
  * leaves. */
 double fr__scheduled_latency_s(struct fr__engine *e, uint32_t collective,
                                const struct fr__collective_schedule *w);
+
+/* ---- schedule_limit.c ---- */
+
+/* As fr__schedule_choose, and as slow as NCCL's blocks of threads. */
+bool fr__collective_schedule_of(struct fr__engine *e, uint32_t collective,
+                                struct fr__collective_schedule *out);
 
 /* ---- schedule_bytes.c ---- */
 

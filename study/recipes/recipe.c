@@ -72,11 +72,11 @@ void fr_recipe_free(struct fr_recipe *r)
 /* ---- values ---- */
 
 /* Settings of a question that software decides. Their values are numbers, so that none outlives
- * the recipe. */
+ * the recipe; for a text, see lasting. */
 static const char *const settings[] = {
     "interference",  "zero-grad",        "memory",    "order",      "fuse",
     "host-op",       "host-sync",        "host-step", "input-rate", "decode-rate",
-    "gpu-variation", "length-variation", "layout",    "update"};
+    "gpu-variation", "length-variation", "layout",    "update",     "nccl-version"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */
@@ -489,6 +489,12 @@ enum fr_status fr__recipe_check(const struct fr_question *q, struct fr_error *er
                     q->workload ? q->workload : "none");
 }
 
+/* A text that may outlive the recipe, where a question keeps it. */
+static const char *lasting(const struct fr_recipe_value *v)
+{
+    return strcmp(v->option, "nccl-version") == 0 ? fr_nccl_version_name(v->text) : v->text;
+}
+
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err)
 {
@@ -510,7 +516,7 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
         if (!v->is_of_question)
             st = fr_strategy_fill(strategy, values, v->option, v->text, &has, err);
         else if (is_default(q, v->option))
-            st = fr_question_set(q, v->option, v->text, err);
+            st = fr_question_set(q, v->option, lasting(v), err);
     }
     fr_recipe_free(r);
     return st;

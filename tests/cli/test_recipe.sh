@@ -30,6 +30,15 @@ check a_value_needs_a_source fails 2 "bad.yaml:4:5:"
 run recipe show nowhere.yaml
 check a_missing_file_is_refused fails 2 "nowhere.yaml: cannot open"
 
+# the NCCL that software brings
+set -- simulate -w bert-base --seq-len 128 -t '2x p3.16xlarge via ib:100Gbps' -b 512 -s dp -O adam
+run "$@" --recipe mindspore-bert-fused
+check a_recipe_names_its_nccl says "exposed communication *56\.5 ms"
+run "$@" --recipe mindspore-bert-fused --nccl-version 2.10
+check what_is_typed_goes_before lacks "exposed communication *56"
+run "$@" --recipe mindspore-bert-fused --json
+check its_version_is_the_questions says '"nccl-version": "2\.5"'
+
 # fusions, the input and the host
 run graph show bert-base --seq-len 128 -b 32 --recipe megatron-lm
 check each_fusion_tells_what_it_did says "scale-mask-softmax *12 *72 -> *24"

@@ -152,7 +152,12 @@ TEST(versions_are_those_whose_constants_they_have)
     ck_assert_uint_eq(fr__nccl_version_parse("2.22"), 221);
     ck_assert_uint_eq(fr__nccl_version_parse("2.30"), 230);
     ck_assert_uint_eq(fr__nccl_version_parse("2.31"), 230);
-    ck_assert_uint_eq(fr__nccl_version_parse("2.17"), 0);
+    ck_assert_uint_eq(fr__nccl_version_parse("2.17"), 210);
+    ck_assert_uint_eq(fr__nccl_version_parse("2.9.9"), 205);
+    ck_assert_uint_eq(fr__nccl_version_parse("2.4"), 0);
+    ck_assert_str_eq(fr__nccl_version_name("2.7.3"), "2.5");
+    ck_assert_str_eq(fr__nccl_version_name("2.31"), "2.30");
+    ck_assert_ptr_null(fr__nccl_version_name("2.4.8"));
     ck_assert_uint_eq(fr__nccl_version_parse("2."), 0);
     ck_assert_uint_eq(fr__nccl_version_parse("2.18x"), 0);
     ck_assert_uint_eq(fr__nccl_version_parse("3.18"), 0);

@@ -19,7 +19,7 @@ static const double BW = 1e9, LAT = 1e-3;
 #define ck_near(a, b) ck_assert_double_eq_tol((a), (b), 1e-9 * (fabs((double)(b)) + 1e-3))
 
 struct asked {
-    const char *algorithm, *protocol;
+    const char *algorithm, *protocol, *version;
     enum fr_collective_kind kind;
     enum fr_network network;
     double bytes;
@@ -31,8 +31,8 @@ struct asked {
 static enum fr_status try_it(const struct fr_topo *topo, uint32_t n, const struct asked *a,
                              double *out_s, struct fr_error *err)
 {
-    const struct fr_collective_options options = {.algorithm = a->algorithm,
-                                                  .protocol = a->protocol};
+    const struct fr_collective_options options = {
+        .algorithm = a->algorithm, .protocol = a->protocol, .nccl_version = a->version};
     struct fr_plan *p = fr_plan_new(topo, NULL);
     struct fr_collective_way *way = NULL;
     struct fr_run_options o;
@@ -286,6 +286,41 @@ TEST(rings_go_through_a_gpu_as_nccls_do)
         ck_assert_double_le(s, 8.0 / 5 * a.bytes / 48e9 * 1.1);
     }
     fr_topo_free(dgx);
+}
+
+/* Seconds of an all-reduce by a tree and Simple. */
+static double tree_seconds(const char *spec, const char *version, double bytes)
+{
+    struct asked a = {.algorithm = "tree",
+                      .protocol = "Simple",
+                      .version = version,
+                      .kind = FR_ALL_REDUCE,
+                      .network = FR_NETWORK_FLOW,
+                      .bytes = bytes};
+    struct fr_topo *t;
+    struct fr_error err;
+    double s;
+
+    ck_assert_msg(fr_topo_load(&t, spec, &err) == FR_OK, "%s", err.text);
+    s = seconds(t, (uint32_t)t->n_gpus, &a);
+    fr_topo_free(t);
+    return s;
+}
+
+/* Before 2.10 one block sums up and copies down in turn: 7.7 GB/s of data a card on two machines of
+ * V100s, whatever the card could carry, and a pipeline's depth in 64 less. */
+TEST(old_trees_go_up_and_down_in_turn)
+{
+    static const char CARD[] = "2x p3.16xlarge via ib:100Gbps", SLOW[] = "2x p3.16xlarge";
+    static const char A100[] = "2x dgx-a100";
+    double bytes = 440e6, s = tree_seconds(CARD, "2.9.9", bytes);
+
+    ck_assert_double_ge(s, bytes / 7.7e9);
+    ck_assert_double_le(s, bytes / 7.7e9 * 1.08);
+    ck_assert_double_le(tree_seconds(CARD, "2.10.3", bytes), bytes / 10.5e9);
+    ck_assert_double_le(tree_seconds(CARD, "2.9.9", 63e6), 63e6 / 9.5e9);
+    ck_near(tree_seconds(SLOW, "2.7.8", bytes), tree_seconds(SLOW, "2.10.3", bytes));
+    ck_near(tree_seconds(A100, "2.7.8", bytes), tree_seconds(A100, "2.10.3", bytes));
 }
 
 /* One NVSwitch joins the trays of a rack: an all-reduce is summed in it, S (1 + 1/16) each way, and

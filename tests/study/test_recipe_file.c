@@ -69,6 +69,8 @@ TEST(a_file_that_is_wrong_is_refused_with_its_place)
         {HEAD "left-out:\n  - [a]\n", "r.yaml:4:5:"},
         {HEAD "families: bert\n", "r.yaml:3:11:"},
         {HEAD "question:\n  - {option: fuse, value: glue, source: x}\n", "r.yaml:4:27:"},
+        {HEAD "question:\n  - {option: nccl-version, value: 2.4, source: x}\n",
+         "no NCCL '2.4'; known are 2.5 and later"},
         {HEAD "question:\n  - {option: input-rate, value: -1, source: x}\n", "r.yaml:4:33:"},
         {HEAD "base: pytorch-dpp\n",
          "r.yaml:3:7: no recipe 'pytorch-dpp', did you mean 'pytorch-ddp'?"},
@@ -189,6 +191,39 @@ TEST(bases_that_close_a_circle_or_are_deep_are_refused)
     }
     remove("./circle_a.yaml");
     remove("./circle_b.yaml");
+}
+
+/* Which software sums gradients while the backward pass runs, and which at its end. */
+TEST(recipes_say_what_hides_an_exchange)
+{
+    static const char *const rows[][3] = {
+        {"nvidia-pytorch-bert", "0", "2.6.3"},
+        {"tf2-mirrored", "0", "2.8.3"},
+        {"tf2-bert", "0", "2.8.3"},
+        {"tf2-bert-xla", "0", "2.8.3"},
+        {"tf2-bert-multiworker", "0", "2.8.3"},
+        {"mindspore-bert-fused", "0", "2.7.6"},
+        {"tf-horovod-xla", "0", "2.6.3"},
+        {"nvidia-tf-bert", "0", "2.6.3"},
+        {"mindspore-bert", "1", "2.7.6"},
+        {"tf-horovod", "1", "2.6.3"},
+        {"gluonnlp-bert", "1", "2.6.3"},
+        {"oneflow", "1", "2.9.8"},
+        {"paddle1-bert", "1", "none"},
+        {"pytorch-ddp", "1", "none"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct fr_recipe_value *v;
+        struct fr_recipe *r = NULL;
+        struct fr_error err;
+
+        ck_assert_int_eq(fr_recipe_load(&r, rows[i][0], &err), FR_OK);
+        ck_assert_msg(strcmp(value_of(r, "overlap")->text, rows[i][1]) == 0, "%s", rows[i][0]);
+        v = value_of(r, "nccl-version");
+        ck_assert_msg(strcmp(v ? v->text : "none", rows[i][2]) == 0, "%s", rows[i][0]);
+        fr_recipe_free(r);
+    }
 }
 
 TEST(an_unknown_name_has_the_nearest_beside_it)
