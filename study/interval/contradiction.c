@@ -56,12 +56,11 @@ static enum fr_status doubt_step(const struct fr__update *u, const struct fr__me
     struct fr__correction *c = u->c, fitted = *c;
     const struct fr__step_term term = term_of(u, m->n_gpus, FR__NOT_ANCHORED);
     struct fr__contradiction x = {FR__DOUBT_OF_CLASS, m->n_gpus, m->batch, m->time_s, 0, 0, 0, 0};
-    double slope[2], bytes, time_s, leverage = 0, miss, deviation;
+    double slope[FR__N_MOVED], bytes, time_s, leverage, miss, deviation;
 
-    c->compute = c->host = 0;
+    memset(c->moved, 0, sizeof(c->moved));
     FR_TRY(u->run(u, m, &x.expected_s, slope, &bytes, err));
-    c->compute = fitted.compute;
-    c->host = fitted.host;
+    memcpy(c->moved, fitted.moved, sizeof(c->moved));
     x.low_s = x.expected_s * exp(fmin(0, term.q[FR__Q05]));
     x.high_s = x.expected_s * exp(fmax(0, term.q[FR__Q95]));
     x.expected_s *= exp(term.q[FR__Q50]);
@@ -69,11 +68,12 @@ static enum fr_status doubt_step(const struct fr__update *u, const struct fr__me
     if (u->measured->n < 2)
         return FR_OK;
     FR_TRY(u->run(u, m, &time_s, slope, &bytes, err));
-    for (unsigned k = 0; k < 2; k++)
-        for (unsigned l = 0; l < 2; l++)
-            leverage += slope[k] * c->variance[k][l] * slope[l] / (FR__NOISE * FR__NOISE);
+    miss = log(m->time_s / time_s);
+    leverage = fr__normal_weight(miss, FR__NOISE * FR__NOISE, u->freedom) *
+               fr__normal_spread(slope, (const double(*)[FR__N_MOVED])c->variance) /
+               (FR__NOISE * FR__NOISE);
     leverage = fmin(fmax(leverage, 0), 0.999);
-    miss = log(m->time_s / time_s) / (1 - leverage);
+    miss /= 1 - leverage;
     deviation = fmax(FR__NOISE / sqrt(1 - leverage), sqrt(2) * FR__NOISE);
     x.doubt = FR__DOUBT_OF_STEPS;
     x.n_others = u->measured->n - 1;
@@ -100,7 +100,7 @@ static enum fr_status doubt_fit(const struct fr__update *u, const struct fr__mea
                                 struct fr_error *err)
 {
     const struct fr__measured_step *m = &u->measured->steps[0];
-    double misses[MOST_OTHERS], slope[2], bytes, time_s, median;
+    double misses[MOST_OTHERS], slope[FR__N_MOVED], bytes, time_s, median;
     bool have_several = false;
     struct fr__step_term term;
     size_t n = 0;
