@@ -2,9 +2,9 @@
  *
  * From steps split into what grows with the batch and what does not, and into what more GPUs add
  * (BERT-base and ResNet-50 by eight frameworks on V100s: DLPerf, 2020):
- *   compute:  what grows with the batch is right to 0.3 to 7 % in fp32 where fusions are known. Half
- *             as wide again where they are not, and twice in 16 bits, where clocks, tile waves and
- *             casts come in. The mean is the median of the class on one GPU (terms.h),
+ *   compute:  what grows with the batch is right to 0.3 to 7 % in fp32 where fusions are known.
+ *             Half as wide again where they are not, and twice in 16 bits, where clocks, tile waves
+ *             and casts come in. The mean is the median of the class on one GPU (terms.h),
  *             but no further off than a standard deviation: the rest of that is no compute.
  *   host:     a standard deviation up is 1.65 times, about what eager PyTorch takes of CUDA's own
  *             launches.
