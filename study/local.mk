@@ -25,6 +25,8 @@ libstudy_la_SOURCES = \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
 	study/interval/interval.h study/interval/interval.c study/interval/measured.h \
 	study/interval/measured.c study/interval/missed_kind.h study/interval/missed_kind.c \
+	study/interval/normal.h study/interval/normal.c study/interval/priors.h \
+	study/interval/priors.c \
 	study/interval/terms.h study/interval/terms.c study/interval/update.h \
 	study/layouts/axes.c study/layouts/block.h study/layouts/block.c \
 	study/layouts/block_bytes.c study/layouts/clusters.c study/layouts/coarse.c \

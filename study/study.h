@@ -252,7 +252,9 @@ struct fr_record_correction {
     size_t n_steps;  /* measured steps that are of this question; 0: none was */
     uint32_t n_gpus; /* that the first of them was measured on */
     double compute_factor,
-        host_factor;                /* compute, and host time an op, take so many times as long */
+        host_factor,                /* compute, and host time an op, take so many times as long */
+        exchange_factor;            /* and all that is exchanged, hidden or not */
+    double exchange_s, step_s;      /* what that, and software once a step, add to each */
     uint32_t batch;                 /* of the first step */
     double predicted_s, measured_s; /* the first step, before the correction */
     double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not said */
@@ -381,6 +383,9 @@ struct fr_record {
     uint32_t advice_tried; /* simulations */
     /* if out of memory, as if memory were unlimited; with what the step waits for its input */
     double iteration_s, samples_per_s;
+    /* of it, what measured steps say that software does once a step beside, and that exchanges take
+     * beside what was simulated */
+    double software_s, added_exchange_s;
     double input_s, input_wait_s; /* samples of a step on the machine with most; 0: any rate */
     uint32_t tokens_per_sample;   /* 0: not a sequence model */
     double tokens_per_s;

@@ -232,7 +232,8 @@ void fr__record_put_seeds(struct fr__document *doc, const struct fr_record *r)
 /* "measured: one GPU took 412 ms for 32 samples, predicted 368 ms; ..." */
 static void put_correction(struct fr__document *doc, const struct fr_record_correction *c)
 {
-    char measured[NUMBER], predicted[NUMBER], compute[NUMBER], host[NUMBER];
+    char measured[NUMBER], predicted[NUMBER], compute[NUMBER], host[NUMBER], exchange[NUMBER],
+        step[NUMBER];
 
     if (!c->is_asked)
         return;
@@ -252,9 +253,14 @@ static void put_correction(struct fr__document *doc, const struct fr_record_corr
             fr__format_time(c->predicted_s, predicted, sizeof(predicted)));
     if (c->n_steps > 1)
         fr__say(doc, ", and %zu more step%s", c->n_steps - 1, c->n_steps == 2 ? "" : "s");
-    fr__say(doc, "; so compute takes %s times as long here, host time an op %s times\n",
-            fr__fixed(c->compute_factor, 3, compute, sizeof(compute)),
-            fr__fixed(c->host_factor, 3, host, sizeof(host)));
+    fr__say(
+        doc,
+        "; so compute takes %s times as long here, host time an op %s times, exchange %s times, "
+        "and software %s more a step\n",
+        fr__fixed(c->compute_factor, 3, compute, sizeof(compute)),
+        fr__fixed(c->host_factor, 3, host, sizeof(host)),
+        fr__fixed(c->exchange_factor, 2, exchange, sizeof(exchange)),
+        fr__format_time(c->step_s, step, sizeof(step)));
     if (c->measured_bytes > 0)
         fr__say(doc, "measured memory: %s, predicted %s on a GPU; memory is not corrected\n",
                 fr__format_bytes(c->measured_bytes, measured, sizeof(measured)),

@@ -341,24 +341,25 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
 }
 
 static enum fr_status answer_step(const struct fr_setting *s, const struct fr_question *q,
-                                  const struct fr_context *ctx, double *iteration_s,
-                                  double parts_s[], double *bytes, uint64_t *n_events,
+                                  const struct fr_context *ctx, struct fr__simulated_step *out,
                                   struct fr_error *err)
 {
     struct fr_record *r = NULL;
+    enum fr_status st;
 
     FR_TRY(fr_answer_on(s, q, ctx, &r, err));
-    *iteration_s = r->run->parts_s ? r->iteration_s : 0;
-    *bytes = (double)r->peak_bytes;
-    *n_events += r->run->stats.events;
+    out->computed_s = r->run->parts_s ? r->iteration_s - r->input_wait_s : 0;
+    out->input_s = r->input_s;
+    out->bytes = (double)r->peak_bytes;
+    out->n_events += r->run->stats.events;
     for (size_t i = 0; r->run->parts_s && i < fr_n_resources(s->topo); i++)
-        parts_s[i] = r->run->parts_s[i];
+        out->parts_s[i] = r->run->parts_s[i];
+    st = fr__step_units(&out->units, r->plan, r->run, err);
     fr_record_free(r);
-    return FR_OK;
+    return st;
 }
 
-/* Corrects compute and host time by the steps that were measured, if there are some of this
- * question. */
+/* Corrects the question by the steps that were measured, if there are some of it. */
 static enum fr_status correct(struct fr__making *m, struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;

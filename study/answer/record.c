@@ -34,9 +34,9 @@ static void fill_memory(struct fr_record_device *d, const struct fr_device_resul
     }
 }
 
-/* input_wait_s: for which every device is idle after what it runs. */
+/* After what it runs, every device is idle while software or the input takes its time. */
 static void fill_device(struct fr_record_device *d, const struct fr__making *m, uint32_t device,
-                        double input_wait_s)
+                        const struct fr_record *of)
 {
     const struct fr_topo *t = m->setting->topo;
     const struct fr_device_result *r = &m->run->devices[device];
@@ -51,9 +51,9 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
         d->count = fr_plan_view(m->plan)->device_counts[device];
     d->is_gpu = type->is_gpu;
     d->compute_s = r->iteration.compute_s;
-    d->comm_s = r->iteration.comm_s;
-    d->exposed_comm_s = r->iteration.exposed_comm_s;
-    d->idle_s = r->iteration.idle_s + input_wait_s;
+    d->comm_s = r->iteration.comm_s + of->added_exchange_s;
+    d->exposed_comm_s = r->iteration.exposed_comm_s + of->added_exchange_s;
+    d->idle_s = r->iteration.idle_s + of->input_wait_s + of->software_s;
     d->busy_s = d->compute_s + d->exposed_comm_s;
     d->capacity_bytes = type->mem_bytes;
     fill_memory(d, r, m->options.memory != FR_MEMORY_LIVENESS);
@@ -131,7 +131,7 @@ static enum fr_status fill_devices(struct fr__owned_record *box, const struct fr
         uint32_t device = m->devices[i];
         struct fr_record_device *d = &list[r->n_devices++];
 
-        fill_device(d, m, device, r->input_wait_s);
+        fill_device(d, m, device, r);
         is_listed[device] = true;
         r->n_devices -= is_stood_for(m, device);
         if (!is_working[device])
@@ -144,7 +144,7 @@ static enum fr_status fill_devices(struct fr__owned_record *box, const struct fr
     }
     for (uint32_t device = 0; device < n_all; device++)
         if (!is_listed[device] && (is_working[device] || m->run->devices[device].peak_bytes > 0))
-            fill_device(&list[r->n_devices++], m, device, r->input_wait_s);
+            fill_device(&list[r->n_devices++], m, device, r);
     if (n_used > 0) {
         r->compute_s /= (double)n_used;
         r->comm_s /= (double)n_used;
@@ -378,6 +378,7 @@ static enum fr_status fill(struct fr__owned_record *box, const struct fr__making
                            struct fr_error *err)
 {
     struct fr_record *r = &box->record;
+    struct fr__step_units units = {.step_s = 0};
     const struct fr_question *q = m->question;
 
     FR_TRY(fill_texts(box, m, err));
@@ -398,11 +399,17 @@ static enum fr_status fill(struct fr__owned_record *box, const struct fr__making
     FR_TRY(fr__fill_seeds(r, m, err));
     r->cut_kind = m->cut.is_chosen ? m->cut.kind : 0;
     r->iteration_s = r->seeds.n > 0 ? r->seeds.mean_s : m->run->iteration_s;
+    if (m->correction.n_steps > 0)
+        FR_TRY(fr__step_units(&units, m->plan, m->run, err));
+    r->software_s = fr__correction_step_s(&m->correction, &units);
+    r->added_exchange_s = fr__correction_exchange_s(&m->correction, &units);
+    r->iteration_s += r->software_s + r->added_exchange_s;
     r->input_s = fr__input_s(m);
     r->input_wait_s = fmax(r->input_s - r->iteration_s, 0);
     r->iteration_s += r->input_wait_s;
     r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
-    r->lower_bound_s = fmax(m->run->lower_bound_s, r->input_s);
+    r->lower_bound_s =
+        fmax(m->run->lower_bound_s + r->software_s + r->added_exchange_s, r->input_s);
     r->has_totals = (m->options.want & FR_WANT_TOTALS) != 0;
     r->order_efficiency = r->has_totals ? fr_run_efficiency(m->run) : 0;
     r->order_speedup_potential = r->has_totals ? fr_run_speedup_potential(m->run) : 0;
@@ -419,7 +426,7 @@ static enum fr_status fill(struct fr__owned_record *box, const struct fr__making
     FR_TRY(fr__fill_rates(r, box->arena, m, err));
     fr__fill_power(r, m);
     FR_TRY(fr__fill_cluster(r, box->arena, m, err));
-    FR_TRY(fr__fill_interval(r, box->arena, m, err));
+    FR_TRY(fr__fill_interval(r, box->arena, m, &units, err));
     FR_TRY(fr__fill_warnings(r, box->arena, m, err));
     FR_TRY(judge_memory(box, m, err));
     if (!q->is_brief) {

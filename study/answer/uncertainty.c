@@ -41,6 +41,7 @@ struct replay {
     const struct fr__making *m;
     const struct fr_plan_view *v;
     double *cost_s; /* [n_costs] */
+    double added_s; /* what measured steps add to an iteration */
 };
 
 static unsigned group_of(const struct fr_cost *c)
@@ -58,7 +59,7 @@ static enum fr_status run_again(const struct replay *r, double *iteration_s, str
     o.want = 0; /* the time alone */
     o.cost_s = r->cost_s;
     FR_TRY(fr_simulation_run(r->m->simulation, r->m->plan, &o, &run, err));
-    *iteration_s = fr__with_input(r->m, run->iteration_s);
+    *iteration_s = fr__with_input(r->m, run->iteration_s + r->added_s);
     fr_run_free(run);
     return FR_OK;
 }
@@ -171,7 +172,8 @@ static enum fr_status find_error_shares(const struct replay *r, struct fr_record
 enum fr_status fr__fill_uncertainty(struct fr_record *out, struct fr__arena *arena,
                                     const struct fr__making *m, struct fr_error *err)
 {
-    struct replay r = {.m = m, .v = fr_plan_view(m->plan)};
+    struct replay r = {
+        .m = m, .v = fr_plan_view(m->plan), .added_s = out->software_s + out->added_exchange_s};
     enum fr_status st;
 
     if (m->question->uncertainty == FR_UNCERTAINTY_NONE)

@@ -6,29 +6,101 @@
 #include "base/error.h"
 #include "study/interval/contradiction.h"
 #include "study/interval/measured.h"
+#include "study/interval/priors.h"
 #include "study/interval/terms.h"
 #include "study/interval/update.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Assumed; a standard deviation up is 1.65 times, about what eager PyTorch takes of CUDA's own
- * launches. */
-static const double HOST = 0.5;
+/* Beside its updates: what a loop of a script, a session's call and its input take. Assumed: of one
+ * cluster's eight frameworks, a step of one GPU takes 6 to 80 ms beside its batch that are not its
+ * updates. */
+static const double CONSTANT_S = 0.005;
+/* Updates and messages may take less than predicted, but half of that is always done. */
+static const double LEAST = -0.5;
+static const double MOST_DEVIATIONS = 3;
+/* The variance of what cannot move. */
+static const double AT_END = 1e-8;
+/* Degrees of freedom where three steps or more can contradict each other. */
+static const double FREEDOM = 3;
 enum { MOST_ROUNDS = 24 };
-static const double SETTLED = 1e-4;
+static const double SETTLED = 3e-3;
 /* The factors that are believed: beyond, a time is a misprint. */
 static const double MOST_LOG = 3;
 
-static double part(uint32_t type, bool is_host, const double parts_s[])
+/* The slopes of the logarithm of an iteration of iteration_s. */
+static void slopes(const struct fr__correction *c, uint32_t type, const double parts_s[],
+                   const struct fr__step_units *units, double iteration_s,
+                   double slope[FR__N_MOVED])
 {
-    if (is_host)
-        return parts_s[fr_device_resource(type, FR_DEVICE_LAUNCH)];
-    return parts_s[fr_device_resource(type, FR_DEVICE_ARITHMETIC)] +
-           parts_s[fr_device_resource(type, FR_DEVICE_MEMORY)] +
-           parts_s[fr_device_resource(type, FR_DEVICE_MEASURED)];
+    memset(slope, 0, FR__N_MOVED * sizeof(*slope));
+    for (unsigned what = 0; what < FR_N_DEVICE_RESOURCES; what++)
+        slope[what == FR_DEVICE_LAUNCH ? FR__HOST : FR__COMPUTE] +=
+            parts_s[fr_device_resource(type, (enum fr_device_resource)what)] / iteration_s;
+    slope[FR__EXCHANGE] =
+        (c->moved[FR__EXCHANGE] < 0 ? units->exposed_s : units->exchange_s) / iteration_s;
+    slope[FR__STEP] = (c->moved[FR__STEP] < 0 ? units->updates_s : units->step_s) / iteration_s;
+}
+
+/* What GPUs exchange, the mean of those in use. */
+static void measure_exchange(struct fr__step_units *out, const struct fr_plan_view *v,
+                             const struct fr_run *run)
+{
+    double n = 0;
+
+    for (uint32_t d = 0; d < v->topo->n_devices; d++) {
+        const struct fr_device_times *k = &run->devices[d].iteration;
+        double count = v->device_counts && v->device_counts[d] > 0 ? v->device_counts[d] : 1;
+
+        if (!v->topo->types[v->topo->devices[d].type].is_gpu || !(k->compute_s > 0))
+            continue;
+        n += count;
+        out->exchange_s += count * k->comm_s;
+        out->exposed_s += count * k->exposed_comm_s;
+    }
+    out->exchange_s /= fmax(n, 1);
+    out->exposed_s /= fmax(n, 1);
+}
+
+enum fr_status fr__step_units(struct fr__step_units *out, const struct fr_plan *plan,
+                              const struct fr_run *run, struct fr_error *err)
+{
+    const struct fr_plan_view *v = fr_plan_view(plan);
+    double *updates_s = calloc(v->topo->n_devices + 1, sizeof(*updates_s)), most_s = 0;
+
+    if (!updates_s)
+        return fr__fail_nomem(err);
+    for (size_t t = 0; t < v->n_tasks; t++) {
+        const struct fr_task *k = &v->tasks[t];
+
+        if (k->kind != FR_TASK_COMPUTE || k->phase != FR_PHASE_UPDATE)
+            continue;
+        updates_s[k->device] += run->end_s[t] - run->start_s[t];
+        most_s = fmax(most_s, updates_s[k->device]);
+    }
+    free(updates_s);
+    most_s /= run->n_iterations;
+    *out = (struct fr__step_units){.updates_s = most_s, .step_s = most_s + CONSTANT_S};
+    measure_exchange(out, v, run);
+    return FR_OK;
+}
+
+double fr__correction_step_s(const struct fr__correction *c, const struct fr__step_units *units)
+{
+    double u = c->moved[FR__STEP];
+
+    return c->n_steps > 0 ? u * (u < 0 ? units->updates_s : units->step_s) : 0;
+}
+
+double fr__correction_exchange_s(const struct fr__correction *c, const struct fr__step_units *units)
+{
+    double x = c->moved[FR__EXCHANGE];
+
+    return c->n_steps > 0 ? x * (x < 0 ? units->exposed_s : units->exchange_s) : 0;
 }
 
 enum fr_status fr__correction_slowness(double **out, const struct fr__correction *c,
@@ -43,7 +115,7 @@ enum fr_status fr__correction_slowness(double **out, const struct fr__correction
         slowness[i] = 1;
     for (unsigned what = 0; what < FR_N_DEVICE_RESOURCES; what++)
         slowness[fr_device_resource(type, (enum fr_device_resource)what)] =
-            exp(what == FR_DEVICE_LAUNCH ? c->host : c->compute);
+            exp(c->moved[what == FR_DEVICE_LAUNCH ? FR__HOST : FR__COMPUTE]);
     *out = slowness;
     return FR_OK;
 }
@@ -94,110 +166,147 @@ static enum fr_status choose_gpus(const struct fr__update *u, const struct fr__m
     return FR_OK;
 }
 
+/* The question that asks for a step. */
+static enum fr_status ask_for(const struct fr__update *u, const struct fr__measured_step *m,
+                              struct fr_question *q, struct fr_error *err)
+{
+    *q = *u->question;
+    q->measured = NULL;
+    FR_TRY(choose_gpus(u, m, q, err));
+    q->global_batch = m->batch;
+    q->batch_per_gpu = 0;
+    q->slow = NULL;
+    q->n_seeds = 0;
+    q->iterations = 0;
+    q->run.jitter_cv = q->run.device_cv = 0;
+    q->run.order = FR_ORDER_PRIORITY;
+    q->uncertainty = FR_UNCERTAINTY_NONE;
+    q->sensitivity = FR_SENSITIVITY_RUN;
+    q->is_brief = true;
+    q->is_overfull = NULL;
+    return FR_OK;
+}
+
+/* Simulates it with the correction; *time_s: with what that adds to the step. */
+static enum fr_status simulate(const struct fr__update *u, const struct fr_setting *s,
+                               struct fr_question *q, const struct fr__correction *c,
+                               struct fr__simulated_step *out, double *time_s, struct fr_error *err)
+{
+    double *slowness = NULL, added_s;
+    enum fr_status st;
+
+    *out = (struct fr__simulated_step){.parts_s = u->parts_s};
+    FR_TRY(fr__correction_slowness(&slowness, c, s->topo, u->type, err));
+    q->run.slowness = slowness;
+    st = u->asking->answer(s, q, u->context, out, err);
+    q->run.slowness = NULL;
+    free(slowness);
+    *u->n_events += out->n_events;
+    FR_TRY(st);
+    if (!(out->computed_s > 0))
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "the measured step takes no time when simulated");
+    added_s = fr__correction_step_s(c, &out->units) + fr__correction_exchange_s(c, &out->units);
+    *time_s = fmax(out->computed_s + added_s, out->input_s);
+    return FR_OK;
+}
+
 static enum fr_status run_step(const struct fr__update *u, const struct fr__measured_step *m,
-                               double *time_s, double slope[2], double *bytes, struct fr_error *err)
+                               double *time_s, double slope[FR__N_MOVED], double *bytes,
+                               struct fr_error *err)
 {
     bool is_grown = m->n_gpus > u->setting->topo->n_gpus;
     const struct fr_setting *s = is_grown ? &u->grown : u->setting;
-    struct fr_question q = *u->question;
-    double *slowness = NULL;
-    enum fr_status st;
+    struct fr__simulated_step step;
+    struct fr_question q;
 
-    q.measured = NULL;
-    FR_TRY(choose_gpus(u, m, &q, err));
-    q.global_batch = m->batch;
-    q.batch_per_gpu = 0;
-    q.slow = NULL;
-    q.n_seeds = 0;
-    q.iterations = 0;
-    q.run.jitter_cv = q.run.device_cv = 0;
-    q.run.order = FR_ORDER_PRIORITY;
-    q.uncertainty = FR_UNCERTAINTY_NONE;
-    q.sensitivity = FR_SENSITIVITY_RUN;
-    q.is_brief = true;
-    q.is_overfull = NULL;
-    FR_TRY(fr__correction_slowness(&slowness, u->c, s->topo, u->type, err));
-    q.run.slowness = slowness;
-    st = u->asking->answer(s, &q, u->context, time_s, u->parts_s, bytes, u->n_events, err);
-    if (st == FR_OK && !(*time_s > 0))
-        st = fr__fail(err, FR_ERANGE, FR_NOWHERE, "the measured step takes no time when simulated");
-    for (unsigned k = 0; st == FR_OK && k < 2; k++)
-        slope[k] = part(u->type, k == 1, u->parts_s) / *time_s;
-    free(slowness);
-    return st;
+    FR_TRY(ask_for(u, m, &q, err));
+    FR_TRY(simulate(u, s, &q, u->c, &step, time_s, err));
+    slopes(u->c, u->type, u->parts_s, &step.units, *time_s, slope);
+    *bytes = step.bytes;
+    return FR_OK;
 }
 
-/* What the measured steps add to the equations of a Gauss-Newton step, J'J / v and J' r / v; and
- * what is to be least, the misfit of these steps and of the prior. */
-struct normal {
-    double a[2][2], b[2], misfit;
-};
-
 /* At the correction as it is. */
-static enum fr_status look(const struct fr__update *u, bool is_first, struct normal *out,
+static enum fr_status look(const struct fr__update *u, bool is_first, struct fr__normal *out,
                            struct fr_error *err)
 {
     struct fr__correction *c = u->c;
-    const double x[2] = {c->compute, c->host};
-    double slope[2];
+    double slope[FR__N_MOVED];
 
-    *out = (struct normal){0};
-    for (unsigned k = 0; k < 2; k++)
-        out->misfit += pow(u->prior_mean[k] - x[k], 2) / u->prior_variance[k];
+    *out = (struct fr__normal){.misfit = 0};
+    for (unsigned k = 0; k < FR__N_MOVED; k++)
+        out->misfit += pow(u->prior_mean[k] - c->moved[k], 2) / u->prior_variance[k];
     for (size_t i = 0; i < u->measured->n; i++) {
         const struct fr__measured_step *m = &u->measured->steps[i];
-        double time_s, bytes, miss;
+        double time_s, bytes;
 
         FR_TRY(run_step(u, m, &time_s, slope, &bytes, err));
         if (is_first && i == 0) {
             c->predicted_s = time_s;
             c->predicted_bytes = bytes;
         }
-        miss = log(m->time_s / time_s);
-        out->misfit += miss * miss / (FR__NOISE * FR__NOISE);
-        for (unsigned k = 0; k < 2; k++) {
-            out->b[k] += slope[k] * miss / (FR__NOISE * FR__NOISE);
-            for (unsigned l = 0; l < 2; l++)
-                out->a[k][l] += slope[k] * slope[l] / (FR__NOISE * FR__NOISE);
-        }
+        fr__normal_add(out, slope, log(m->time_s / time_s), FR__NOISE * FR__NOISE, u->freedom);
     }
     return FR_OK;
 }
 
-/* Solves (P0 + J'J / v) d = J' r / v - P0 (x - x0) and goes there. Keeps the covariance, the
- * inverse of the matrix. Returns the larger part of d. */
-static double step(const struct fr__update *u, const struct normal *n)
+/* How far each part may go. Compute that is more than MOST_DEVIATIONS slower is not believed. */
+static void find_ends(const struct fr__update *u, double least[FR__N_MOVED],
+                      double most[FR__N_MOVED])
+{
+    least[FR__COMPUTE] = least[FR__HOST] = -MOST_LOG;
+    least[FR__EXCHANGE] = least[FR__STEP] = LEAST;
+    most[FR__COMPUTE] =
+        u->prior_mean[FR__COMPUTE] + MOST_DEVIATIONS * sqrt(u->prior_variance[FR__COMPUTE]);
+    most[FR__HOST] = MOST_LOG;
+    most[FR__EXCHANGE] = most[FR__STEP] = INFINITY;
+}
+
+/* Solves the equations and goes there. Where that passes the end of a part, the part stays at its
+ * end and the others are solved for again. Keeps the covariance that is without ends. Returns the
+ * largest part of the way. */
+static double step(const struct fr__update *u, const struct fr__normal *n)
 {
     struct fr__correction *c = u->c;
-    double *x[2] = {&c->compute, &c->host}, moved = 0, b[2];
-    double a00 = n->a[0][0] + 1 / u->prior_variance[0], a11 = n->a[1][1] + 1 / u->prior_variance[1];
-    double det = a00 * a11 - n->a[0][1] * n->a[1][0];
+    double least[FR__N_MOVED], most[FR__N_MOVED], d[FR__N_MOVED], moved = 0;
+    double mean[FR__N_MOVED], variance[FR__N_MOVED], unused[FR__N_MOVED][FR__N_MOVED];
+    bool is_at_end[FR__N_MOVED] = {false, false, false, false};
 
-    c->variance[0][0] = a11 / det;
-    c->variance[1][1] = a00 / det;
-    c->variance[0][1] = c->variance[1][0] = -n->a[0][1] / det;
-    for (unsigned k = 0; k < 2; k++)
-        b[k] = n->b[k] + (u->prior_mean[k] - *x[k]) / u->prior_variance[k];
-    for (unsigned k = 0; k < 2; k++) {
-        double d = c->variance[k][0] * b[0] + c->variance[k][1] * b[1];
+    find_ends(u, least, most);
+    memcpy(mean, u->prior_mean, sizeof(mean));
+    memcpy(variance, u->prior_variance, sizeof(variance));
+    fr__normal_solve(n, c->moved, mean, variance, d, c->variance);
+    for (unsigned k = 0; k < FR__N_MOVED; k++) {
+        double to = c->moved[k] + d[k];
 
-        *x[k] = fmax(-MOST_LOG, fmin(MOST_LOG, *x[k] + d));
-        moved = fmax(moved, fabs(d));
+        if (is_at_end[k] || (to >= least[k] && to <= most[k]))
+            continue;
+        is_at_end[k] = true;
+        mean[k] = fmax(least[k], fmin(most[k], to));
+        variance[k] = AT_END;
+        fr__normal_solve(n, c->moved, mean, variance, d, unused);
+        k = UINT_MAX; /* from the first again */
+    }
+    for (unsigned k = 0; k < FR__N_MOVED; k++) {
+        double from = c->moved[k];
+
+        c->moved[k] = fmax(least[k], fmin(most[k], from + d[k]));
+        moved = fmax(moved, fabs(c->moved[k] - from));
     }
     return moved;
 }
 
 /* The equations at best that those of `over`, found at its correction, are added to. */
-static struct normal join(const struct fr__correction *best, const struct normal *at_best,
-                          const struct fr__correction *over, const struct normal *at_over)
+static struct fr__normal join(const struct fr__correction *best, const struct fr__normal *at_best,
+                              const struct fr__correction *over, const struct fr__normal *at_over)
 {
-    const double d[2] = {over->compute - best->compute, over->host - best->host};
-    struct normal both = *at_best;
+    struct fr__normal both = *at_best;
 
-    for (unsigned k = 0; k < 2; k++) {
+    for (unsigned k = 0; k < FR__N_MOVED; k++) {
         both.b[k] += at_over->b[k];
-        for (unsigned l = 0; l < 2; l++) {
-            both.b[k] += at_over->a[k][l] * d[l];
+        for (unsigned l = 0; l < FR__N_MOVED; l++) {
+            both.b[k] += at_over->a[k][l] * (over->moved[l] - best->moved[l]);
             both.a[k][l] += at_over->a[k][l];
         }
     }
@@ -210,7 +319,7 @@ static struct normal join(const struct fr__correction *best, const struct normal
 static enum fr_status update(const struct fr__update *u, struct fr_error *err)
 {
     struct fr__correction *c = u->c, best = *c;
-    struct normal here, at_best = {.misfit = INFINITY};
+    struct fr__normal here, at_best = {.misfit = INFINITY};
     double moved = INFINITY;
     bool is_joined = false;
 
@@ -227,14 +336,14 @@ static enum fr_status update(const struct fr__update *u, struct fr_error *err)
             memcpy(best.variance, c->variance, sizeof(best.variance));
             is_joined = false;
         } else if (!is_joined) {
-            struct normal both = join(&best, &at_best, c, &here);
+            struct fr__normal both = join(&best, &at_best, c, &here);
 
             *c = best;
             moved = step(u, &both);
             is_joined = true;
         } else {
-            c->compute = (c->compute + best.compute) / 2;
-            c->host = (c->host + best.host) / 2;
+            for (unsigned k = 0; k < FR__N_MOVED; k++)
+                c->moved[k] = (c->moved[k] + best.moved[k]) / 2;
             moved /= 2;
         }
     }
@@ -299,22 +408,14 @@ static enum fr_status check_use(const struct fr__measured *m, size_t n_gpus, str
     return FR_OK;
 }
 
-/* What is believed before anything was measured: the class of the measured step. */
-static void set_prior(struct fr__update *u, enum fr__anchor anchor)
+/* What is believed before anything was measured. */
+static void set_prior(struct fr__update *u)
 {
     struct fr__step_class step = fr__step_class_of(u->setting->graph);
-    struct fr__step_basis basis;
-    struct fr__step_term term;
-    double deviation;
 
     step.knows_recipe = u->question->recipe != NULL;
-    if (anchor != FR__BY_ONE_GPU)
-        step.place = fr__place_of(u->setting->topo, u->devices, u->n_devices);
-    term = fr__step_claim(step, &basis);
-    deviation = (term.q[FR__Q95] - term.q[FR__Q05]) / (2 * 1.64485);
-    u->prior_mean[0] = term.q[FR__Q50];
-    u->prior_variance[0] = fmax(deviation * deviation, FR__NOISE * FR__NOISE);
-    u->prior_variance[1] = HOST * HOST;
+    fr__prior_of(step, u->prior_mean, u->prior_variance);
+    u->freedom = u->measured->n > 2 ? FREEDOM : 0;
 }
 
 /* Makes room for steps on more GPUs than the cluster has. */
@@ -352,7 +453,7 @@ static enum fr_status learn(struct fr__update *u, struct fr__measured *measured,
         return FR_OK;
     u->measured = measured;
     FR_TRY(grow(u, measured, err));
-    set_prior(u, anchor);
+    set_prior(u);
     out->anchor = anchor;
     out->n_steps = measured->n;
     out->n_gpus = measured->steps[0].n_gpus;
@@ -416,14 +517,10 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
 }
 
 double fr__correction_error(const struct fr__correction *c, uint32_t type, const double parts_s[],
-                            double iteration_s)
+                            const struct fr__step_units *units, double iteration_s)
 {
-    double sum = 0, slope[2];
+    double slope[FR__N_MOVED];
 
-    for (unsigned k = 0; k < 2; k++)
-        slope[k] = part(type, k == 1, parts_s) / iteration_s;
-    for (unsigned k = 0; k < 2; k++)
-        for (unsigned l = 0; l < 2; l++)
-            sum += slope[k] * c->variance[k][l] * slope[l];
-    return sqrt(fmax(0, sum));
+    slopes(c, type, parts_s, units, iteration_s, slope);
+    return sqrt(fr__normal_spread(slope, (const double(*)[FR__N_MOVED])c->variance));
 }

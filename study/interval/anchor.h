@@ -1,16 +1,21 @@
 /* study/interval/anchor.h - what measured steps say of all other questions on the same model,
  * number format and GPU type.
  *
- * Model:   ln(measured) = ln T(f, h) + e; T: the step simulated with compute exp(f) times as long
- *          and host time an op exp(h) times as long; e: normal, NOISE.
- *          f: normal with the median and spread of the measured step's class (terms.h);
- *          h: normal around 0, HOST.
+ * Model:   ln(measured) = ln(T(f, h) + x E + u S) + e; T: the step simulated with compute exp(f)
+ *          times and host time an op exp(h) times as long; E: all that it takes to exchange, hidden
+ *          or not (of x below 0 what is not hidden), since copies, negotiation and sums on busy
+ *          multiprocessors grow with it and hide behind nothing; S: its updates and CONSTANT_S, for
+ *          what software does once a step beside; e: normal, NOISE. Each of f, h, x, u has a prior
+ *          (priors.h), so a step moves what is uncertain: one GPU says nothing of an exchange
  * Which:   steps on as many GPUs as the question has, by its strategy, if there are any: they hold
  *          what the software loses among so many. Else, of a question of several, steps on several:
  *          they hold most of it. Else steps of one GPU.
- * Method:  the most likely f, h by Gauss-Newton steps, each with the slopes of a run (its parts,
- *          sim/sim.h), halved while they lead uphill; their covariance from the slopes at the end
- *          (Laplace; Bishop, Pattern Recognition and Machine Learning, 2006, section 4.4)
+ * Method:  the most likely f, h, x, u by Gauss-Newton steps, each with the slopes of a run (its
+ *          parts, sim/sim.h), halved while they lead uphill; f no further above its prior than
+ *          MOST_DEVIATIONS. The covariance from the slopes at the end (Laplace; Bishop, Pattern
+ *          Recognition and Machine Learning, 2006, section 4.4). Three steps and more: e is
+ *          Student's t, so that one that contradicts the others counts little (Lange, Little and
+ *          Taylor, Journal of the American Statistical Association 84, 1989)
  * Contradictions: a step says something else than what is known where its time lies
  *          - outside the range of 90 % of its class before anything was measured (terms.h); or
  *          - further from what all other steps say of it (their fit and the prior, without it:
@@ -20,13 +25,14 @@
  *            predicted by it on the median outside the range of 90 % of anchored steps.
  *          Nothing is left out for that: which of two steps is wrong, nobody can tell from them.
  * More GPUs than the cluster has: the step stands on more of the same machines
- * (study/session/grown.h) Ignores: that other layers may err otherwise at other batches than the
- * measured; links. What the
- *          latter lose on several GPUs is taken for computing
+ *          (study/session/grown.h)
+ * Ignores: that layers may err otherwise at other batches than the measured; that links inside a
+ *          machine and between machines may be wrong by different factors
  */
 #ifndef FR_STUDY_INTERVAL_ANCHOR_H
 #define FR_STUDY_INTERVAL_ANCHOR_H
 
+#include "study/interval/normal.h"
 #include "study/interval/terms.h"
 #include "study/study.h"
 
@@ -42,26 +48,38 @@ struct fr__contradiction {
     size_t n_others;        /* measured steps that say so; 0: published ones */
 };
 
-struct fr__correction {
-    enum fr__anchor anchor;         /* what the steps are to the question */
-    uint32_t n_gpus;                /* of the first step */
-    size_t n_steps;                 /* measured ones that were used; 0: nothing is corrected */
-    double compute, host;           /* logarithms of the factors */
-    double variance[2][2];          /* of the two */
-    double predicted_s, measured_s; /* of the first step, before */
-    uint32_t batch;                 /* of the first step */
-    double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not known */
-    struct fr__contradiction contradiction; /* the worst */
-    uint64_t n_events;                      /* simulated for it */
+/* What an exchange and a step of software are counted in. */
+struct fr__step_units {
+    double exchange_s, exposed_s; /* messages in an iteration, the mean of GPUs; not hidden ones */
+    double updates_s, step_s;     /* on the GPU that has most of them; with a constant */
 };
 
-/* Answers q on s and says its iteration, its parts (parts_s: [fr_n_resources]), the most that a GPU
- * holds, and adds the events that it took to *n_events. It is handed in, since what answers
- * questions corrects them by this file. */
+struct fr__correction {
+    enum fr__anchor anchor;    /* what the steps are to the question */
+    uint32_t n_gpus;           /* of the first step */
+    size_t n_steps;            /* measured ones that were used; 0: nothing is corrected */
+    double moved[FR__N_MOVED]; /* normal.h */
+    double variance[FR__N_MOVED][FR__N_MOVED]; /* of these */
+    double predicted_s, measured_s;            /* of the first step, before */
+    uint32_t batch;                            /* of the first step */
+    double predicted_bytes, measured_bytes;    /* its peak memory; measured 0: not known */
+    struct fr__contradiction contradiction;    /* the worst */
+    uint64_t n_events;                         /* simulated for it */
+};
+
+/* A simulated step. */
+struct fr__simulated_step {
+    double computed_s, input_s; /* it takes the longer of the two */
+    struct fr__step_units units;
+    double bytes;      /* the most that a GPU holds */
+    double *parts_s;   /* [fr_n_resources] the caller's */
+    uint64_t n_events; /* that it took, added */
+};
+
+/* Answers q on s. It is handed in, since what answers questions corrects them by this file. */
 typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const struct fr_question *q,
-                                          const struct fr_context *ctx, double *iteration_s,
-                                          double parts_s[], double *bytes, uint64_t *n_events,
-                                          struct fr_error *err);
+                                          const struct fr_context *ctx,
+                                          struct fr__simulated_step *out, struct fr_error *err);
 
 /* What is handed in: how steps are answered, and how a larger cluster of the same machines is made
  * (study/session/grown.h) and released. */
@@ -87,9 +105,17 @@ enum fr_status fr__correction_slowness(double **out, const struct fr__correction
                                        const struct fr_topo *t, uint32_t type,
                                        struct fr_error *err);
 
-/* Standard deviation of the logarithm of an iteration's time that the correction leaves: parts_s
- * and iteration_s of its run. */
+/* Of a run with tasks and accounts. FR_ENOMEM. Cost: O(tasks). */
+enum fr_status fr__step_units(struct fr__step_units *out, const struct fr_plan *plan,
+                              const struct fr_run *run, struct fr_error *err);
+/* What the correction adds to the iteration of a run with these units. */
+double fr__correction_step_s(const struct fr__correction *c, const struct fr__step_units *units);
+double fr__correction_exchange_s(const struct fr__correction *c,
+                                 const struct fr__step_units *units);
+
+/* Standard deviation of the logarithm of an iteration's time that the correction leaves: parts_s of
+ * its run; iteration_s with what the correction adds. */
 double fr__correction_error(const struct fr__correction *c, uint32_t type, const double parts_s[],
-                            double iteration_s);
+                            const struct fr__step_units *units, double iteration_s);
 
 #endif

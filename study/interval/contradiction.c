@@ -51,19 +51,18 @@ static void offer(const struct fr__update *u, const struct fr__contradiction *ne
 
 /* Holds a step of the fit against its class and the other steps of the fit. The correction is the
  * fitted one. */
-static enum fr_status error_share_step(const struct fr__update *u,
-                                       const struct fr__measured_step *m, struct fr_error *err)
+static enum fr_status check_step(const struct fr__update *u, const struct fr__measured_step *m,
+                                 struct fr_error *err)
 {
     struct fr__correction *c = u->c, fitted = *c;
     const struct fr__step_term term = term_of(u, m->n_gpus, FR__NOT_ANCHORED);
     struct fr__contradiction x = {
         FR__CONTRADICTS_CLASS, m->n_gpus, m->batch, m->time_s, 0, 0, 0, 0};
-    double slope[2], bytes, time_s, leverage = 0, miss, deviation;
+    double slope[FR__N_MOVED], bytes, time_s, leverage, miss, deviation;
 
-    c->compute = c->host = 0;
+    memset(c->moved, 0, sizeof(c->moved));
     FR_TRY(u->run(u, m, &x.expected_s, slope, &bytes, err));
-    c->compute = fitted.compute;
-    c->host = fitted.host;
+    memcpy(c->moved, fitted.moved, sizeof(c->moved));
     x.low_s = x.expected_s * exp(fmin(0, term.q[FR__Q05]));
     x.high_s = x.expected_s * exp(fmax(0, term.q[FR__Q95]));
     x.expected_s *= exp(term.q[FR__Q50]);
@@ -71,11 +70,12 @@ static enum fr_status error_share_step(const struct fr__update *u,
     if (u->measured->n < 2)
         return FR_OK;
     FR_TRY(u->run(u, m, &time_s, slope, &bytes, err));
-    for (unsigned k = 0; k < 2; k++)
-        for (unsigned l = 0; l < 2; l++)
-            leverage += slope[k] * c->variance[k][l] * slope[l] / (FR__NOISE * FR__NOISE);
+    miss = log(m->time_s / time_s);
+    leverage = fr__normal_weight(miss, FR__NOISE * FR__NOISE, u->freedom) *
+               fr__normal_spread(slope, (const double(*)[FR__N_MOVED])c->variance) /
+               (FR__NOISE * FR__NOISE);
     leverage = fmin(fmax(leverage, 0), 0.999);
-    miss = log(m->time_s / time_s) / (1 - leverage);
+    miss /= 1 - leverage;
     deviation = fmax(FR__NOISE / sqrt(1 - leverage), sqrt(2) * FR__NOISE);
     x.contradicts = FR__CONTRADICTS_STEPS;
     x.n_others = u->measured->n - 1;
@@ -98,11 +98,11 @@ static bool is_kept(const struct fr__update *u, const struct fr__measured_step *
 
 /* Holds the fit against the steps that it did not take, on other numbers of GPUs, of which those on
  * several come first. Their misses by the fit are what the first step of the fit is wrong by. */
-static enum fr_status error_share_fit(const struct fr__update *u, const struct fr__measured *all,
-                                      struct fr_error *err)
+static enum fr_status check_fit(const struct fr__update *u, const struct fr__measured *all,
+                                struct fr_error *err)
 {
     const struct fr__measured_step *m = &u->measured->steps[0];
-    double misses[MOST_OTHERS], slope[2], bytes, time_s, median;
+    double misses[MOST_OTHERS], slope[FR__N_MOVED], bytes, time_s, median;
     bool have_several = false;
     struct fr__step_term term;
     size_t n = 0;
@@ -141,8 +141,8 @@ enum fr_status fr__find_contradiction(const struct fr__update *u, const struct f
                                       struct fr_error *err)
 {
     for (size_t i = 0; i < u->measured->n && i < MOST_OTHERS; i++)
-        FR_TRY(error_share_step(u, &u->measured->steps[i], err));
-    return error_share_fit(u, all, err);
+        FR_TRY(check_step(u, &u->measured->steps[i], err));
+    return check_fit(u, all, err);
 }
 
 void fr__say_contradiction(char text[], size_t size, const struct fr__contradiction *x)

@@ -83,8 +83,8 @@ enum fr_status fr__cost_error(double *out, const struct fr__making *m, const str
     else if (whole_s > 0 && w.compute_s > 0)
         variance += compute_variance(&w, v, (whole_s - r->exposed_comm_s) / whole_s);
     network = w.comm_s > 0 ? w.comm_error_s / w.comm_s : NETWORK_ERROR;
-    /* measured on as many GPUs, messages were measured, too */
-    if (whole_s > 0 && m->correction.anchor != FR__BY_AS_MANY_GPUS)
+    /* what measured steps leave of messages is in their correction */
+    if (whole_s > 0 && r->correction.n_steps == 0)
         variance += pow(network * r->exposed_comm_s / whole_s, 2);
     *out = sqrt(variance);
     free(w.cost_s);

@@ -140,7 +140,8 @@ static enum fr_status say_class(struct fr_record_interval *out, struct fr__arena
     return out->of ? FR_OK : fr__fail_nomem(err);
 }
 
-static void fill_correction(struct fr_record *r, const struct fr__making *m)
+static void fill_correction(struct fr_record *r, const struct fr__making *m,
+                            const struct fr__step_units *units)
 {
     const struct fr__correction *c = &m->correction;
     const struct fr__contradiction *x;
@@ -153,8 +154,11 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
         .is_asked = true,
         .n_steps = c->n_steps,
         .n_gpus = c->n_gpus,
-        .compute_factor = exp(c->compute),
-        .host_factor = exp(c->host),
+        .compute_factor = exp(c->moved[FR__COMPUTE]),
+        .host_factor = exp(c->moved[FR__HOST]),
+        .exchange_factor = 1 + c->moved[FR__EXCHANGE],
+        .step_s = fr__correction_step_s(c, units),
+        .exchange_s = fr__correction_exchange_s(c, units),
         .batch = c->batch,
         .n_events = c->n_events,
         .predicted_s = c->predicted_s,
@@ -164,7 +168,7 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m)
         .contradiction = {x->contradicts != FR__CONTRADICTS_NOTHING, x->n_gpus, x->batch,
                           x->measured_s, x->expected_s, x->low_s, x->high_s, x->n_others},
         .error = fr__correction_error(c, m->setting->topo->devices[m->devices[0]].type,
-                                      m->run->parts_s, m->run->iteration_s)};
+                                      m->run->parts_s, units, r->iteration_s - r->input_wait_s)};
 }
 
 /* Where a measured step contradicts what is known, nobody can tell which of them is wrong: the
@@ -202,14 +206,15 @@ static void hold_missed_kind(struct fr_record_interval *out, double iteration_s,
 }
 
 enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
-                                 const struct fr__making *m, struct fr_error *err)
+                                 const struct fr__making *m, const struct fr__step_units *units,
+                                 struct fr_error *err)
 {
     struct fr__step_class c = class_of(m);
     struct fr__step_basis basis;
     const struct fr__step_term term = fr__step_claim(c, &basis);
     double cost_error, computed_s;
 
-    fill_correction(r, m);
+    fill_correction(r, m, units);
     computed_s = r->iteration_s - r->input_wait_s;
     if (!(computed_s > 0) || !(predicted_frac(r, m) > 0))
         return FR_OK;

@@ -7,9 +7,10 @@
 
 /* Fills in r->interval, after its devices, parts and cost sources. Nothing is claimed where nothing
  * was predicted: where all times were given, or where a machine's GPUs are of a type that is not
- * built in and has no curves. FR_ENOMEM. */
+ * built in and has no curves. units: of its run, if measured steps correct it. FR_ENOMEM. */
 enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
-                                 const struct fr__making *m, struct fr_error *err);
+                                 const struct fr__making *m, const struct fr__step_units *units,
+                                 struct fr_error *err);
 
 /* The range of a step that is predicted at iteration_s. Each quantile of the term keeps its
  * distance from the median, widened by as much as this step's costs are worse known than those of

@@ -14,7 +14,8 @@ struct fr__update {
     /* Runs a measured step with the correction so far: its time, the slopes of its logarithm, and
      * the most that a GPU holds. Errors as fr_answer. */
     enum fr_status (*run)(const struct fr__update *u, const struct fr__measured_step *m,
-                          double *time_s, double slope[2], double *bytes, struct fr_error *err);
+                          double *time_s, double slope[FR__N_MOVED], double *bytes,
+                          struct fr_error *err);
     const struct fr_setting *setting;
     struct fr_setting grown; /* for steps on more GPUs than that has; topo NULL: none is */
     const struct fr_question *question;
@@ -26,7 +27,8 @@ struct fr__update {
     size_t n_devices;
     char *names; /* scratch for the names of as many of them as were measured */
     uint32_t type;
-    double prior_mean[2], prior_variance[2];
+    double prior_mean[FR__N_MOVED], prior_variance[FR__N_MOVED];
+    double freedom; /* of the misses, normal.h */
     struct fr__correction *c;
     uint64_t *n_events; /* simulated so far */
 };

@@ -110,8 +110,8 @@ END
 cd "$work" || exit
 
 # ---- advice where a measured step is long ----
-# Each trial corrected itself by the step of 32 GPUs, which took minutes: these runs count, too.
-run simulate -w gpt2-small -t dgx1-v100 -b 512 -s dp -O adam --measured 1s@32:pp -q --json
+# Each trial corrected itself by the step of 128 GPUs, which took minutes: these runs count, too.
+run simulate -w gpt2-small -t dgx1-v100 -b 512 -s dp -O adam --measured 100s@128:pp -q --json
 check a_question_with_a_measured_step_is_out_of_memory exits 3
 check long_measured_steps_leave_out_the_advice says '"advice_tried": 0,'
 check and_that_is_said says '"advice_cut_short": true,'

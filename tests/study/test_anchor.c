@@ -64,13 +64,19 @@ TEST(the_measured_question_itself_takes_about_what_was_measured)
     ck_assert_uint_eq(r->correction.batch, 16);
     ck_assert_double_eq_tol(r->correction.measured_s, 1.2 * r->correction.predicted_s, 1e-7);
     ck_assert_double_eq_tol(r->iteration_s / r->correction.measured_s, 1, 0.01);
-    ck_assert(r->correction.compute_factor > 1.1 && r->correction.compute_factor < 1.21);
+    /* that is 8.7 ms of a step of 43: twice the prior's deviation of either alone, so both move */
+    ck_assert_msg(r->correction.compute_factor > 1.02 && r->correction.compute_factor < 1.15, "%g",
+                  r->correction.compute_factor);
+    ck_assert_msg(r->correction.step_s > 0.002 && r->correction.step_s < 0.009, "%g",
+                  r->correction.step_s);
+    ck_assert_double_eq_tol(r->compute_s + r->exposed_comm_s + r->bubble_s, r->iteration_s, 1e-9);
     fr_record_free(r);
 }
 
 /* LeNet with 2 images waits for its host, 10 us an op, twice as long as its kernels take. Half the
  * time needs a host twice as fast, and then the kernels take as long: slopes found on one side of
- * that corner lead away on the other. */
+ * that corner lead away on the other. Compute at 0.3 is eight of its prior's deviations away, so
+ * that some of the measured step is left unexplained. */
 TEST(a_step_that_waits_for_its_host_is_met_from_either_side)
 {
     static const double factors[] = {0.3, 0.4, 0.5, 0.6, 1.5};
@@ -92,7 +98,7 @@ TEST(a_step_that_waits_for_its_host_is_met_from_either_side)
         snprintf(text, sizeof(text), "%.9gs", factors[i] * before->iteration_s);
         q.measured = text;
         ck_assert_msg(fr_answer(&q, NULL, &after, &err) == FR_OK, "%s", err.text);
-        ck_assert_double_eq_tol(after->iteration_s / (factors[i] * before->iteration_s), 1, 0.03);
+        ck_assert_double_eq_tol(after->iteration_s / (factors[i] * before->iteration_s), 1, 0.05);
         fr_record_free(after);
         fr_record_free(before);
     }
@@ -110,12 +116,13 @@ TEST(other_numbers_of_gpus_are_corrected_alike_and_their_range_is_narrower)
     fr_record_free(r);
 }
 
+/* The exchange, of which it says nothing, is believed to be somewhat slower than predicted. */
 TEST(a_step_that_is_as_predicted_changes_little)
 {
     char text[40];
     struct fr_record *plain = answer(4, NULL), *r = answer(4, step_of(1, text));
 
-    ck_assert_double_eq_tol(r->iteration_s / plain->iteration_s, 1, 0.01);
+    ck_assert_double_eq_tol(r->iteration_s / plain->iteration_s, 1, 0.02);
     ck_assert(width(r) < width(plain));
     fr_record_free(plain);
     fr_record_free(r);
@@ -277,18 +284,20 @@ static double slow_host_step(uint32_t batch)
     return time_s;
 }
 
-/* Small batches wait for the host, large ones do not: together they say which of the two it is. */
+/* Small batches wait for the host, large ones do not, and of two large ones the difference is
+ * compute: together they say which it is. */
 TEST(small_and_large_batches_tell_host_time_from_compute)
 {
-    char path[] = "/tmp/forerun-host-XXXXXX.csv", text[200];
+    char path[] = "/tmp/forerun-host-XXXXXX.csv", text[300];
     struct fr_question q;
     struct fr_record *r = NULL;
     struct fr_error err;
 
     snprintf(
         text, sizeof(text),
-        "model,gpu,batch,time,precision\nresnet50,v100,1,%.9gs,amp\nresnet50,v100,64,%.9gs,amp\n",
-        slow_host_step(1), slow_host_step(64));
+        "model,gpu,batch,time,precision\nresnet50,v100,1,%.9gs,amp\nresnet50,v100,64,%.9gs,amp\n"
+        "resnet50,v100,512,%.9gs,amp\n",
+        slow_host_step(1), slow_host_step(64), slow_host_step(512));
     write_file(path, text);
     fr_question_init(&q);
     q.workload = "resnet50";
@@ -300,12 +309,99 @@ TEST(small_and_large_batches_tell_host_time_from_compute)
     q.is_brief = q.no_timing = true;
     ck_assert(fr_question_set(&q, "precision", "amp", &err) == FR_OK);
     ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
-    ck_assert_uint_eq(r->correction.n_steps, 2);
+    ck_assert_uint_eq(r->correction.n_steps, 3);
     ck_assert_double_eq_tol(r->correction.compute_factor, 1, 0.03);
-    ck_assert_double_eq_tol(r->correction.host_factor, 2, 0.1);
+    /* some of it may be what software does once a step, whatever the batch */
+    ck_assert_double_eq_tol(r->correction.host_factor, 2, 0.3);
     ck_assert_double_eq_tol(r->iteration_s / slow_host_step(8), 1, 0.02);
     fr_record_free(r);
     unlink(path);
+}
+
+static struct fr_record *ask_of(const char *topology, size_t n_gpus, uint32_t batch,
+                                const char *measured)
+{
+    struct fr_record *r = NULL;
+    struct fr_question q;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    q.workload = "resnet50";
+    q.topology = topology;
+    q.strategy = "dp";
+    q.n_gpus = n_gpus;
+    q.global_batch = batch;
+    q.measured = measured;
+    q.is_brief = q.no_timing = true;
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    return r;
+}
+
+/* What it takes where compute is as predicted, the exchange costs twice its time more, and software
+ * 40 ms a step. */
+static double strange_step(const char *topology, size_t n_gpus, uint32_t batch)
+{
+    struct fr_record *r = ask_of(topology, n_gpus, batch, NULL);
+    double time_s = r->iteration_s + 2 * r->comm_s + 0.040;
+
+    fr_record_free(r);
+    return time_s;
+}
+
+/* Batches tell compute from what is once a step, numbers of machines tell the exchange. */
+TEST(steps_of_several_batches_and_places_tell_their_parts)
+{
+    static const char line[] = "4x dgx1-v100 via eth:10Gbps";
+    char path[] = "/tmp/forerun-parts-XXXXXX.csv", text[400];
+    struct fr_record *r;
+
+    snprintf(text, sizeof(text),
+             "model,gpu,batch,time,gpus,strategy\nresnet50,v100,8,%.9gs,2,dp\n"
+             "resnet50,v100,256,%.9gs,2,dp\nresnet50,v100,128,%.9gs,16,dp\n",
+             strange_step(line, 2, 8), strange_step(line, 2, 256), strange_step(line, 16, 128));
+    write_file(path, text);
+    r = ask_of(line, 32, 1024, path);
+    ck_assert_uint_eq(r->correction.n_steps, 3);
+    ck_assert_double_eq_tol(r->correction.compute_factor, 1, 0.03);
+    ck_assert_double_eq_tol(r->correction.exchange_factor, 3, 0.3);
+    ck_assert_double_eq_tol(r->correction.step_s, 0.040, 0.006);
+    ck_assert_double_eq_tol(r->iteration_s / strange_step(line, 32, 1024), 1, 0.05);
+    fr_record_free(r);
+    unlink(path);
+}
+
+/* One GPU exchanges nothing: however slow it was, the exchange stays as it is believed. */
+TEST(a_step_of_one_gpu_does_not_move_the_exchange)
+{
+    char usual[40], slow[40];
+    struct fr_record *a = answer(4, step_of(1, usual)), *b = answer(4, step_of(1.5, slow));
+
+    ck_assert_double_eq_tol(a->correction.exchange_factor, b->correction.exchange_factor, 1e-9);
+    ck_assert_double_gt(b->correction.compute_factor, a->correction.compute_factor);
+    fr_record_free(a);
+    fr_record_free(b);
+}
+
+/* Over 10 Gbit/s the exchange is most of a step: that twice as long a step is slow by computing is
+ * far less likely. So what one machine takes hardly changes. */
+TEST(a_slow_exchange_leaves_compute_nearly_alone)
+{
+    static const char line[] = "4x dgx1-v100 via eth:10Gbps";
+    struct fr_record *plain = ask_of(line, 32, 512, NULL), *r, *usual;
+    char text[40];
+
+    snprintf(text, sizeof(text), "%.9gs@32", plain->iteration_s);
+    usual = ask_of(line, 32, 512, text);
+    snprintf(text, sizeof(text), "%.9gs@32", 2 * plain->iteration_s);
+    r = ask_of(line, 32, 512, text);
+    ck_assert_double_eq_tol(r->iteration_s / (2 * plain->iteration_s), 1, 0.02);
+    ck_assert_msg(r->correction.compute_factor < 1.06 * usual->correction.compute_factor,
+                  "%g and %g", r->correction.compute_factor, usual->correction.compute_factor);
+    ck_assert_double_gt(r->correction.exchange_factor, 1.7);
+    ck_assert_double_gt(r->added_exchange_s, 0.7 * plain->iteration_s);
+    fr_record_free(plain);
+    fr_record_free(usual);
+    fr_record_free(r);
 }
 
 TEST(steps_of_other_models_correct_nothing)
