@@ -132,6 +132,21 @@ printf '%s\nA,lenet,dgx1-v100,0,single,64,fp32,,1,,\n' "$header" >zero.csv
 check "no_gpus_are_refused" refuses zero.csv "zero.csv:2:"
 check "a_missing_file_is_refused" refuses nowhere.csv "nowhere.csv"
 
+opened=$source/../shared/data/measured/opened
+if [ -r "$opened.csv" ] && command -v python3 >/dev/null; then
+    python3 "$source/tests/oracles/opened_rows.py" "$opened.csv" "${opened}_sources.csv" >opened.csv 2>err
+    check "rows_are_corrected_none_is_lost" test "$(wc -l <opened.csv)" -eq "$(wc -l <"$opened.csv")"
+    check "boards_of_500_W_are_asked_as_such" grep -q '^TT-0001,.*,hgx-h100-96g,' opened.csv
+    { head -1 opened.csv; grep -E '^TT-000[12],' opened.csv; } >boards.csv
+    "$forerun" validate boards.csv --json >boards.json 2>err
+    check "which_is_true_within_a_tenth" python3 -c '
+import json
+for row in json.load(open("boards.json"))["rows"]:
+    if not abs(row["error"]) < 0.1:
+        raise SystemExit(row)'
+else
+    echo "SKIP: no published rates in $opened.csv"
+fi
 data=$source/../shared/data/measured/training.csv
 if [ -r "$data" ] && command -v python3 >/dev/null; then
     python3 "$source/tests/oracles/training_rows.py" "$data" >real.csv 2>err
