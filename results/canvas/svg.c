@@ -37,10 +37,12 @@ static void put_stripes(const struct fr__canvas *c, const struct fr__box *b)
 {
     double x = b->x - b->w / 2;
 
-    for (const struct fr__stripe *s = b->stripes; s < b->stripes + b->n_stripes; s++) {
-        fr__canvas_box(c, x, b->y + b->h / 2, b->w * s->percent / 100, b->h,
-                       (struct fr__ink){.fill = s->colour}, NULL);
-        x += b->w * s->percent / 100;
+    for (size_t i = 0; i < b->n_stripes; i++) {
+        double w = b->w * b->stripes[i].percent / 100;
+
+        fr__canvas_box(c, x, b->y + b->h / 2, w, b->h,
+                       (struct fr__ink){.fill = b->stripes[i].colour}, NULL);
+        x += w;
     }
 }
 

@@ -372,7 +372,9 @@ static void bound(struct fr__layout *l)
 {
     l->left = l->bottom = l->n_spots ? INFINITY : 0;
     l->right = l->top = l->n_spots ? -INFINITY : 0;
-    for (const struct fr__spot *s = l->spots; s < l->spots + l->n_spots; s++) {
+    for (size_t i = 0; i < l->n_spots; i++) {
+        const struct fr__spot *s = &l->spots[i];
+
         l->left = fmin(l->left, s->x - s->w / 2);
         l->right = fmax(l->right, s->x + s->w / 2);
         l->bottom = fmin(l->bottom, s->y - s->h / 2);

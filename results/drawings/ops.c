@@ -301,8 +301,11 @@ enum fr_status fr__draw_ops(struct fr_drawing *d, const struct fr_graph *g,
     put_title(&p);
     for (size_t i = 0; i < p.n_items; i++)
         put_item(&p, i, n_columns);
-    for (const struct fr__graph_arrow *a = p.lines; a < p.lines + p.n_lines; a++)
+    for (size_t i = 0; i < p.n_lines; i++) {
+        const struct fr__graph_arrow *a = &p.lines[i];
+
         fr__graph_arrow(d, p.items[a->from].box, p.items[a->to].box, a, n_columns);
+    }
     fr__graph_key(d);
     return FR_OK;
 }
