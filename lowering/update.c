@@ -20,8 +20,8 @@ static enum fr_status find(size_t *row, const char *name, size_t length, const c
             return FR_OK;
     }
     snprintf(copy, sizeof(copy), "%.*s", (int)(length < 60 ? length : 60), name);
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s: no way to run a step is called '%s'%s", what,
-                    copy, fr__did_you_mean(copy, known, fr__n_updates, hint, sizeof(hint)));
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s: no update is called '%s'%s", what, copy,
+                    fr__did_you_mean(copy, known, fr__n_updates, hint, sizeof(hint)));
 }
 
 /* Of gradients there may be several, of an optimizer one. */

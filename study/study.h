@@ -383,8 +383,8 @@ struct fr_record {
     uint32_t advice_tried; /* simulations */
     /* if out of memory, as if memory were unlimited; with what the step waits for its input */
     double iteration_s, samples_per_s;
-    /* of it, what measured steps say that software does once a step beside, and that exchanges take
-     * beside what was simulated */
+    /* parts of iteration_s that measured steps add to the simulated time: work that software does
+     * once a step, and longer exchanges */
     double software_s, added_exchange_s;
     double input_s, input_wait_s; /* samples of a step on the machine with most; 0: any rate */
     uint32_t tokens_per_sample;   /* 0: not a sequence model */

@@ -24,8 +24,8 @@ struct fr__nccl_constants {
     double tree[FR__NCCL_N_GENERATIONS][FR__NCCL_N_SIZES];
     double nvls_tree[FR__NCCL_N_GENERATIONS][FR__NCCL_N_SIZES]; /* 0: no limit */
     double nvls_efficiency[FR__NCCL_N_GENERATIONS];
-    /* GB/s that a tree by Simple moves a channel where one block of threads sums up first and copies
-     * down then; 0: up and down at once. No part of NCCL's table. */
+    /* GB/s of a channel by a Simple tree whose block of threads first sums towards the root, then
+     * copies away from it; 0: it does both at once. No part of NCCL's table. */
     double tree_in_turn[FR__NCCL_N_GENERATIONS];
     bool has_pat, has_nvls;
     bool has_old_nvls;       /* NVLS with a ratio of 5/6 */

@@ -78,9 +78,9 @@ bool fr__nccl_choose_for(const struct fr__nccl_model *m, enum fr_collective_kind
                          enum fr__nccl_protocol p, bool can_switch_sum,
                          struct fr__nccl_choice *out);
 
-/* Least seconds of an all-reduce over machines by a tree and Simple where one block of a channel does
- * its sums and then its copies (before 2.10); 0: no more than the links take. No part of the table,
- * so NCCL chooses without it. */
+/* Least seconds of an all-reduce over machines by a Simple tree, where a channel's block of threads
+ * does its sums first and its copies afterwards (before 2.10); 0: the links alone decide. No part
+ * of the table, so NCCL chooses without it. */
 double fr__nccl_tree_in_turn_s(const struct fr__nccl_model *m, double bytes);
 
 /* Latency of one hop by a protocol, us, as the table has it. */

@@ -41,7 +41,7 @@ static void put_inches(FILE *f, const char *before, double points)
     fprintf(f, "%s%ld.%03ld", before, thousandths / 1000, thousandths % 1000);
 }
 
-/* Not what explains a colour, nor words beside the picture. */
+/* Whether a box is a node of the graph, not a colour of the legend or a note. */
 static bool is_node(const struct fr__box *b)
 {
     return b->shape < FR__FRAME && strncmp(b->id, "key", 3) != 0;

@@ -98,7 +98,7 @@ static void leave(const struct fr__box *b, const struct fr__box *to, double out[
     out[1] = b->y + share * dy;
 }
 
-/* Its text is beside it where there is a place, else it is a hint. */
+/* A wire's text stands next to it if it was given a place there, and is a tooltip otherwise. */
 static void put_wire(const struct fr__canvas *c, const struct fr__wire *w)
 {
     static const char *const dashes[] = {NULL, "6 4", "1.5 3"};

@@ -1,5 +1,5 @@
-/* results/document/comm_explanation.c - how a collective goes, as text: what was chosen, the links, and
- * who sends what to whom in each round. */
+/* results/document/comm_explanation.c - how a collective goes, as text: what was chosen, the links,
+ * and who sends what to whom in each round. */
 #include "config.h"
 
 #include "results/document/builders.h"

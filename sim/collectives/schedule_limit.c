@@ -1,5 +1,5 @@
-/* sim/collectives/schedule_limit.c - what limits a collective beside its links: blocks of threads
- * that are slower. */
+/* sim/collectives/schedule_limit.c - slows collectives down whose thread blocks are slower than
+ * their links. */
 #include "config.h"
 
 #include "sim/collectives/nccl_choice.h"

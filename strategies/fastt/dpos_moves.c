@@ -1,5 +1,5 @@
-/* strategies/fastt/dpos_moves.c - moves single operations of a plan, and plans again only what comes
- * behind them: each operation that is put leaves a note of how to take it back. */
+/* strategies/fastt/dpos_moves.c - moves single operations of a plan and plans only what comes after
+ * them again: each operation that is placed leaves a record by which it can be undone. */
 #include "config.h"
 
 #include "strategies/fastt/dpos_moves.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What putting an operation changed, beside its slot. */
+/* What placing an operation changed besides its slot, so that it can be undone. */
 struct put {
     double makespan_s; /* of the operations up to it */
     uint64_t copy_bytes;

@@ -119,8 +119,8 @@ static inline double fr__dpos_start_on(const struct fr__dpos *p, const struct fr
 
 /* ---- dpos.c ---- */
 
-/* The time above which a run with this stop_s stops. It has a margin, because sums of the same times
- * in another order differ by roundings, at most one for each operation. */
+/* The time above which a run with this stop_s stops. It has a margin: sums of the same times in
+ * another order differ by roundings, at most one for each operation. */
 double fr__dpos_stop_above(double stop_s, size_t n_ops);
 /* Makes everything ready for putting operations that options->placed binds: ranks, the list, the
  * memory of what is placed, empty slots. false: out of memory. */

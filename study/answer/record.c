@@ -374,6 +374,25 @@ static enum fr_status fill_texts(struct fr__owned_record *box, const struct fr__
     return copy_text(box, &r->slow, q->slow, err);
 }
 
+/* The time of an iteration: simulated, corrected by measured steps, with its wait for input. */
+static enum fr_status fill_time(struct fr_record *r, const struct fr__making *m,
+                                struct fr__step_units *units, struct fr_error *err)
+{
+    r->iteration_s = r->seeds.n > 0 ? r->seeds.mean_s : m->run->iteration_s;
+    if (m->correction.n_steps > 0)
+        FR_TRY(fr__step_units(units, m->plan, m->run, err));
+    r->software_s = fr__correction_step_s(&m->correction, units);
+    r->added_exchange_s = fr__correction_exchange_s(&m->correction, units);
+    r->iteration_s += r->software_s + r->added_exchange_s;
+    r->input_s = fr__input_s(m);
+    r->input_wait_s = fmax(r->input_s - r->iteration_s, 0);
+    r->iteration_s += r->input_wait_s;
+    r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
+    r->lower_bound_s =
+        fmax(m->run->lower_bound_s + r->software_s + r->added_exchange_s, r->input_s);
+    return FR_OK;
+}
+
 static enum fr_status fill(struct fr__owned_record *box, const struct fr__making *m,
                            struct fr_error *err)
 {
@@ -398,18 +417,7 @@ static enum fr_status fill(struct fr__owned_record *box, const struct fr__making
     r->n_fitted_messages = m->run->stats.fitted_messages;
     FR_TRY(fr__fill_seeds(r, m, err));
     r->cut_kind = m->cut.is_chosen ? m->cut.kind : 0;
-    r->iteration_s = r->seeds.n > 0 ? r->seeds.mean_s : m->run->iteration_s;
-    if (m->correction.n_steps > 0)
-        FR_TRY(fr__step_units(&units, m->plan, m->run, err));
-    r->software_s = fr__correction_step_s(&m->correction, &units);
-    r->added_exchange_s = fr__correction_exchange_s(&m->correction, &units);
-    r->iteration_s += r->software_s + r->added_exchange_s;
-    r->input_s = fr__input_s(m);
-    r->input_wait_s = fmax(r->input_s - r->iteration_s, 0);
-    r->iteration_s += r->input_wait_s;
-    r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
-    r->lower_bound_s =
-        fmax(m->run->lower_bound_s + r->software_s + r->added_exchange_s, r->input_s);
+    FR_TRY(fill_time(r, m, &units, err));
     r->has_totals = (m->options.want & FR_WANT_TOTALS) != 0;
     r->order_efficiency = r->has_totals ? fr_run_efficiency(m->run) : 0;
     r->order_speedup_potential = r->has_totals ? fr_run_speedup_potential(m->run) : 0;

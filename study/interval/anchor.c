@@ -16,9 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beside its updates: what a loop of a script, a session's call and its input take. Assumed: of one
- * cluster's eight frameworks, a step of one GPU takes 6 to 80 ms beside its batch that are not its
- * updates. */
+/* Time of a step that neither its batch nor its updates take: the script's loop, calls of a
+ * session, input. Assumed; under eight frameworks on one cluster it was 6 to 80 ms on one GPU. */
 static const double CONSTANT_S = 0.005;
 /* Updates and messages may take less than predicted, but half of that is always done. */
 static const double LEAST = -0.5;

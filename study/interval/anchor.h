@@ -5,8 +5,8 @@
  *          times and host time an op exp(h) times as long; E: all that it takes to exchange, hidden
  *          or not (of x below 0 what is not hidden), since copies, negotiation and sums on busy
  *          multiprocessors grow with it and hide behind nothing; S: its updates and CONSTANT_S, for
- *          what software does once a step beside; e: normal, NOISE. Each of f, h, x, u has a prior
- *          (priors.h), so a step moves what is uncertain: one GPU says nothing of an exchange
+ *          other work that software does once a step; e: normal, NOISE. Each of f, h, x, u has a
+ *          prior (priors.h), so a step moves what is uncertain: one GPU says nothing of an exchange
  * Which:   steps on as many GPUs as the question has, by its strategy, if there are any: they hold
  *          what the software loses among so many. Else, of a question of several, steps on several:
  *          they hold most of it. Else steps of one GPU.
@@ -19,10 +19,10 @@
  * Contradictions: a step says something else than what is known where its time lies
  *          - outside the range of 90 % of its class before anything was measured (terms.h); or
  *          - further from what all other steps say of it (their fit and the prior, without it:
- * r / (1 - h), h its leverage, the PRESS residual; Allen, Technometrics 16(1), 1974) than
- *            1.96 of its standard deviations, and by more than steps of one system differ; or
- * - where steps of the table that the fit did not take, those on other numbers of GPUs, are
- *            predicted by it on the median outside the range of 90 % of anchored steps.
+ *            r / (1 - h), h its leverage, the PRESS residual; Allen, Technometrics 16(1), 1974)
+ *            than 1.96 of its standard deviations, and by more than steps of one system differ; or
+ *          - where steps of the table that the fit did not take, those on other numbers of GPUs,
+ *            are predicted by it on the median outside the range of 90 % of anchored steps.
  *          Nothing is left out for that: which of two steps is wrong, nobody can tell from them.
  * More GPUs than the cluster has: the step stands on more of the same machines
  *          (study/session/grown.h)

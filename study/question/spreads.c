@@ -69,7 +69,7 @@ SPREAD_SETTING(jitter, run.jitter_shape, run.jitter_cv)
 SPREAD_SETTING(device_jitter, run.device_shape, run.device_cv)
 #undef SPREAD_SETTING
 
-/* ---- beside collectives ---- */
+/* ---- slowdown of compute while collectives run ---- */
 
 /* "measured", "none", "published", "measured-or-published" or a factor. */
 enum fr_status fr__set_interference(struct fr_question *q, const char *text, const char *what,

@@ -1,4 +1,4 @@
-/* study/recipes/names.c - see recipe_names.h. */
+/* study/recipes/names.c - what recipes are called, and which are shipped. */
 #include "config.h"
 
 #include "study/recipes/names.h"

@@ -27,7 +27,7 @@ check the_trace_is_written succeeds
 check what_is_done_to_gradients_is_a_task grep -q '"tf-clip"' x.trace.json
 
 run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update apex-adan
-check a_misspelt_way_is_refused fails 2 "no way to run a step is called 'apex-adan', did you mean 'apex-adam'?"
+check a_misspelt_update_is_refused fails 2 "no update is called 'apex-adan', did you mean 'apex-adam'?"
 run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update apex-adam+apex-lamb
 check one_optimizer_has_one fails 2 "'apex-adam' and 'apex-lamb' are of one optimizer"
 run sweep -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update none,apex-adam,torch-adam-loop -o out.csv

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""tests/oracles/opened_rows.py - rows that were closed once, as questions of the software they name.
+"""tests/oracles/opened_rows.py - rows that were closed once, asked as their sources say.
 
 usage: opened_rows.py opened.csv opened_sources.csv > rows.csv
 
 `opened.csv` holds questions for `forerun validate`. Where a row's source says something else than
 its question, the question is corrected here, openly, each rule with its reason; all else stays.
 
-    software    rows of TensorFlow 2.3, PaddlePaddle 1.8 and MindSpore name recipes of other software
-                or none; their own: tf2-bert, tf2-bert-xla and, from two machines on,
+    software    rows of TensorFlow 2.3, PaddlePaddle 1.8 and MindSpore name recipes of other
+                software or none; their own: tf2-bert, tf2-bert-xla and, from two machines on,
                 tf2-bert-multiworker (DLPerf's scripts: MultiWorkerMirroredStrategy there),
                 tf2-mirrored for images; paddle1-bert; mindspore-bert, and -fused where the source
                 says "with Graph Kernel Fusion". MXNet's BERT is GluonNLP's: gluonnlp-bert.
                 InternLM's rows name none: internlm
     head        NVIDIA's BERT in PyTorch of 2020 predicts at all positions (once-a-step: its commit
                 5cc03ca), not at the masked ones alone: bert-base:predict=all
-    clip        OneFlow's rows "with clip" clip by the global norm: --update oneflow-adam+oneflow-clip
+    clip        OneFlow's rows "with clip" clip by the global norm:
+                --update oneflow-adam+oneflow-clip
     board       torchtitan's H100 are boards of 500 W with 96 GB of HBM2e: hgx-h100-96g
-    models      Hugging Face's GPT-2 writes its GELU out: hf-trainer-gpt2 under DDP, --fuse torch-gelu
-                under DeepSpeed
+    models      Hugging Face's GPT-2 writes its GELU out: hf-trainer-gpt2 under DDP,
+                --fuse torch-gelu under DeepSpeed
 """
 import csv
 import re

@@ -111,7 +111,8 @@ TEST(images_have_no_tokens_but_an_mfu)
     fr_record_free(r);
 }
 
-/* 1e9 tokens at the answer's rate; two A100 at 2 USD an hour, which draw less than their 400 W each. */
+/* 1e9 tokens at the answer's rate; two A100 at 2 USD an hour, each of which draws less than its
+ * 400 W. */
 TEST(a_run_takes_its_tokens_at_the_answers_rate)
 {
     struct fr_record *r = answer("gpt3-125m", "dgx-a100-80g", 2, 2);
