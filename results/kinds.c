@@ -151,6 +151,10 @@ static const struct fr__ending of_schedules[] = {
     PAGE_OF_ANSWER,
 };
 
+static const struct fr__ending of_recipe_fits[] = {
+    {.ending = ".yaml", .summary = "the recipe, for --recipe FILE", .print = fr__recipe_fit_yaml},
+    {.ending = ".json", .summary = "every value", .print = fr__recipe_fit_json},
+};
 static const struct fr__ending of_validations[] = {
     {.ending = ".csv", .summary = "the rows", .print = fr__validation_csv},
     MARKDOWN,
@@ -259,6 +263,10 @@ static const struct fr__kind kinds[FR_N_KINDS] = {
                            .json = fr__schedules_json,
                            ENDINGS(of_schedules)},
     [FR_KIND_CHECKED] = {.of = "checked schedules", .build = fr__document_of_checked},
+    [FR_KIND_RECIPE_FIT] = {.of = "fitted recipes",
+                            .build = fr__document_of_recipe_fit,
+                            .json = fr__recipe_fit_json,
+                            ENDINGS(of_recipe_fits)},
     [FR_KIND_VALIDATION] = {.of = "validations",
                             .build = fr__document_of_validation,
                             .chart = fr__chart_of_validation,

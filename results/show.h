@@ -27,6 +27,7 @@ extern "C" {
     X(SCHEDULES, schedules, fr_schedules_answer) /* over time */                                   \
     X(CHECKED, checked, fr_schedules_answer)     /* what a check of each found */                  \
     X(VALIDATION, validation, fr_validation_answer)                                                \
+    X(RECIPE_FIT, recipe_fit, fr_recipe_fit)                                                       \
     X(EXPLANATION, explanation, fr_explanation_answer)                                             \
     X(PIPELINES, pipelines, fr_pipelines_answer)                                                   \
     X(DRAWING, drawing, fr_drawing_answer) /* no text, only files */

@@ -25,6 +25,7 @@ libstudy_la_SOURCES = \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
 	study/interval/interval.h study/interval/interval.c study/interval/measured.h \
 	study/interval/measured.c study/interval/missed_kind.h study/interval/missed_kind.c \
+	study/interval/most_likely.h study/interval/most_likely.c \
 	study/interval/normal.h study/interval/normal.c study/interval/priors.h \
 	study/interval/priors.c \
 	study/interval/terms.h study/interval/terms.c study/interval/update.h \
@@ -41,6 +42,9 @@ libstudy_la_SOURCES = \
 	study/question/slow.h study/question/slow.c study/question/software.h \
 	study/question/software.c study/question/spreads.h study/question/spreads.c \
 	study/question/variation.h study/question/variation.c \
+	study/recipe_fit/figures.h study/recipe_fit/figures.c study/recipe_fit/fitting.h \
+	study/recipe_fit/next.c study/recipe_fit/recipe_fit.h study/recipe_fit/recipe_fit.c study/recipe_fit/step.c \
+	study/recipes/fitted.h study/recipes/fitted.c \
 	study/recipes/names.h study/recipes/names.c study/recipes/recipe.h study/recipes/recipe.c \
 	study/recipes/recipes.h \
 	study/session/grown.h study/session/grown.c study/session/inputs.h study/session/inputs.c \

@@ -248,9 +248,10 @@ struct fr_record_contradiction {
 
 /* What measured steps changed in an answer. */
 struct fr_record_correction {
-    bool is_asked;   /* --measured was given */
-    size_t n_steps;  /* measured steps that are of this question; 0: none was */
-    uint32_t n_gpus; /* that the first of them was measured on */
+    bool is_asked;         /* --measured was given, or a recipe that was fitted to steps */
+    size_t n_steps;        /* measured steps that are of this question; 0: none was */
+    size_t n_recipe_steps; /* that the recipe was fitted to; both 0: nothing is corrected */
+    uint32_t n_gpus; /* that the first measured step was measured on; what follows of it: or 0 */
     double compute_factor,
         host_factor,                /* compute, and host time an op, take so many times as long */
         exchange_factor;            /* and all that is exchanged, hidden or not */

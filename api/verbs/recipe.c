@@ -1,10 +1,13 @@
-/* api/verbs/recipe.c - recipes of training software: list, show. */
+/* api/verbs/recipe.c - recipes of training software: list, show, fit. */
 #include "config.h"
 
 #include "base/error.h"
 #include "api/verbs/verbs.h"
+#include "results/results.h"
+#include "study/recipe_fit/recipe_fit.h"
 #include "study/recipes/recipe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum fr_status fr__verb_recipe_list(struct fr__call *s, struct fr_error *err)
@@ -62,6 +65,43 @@ enum fr_status fr__verb_recipe_show(struct fr__call *s, struct fr_error *err)
     }
     for (size_t i = 0; fr_recipe_left_out(r, i); i++)
         fprintf(s->out, "%s  %s\n", i ? "" : "\nleft out:\n", fr_recipe_left_out(r, i));
+    if (fr_recipe_n_measured(r) > 0)
+        fprintf(s->out, "%s%zu measured steps move compute, host, exchange and software\n",
+                fr_recipe_value(r, 0) ? "\n" : "", fr_recipe_n_measured(r));
     fr_recipe_free(r);
     return FR_OK;
+}
+
+/* "mine" of the first "-o folder/mine.yaml", and where there is none. */
+static void choose_name(const struct fr__options *o, char name[], size_t size)
+{
+    snprintf(name, size, "mine");
+    for (size_t i = 0; i < o->n_files; i++) {
+        const char *slash = strrchr(o->files[i], '/');
+        const char *file = slash ? slash + 1 : o->files[i];
+        size_t n = strlen(file);
+
+        if (n > 5 && strcmp(file + n - 5, ".yaml") == 0) {
+            snprintf(name, size, "%.*s", (int)(n - 5), file);
+            return;
+        }
+    }
+}
+
+enum fr_status fr__verb_recipe_fit(struct fr__call *s, struct fr_error *err)
+{
+    const struct fr__options *o = &s->options;
+    struct fr_recipe_fit *fit;
+    char name[256];
+    enum fr_status st;
+
+    FR_TRY(fr__check_files(o, FR_KIND_RECIPE_FIT, err));
+    choose_name(o, name, sizeof(name));
+    st = fr_recipe_fit(&fit, o->arguments[0],
+                       &(struct fr_recipe_fit_options){name, o->question.costs}, &s->context, err);
+    fr__end_progress(s);
+    FR_TRY(st);
+    st = fr__show(s, fr_shown_recipe_fit(fit), err);
+    fr_recipe_fit_free(fit);
+    return st;
 }

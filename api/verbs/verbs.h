@@ -121,6 +121,7 @@ void fr__print_fusions(FILE *f, const struct fr_graph *g);
 /* How many transposes the graph's layout makes or spares; nothing where it has none. */
 void fr__print_layout(FILE *f, const struct fr_graph *g);
 enum fr_status fr__verb_recipe_list(struct fr__call *s, struct fr_error *err);
+enum fr_status fr__verb_recipe_fit(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_recipe_show(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_schedule_list(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_schedule_show(struct fr__call *s, struct fr_error *err);

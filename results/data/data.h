@@ -28,6 +28,7 @@ fr__print_fn fr__stages_json;           /* struct fr_stage_plan */
 /* struct fr_schedules_answer: an object each, in an array unless there is one */
 fr__print_fn fr__schedules_json;
 fr__print_fn fr__validation_json; /* struct fr_validation_answer */
+fr__print_fn fr__recipe_fit_json; /* struct fr_recipe_fit */
 
 /* A difference into an array or to the top of j. */
 void fr__difference_write_json(struct fr__json *j, const struct fr_difference *d);
@@ -44,6 +45,7 @@ fr__print_fn fr__validation_csv; /* the rows with their predictions */
 
 /* ---- other programs' formats ---- */
 
+fr__print_fn fr__recipe_fit_yaml; /* struct fr_recipe_fit: the recipe for --recipe */
 /* The timeline of the first record for ui.perfetto.dev. FR_EUSAGE: it has no plan or run; what
  * fr__trace_choose says; FR_ECANCELLED, FR_ENOMEM. */
 fr__write_fn fr__results_trace;

@@ -22,6 +22,7 @@ fr__build_fn fr__document_of_stages;           /* struct fr_stage_plan */
 fr__build_fn fr__document_of_schedules;        /* struct fr_schedules_answer, over time */
 fr__build_fn fr__document_of_checked;          /* the same, what a check of each found */
 fr__build_fn fr__document_of_validation;       /* struct fr_validation_answer */
+fr__build_fn fr__document_of_recipe_fit;       /* struct fr_recipe_fit */
 fr__build_fn fr__document_of_explanation;      /* struct fr_explanation_answer */
 fr__build_fn fr__document_of_pipelines;        /* struct fr_pipelines_answer */
 

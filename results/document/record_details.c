@@ -229,42 +229,53 @@ void fr__record_put_seeds(struct fr__document *doc, const struct fr_record *r)
             (unsigned long long)s->first);
 }
 
-/* "measured: one GPU took 412 ms for 32 samples, predicted 368 ms; ..." */
-static void put_correction(struct fr__document *doc, const struct fr_record_correction *c)
+/* "one GPU took 412 ms for 32 samples, predicted 368 ms, and 2 more steps" */
+static void put_steps(struct fr__document *doc, const struct fr_record_correction *c)
 {
-    char measured[NUMBER], predicted[NUMBER], compute[NUMBER], host[NUMBER], exchange[NUMBER],
-        step[NUMBER];
+    char measured[NUMBER], predicted[NUMBER];
 
-    if (!c->is_asked)
-        return;
-    if (c->n_steps == 0) {
-        fr__say(
-            doc,
-            "measured: no step of this model, GPU type and precision, so nothing is corrected\n");
-        return;
-    }
     if (c->n_gpus == 1)
-        fr__say(doc, "measured: one GPU");
+        fr__say(doc, "one GPU");
     else
-        fr__say(doc, "measured: %u GPUs", (unsigned)c->n_gpus);
+        fr__say(doc, "%u GPUs", (unsigned)c->n_gpus);
     fr__say(doc, " took %s for %u sample%s, predicted %s",
             fr__format_time(c->measured_s, measured, sizeof(measured)), (unsigned)c->batch,
             c->batch == 1 ? "" : "s",
             fr__format_time(c->predicted_s, predicted, sizeof(predicted)));
     if (c->n_steps > 1)
         fr__say(doc, ", and %zu more step%s", c->n_steps - 1, c->n_steps == 2 ? "" : "s");
+}
+
+/* "measured: one GPU took 412 ms for 32 samples, predicted 368 ms; so compute takes ..." */
+static void put_correction(struct fr__document *doc, const struct fr_record_correction *c)
+{
+    char a[NUMBER], b[NUMBER], exchange[NUMBER], step[NUMBER];
+
+    if (!c->is_asked)
+        return;
+    if (c->n_steps + c->n_recipe_steps == 0) {
+        fr__say(
+            doc,
+            "measured: no step of this model, GPU type and precision, so nothing is corrected\n");
+        return;
+    }
+    fr__say(doc, "measured: ");
+    if (c->n_recipe_steps > 0)
+        fr__say(doc, "%zu step%s that the recipe was fitted to%s", c->n_recipe_steps,
+                c->n_recipe_steps == 1 ? "" : "s", c->n_steps > 0 ? "; " : "");
+    if (c->n_steps > 0)
+        put_steps(doc, c);
     fr__say(
         doc,
         "; so compute takes %s times as long here, host time an op %s times, exchange %s times, "
         "and software %s more a step\n",
-        fr__fixed(c->compute_factor, 3, compute, sizeof(compute)),
-        fr__fixed(c->host_factor, 3, host, sizeof(host)),
+        fr__fixed(c->compute_factor, 3, a, sizeof(a)), fr__fixed(c->host_factor, 3, b, sizeof(b)),
         fr__fixed(c->exchange_factor, 2, exchange, sizeof(exchange)),
         fr__format_time(c->step_s, step, sizeof(step)));
     if (c->measured_bytes > 0)
         fr__say(doc, "measured memory: %s, predicted %s on a GPU; memory is not corrected\n",
-                fr__format_bytes(c->measured_bytes, measured, sizeof(measured)),
-                fr__format_bytes(c->predicted_bytes, predicted, sizeof(predicted)));
+                fr__format_bytes(c->measured_bytes, a, sizeof(a)),
+                fr__format_bytes(c->predicted_bytes, b, sizeof(b)));
 }
 
 void fr__record_put_interval(struct fr__document *doc, const struct fr_record *r)

@@ -149,7 +149,7 @@ static enum fr_status choose_run(struct fr__making *m, const struct fr_problem *
     m->options.want = FR_WANT_TASKS | FR_WANT_ACCOUNT | FR_WANT_MEMORY | FR_WANT_BOUND;
     if (!q->is_brief)
         m->options.want |= FR_WANT_USUAL | FR_WANT_HOLDERS;
-    if (q->sensitivity != FR_SENSITIVITY_NONE || m->correction.n_steps > 0)
+    if (q->sensitivity != FR_SENSITIVITY_NONE || fr__is_corrected(&m->correction))
         m->options.want |= FR_WANT_PARTS;
     if (q->run.channels == 1)
         m->options.want |= FR_WANT_TOTALS;
@@ -340,9 +340,9 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
     return FR_OK;
 }
 
-static enum fr_status answer_step(const struct fr_setting *s, const struct fr_question *q,
-                                  const struct fr_context *ctx, struct fr__simulated_step *out,
-                                  struct fr_error *err)
+enum fr_status fr__answer_step(const struct fr_setting *s, const struct fr_question *q,
+                               const struct fr_context *ctx, struct fr__simulated_step *out,
+                               struct fr_error *err)
 {
     struct fr_record *r = NULL;
     enum fr_status st;
@@ -359,25 +359,32 @@ static enum fr_status answer_step(const struct fr_setting *s, const struct fr_qu
     return st;
 }
 
-/* Corrects the question by the steps that were measured, if there are some of it. */
+/* Corrects the question by the steps that were measured of it, or that its recipe was fitted to.
+ * Slowness given by hand leaves no room for either. */
 static enum fr_status correct(struct fr__making *m, struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;
+    const struct fr_question *q = m->question;
     const struct fr__asking asking = {
-        .answer = answer_step, .grow = fr__setting_grow, .release = fr_setting_fini};
-    uint32_t each = m->global_batch / (uint32_t)m->n_devices;
+        .answer = fr__answer_step, .grow = fr__setting_grow, .release = fr_setting_fini};
+    uint32_t each = m->global_batch / (uint32_t)m->n_devices, type = t->devices[m->devices[0]].type;
+    struct fr__believed believed = {.n_steps = 0};
 
-    if (!m->question->measured)
+    if (q->run.slowness && !q->measured)
         return FR_OK;
-    if (m->question->run.slowness)
+    if (q->run.slowness)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a measured step and slowness given by hand exclude each other");
-    FR_TRY(fr__correction_find(&m->correction, m->setting, m->question, m->devices, m->n_devices,
-                               each ? each : 1, &asking, m->context, err));
-    return m->correction.n_steps == 0
-               ? FR_OK
-               : fr__correction_slowness(&m->slowness, &m->correction, t,
-                                         t->devices[m->devices[0]].type, err);
+    FR_TRY(fr__recipe_believe(q, m->setting->graph, t->types[type].name, m->n_devices, &believed,
+                              err));
+    if (!q->measured && believed.n_steps == 0)
+        return FR_OK;
+    FR_TRY(fr__correction_find(&m->correction, m->setting, q, m->devices, m->n_devices,
+                               each ? each : 1, believed.n_steps ? &believed : NULL, &asking,
+                               m->context, err));
+    return fr__is_corrected(&m->correction)
+               ? fr__correction_slowness(&m->slowness, &m->correction, t, type, err)
+               : FR_OK;
 }
 
 static void note_size(struct fr__tools *t, const struct fr_plan *p)

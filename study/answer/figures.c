@@ -130,16 +130,19 @@ static const struct fr_figure contradiction[] = {{.key = "gpus", CONTRADICTION(n
                                                  FR_END_OF_FIGURES};
 
 FR_CONDITION(has_steps, struct fr_record_correction, x, x->n_steps > 0)
+FR_CONDITION(has_parts, struct fr_record_correction, x, x->n_steps + x->n_recipe_steps > 0)
+FR_CONDITION(has_fit, struct fr_record_correction, x, x->n_recipe_steps > 0)
 FR_CONDITION(has_bytes, struct fr_record_correction, x, x->measured_bytes > 0)
 FR_CONDITION(is_contradicted, struct fr_record_correction, x, x->contradiction.is_known)
 #define CORRECTION(m) FR_MEMBER(struct fr_record_correction, m)
 static const struct fr_figure correction[] = {
     {.key = "steps", CORRECTION(n_steps)},
-    {.key = "compute_factor", CORRECTION(compute_factor), .when = has_steps},
-    {.key = "host_factor", CORRECTION(host_factor), .when = has_steps},
-    {.key = "exchange_factor", CORRECTION(exchange_factor), .when = has_steps},
-    {.key = "exchange_s", CORRECTION(exchange_s), .when = has_steps},
-    {.key = "step_s", CORRECTION(step_s), .when = has_steps},
+    {.key = "recipe_steps", CORRECTION(n_recipe_steps), .when = has_fit},
+    {.key = "compute_factor", CORRECTION(compute_factor), .when = has_parts},
+    {.key = "host_factor", CORRECTION(host_factor), .when = has_parts},
+    {.key = "exchange_factor", CORRECTION(exchange_factor), .when = has_parts},
+    {.key = "exchange_s", CORRECTION(exchange_s), .when = has_parts},
+    {.key = "step_s", CORRECTION(step_s), .when = has_parts},
     {.key = "gpus", CORRECTION(n_gpus), .when = has_steps},
     {.key = "batch", CORRECTION(batch), .when = has_steps},
     {.key = "predicted_s", CORRECTION(predicted_s), .when = has_steps},

@@ -379,7 +379,7 @@ static enum fr_status fill_time(struct fr_record *r, const struct fr__making *m,
                                 struct fr__step_units *units, struct fr_error *err)
 {
     r->iteration_s = r->seeds.n > 0 ? r->seeds.mean_s : m->run->iteration_s;
-    if (m->correction.n_steps > 0)
+    if (fr__is_corrected(&m->correction))
         FR_TRY(fr__step_units(units, m->plan, m->run, err));
     r->software_s = fr__correction_step_s(&m->correction, units);
     r->added_exchange_s = fr__correction_exchange_s(&m->correction, units);

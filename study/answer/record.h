@@ -41,6 +41,10 @@ struct fr__making {
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,
                                struct fr_error *err);
+/* Answers a question for a measured step: all of *out but time_s and slope, which are left. */
+enum fr_status fr__answer_step(const struct fr_setting *s, const struct fr_question *q,
+                               const struct fr_context *ctx, struct fr__simulated_step *out,
+                               struct fr_error *err);
 /* Fills in what GPUs draw, once its devices are known. Nothing where that is not known of all. */
 void fr__fill_power(struct fr_record *r, const struct fr__making *m);
 /* The clocks of these GPUs under the question's limit. devices: [n_devices]; memo may be NULL. A

@@ -10,7 +10,6 @@
 #include "study/interval/terms.h"
 #include "study/interval/update.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +18,7 @@
 /* Time of a step that neither its batch nor its updates take: the script's loop, calls of a
  * session, input. Assumed; under eight frameworks on one cluster it was 6 to 80 ms on one GPU. */
 static const double CONSTANT_S = 0.005;
-/* Updates and messages may take less than predicted, but half of that is always done. */
-static const double LEAST = -0.5;
 static const double MOST_DEVIATIONS = 3;
-/* The variance of what cannot move. */
-static const double AT_END = 1e-8;
-/* Degrees of freedom where three steps or more can contradict each other. */
-static const double FREEDOM = 3;
-enum { MOST_ROUNDS = 24 };
-static const double SETTLED = 3e-3;
-/* The factors that are believed: beyond, a time is a misprint. */
-static const double MOST_LOG = 3;
 
 /* The slopes of the logarithm of an iteration of iteration_s. */
 static void slopes(const struct fr__correction *c, uint32_t type, const double parts_s[],
@@ -88,18 +77,23 @@ enum fr_status fr__step_units(struct fr__step_units *out, const struct fr_plan *
     return FR_OK;
 }
 
+bool fr__is_corrected(const struct fr__correction *c)
+{
+    return c->n_steps + c->n_believed > 0;
+}
+
 double fr__correction_step_s(const struct fr__correction *c, const struct fr__step_units *units)
 {
     double u = c->moved[FR__STEP];
 
-    return c->n_steps > 0 ? u * (u < 0 ? units->updates_s : units->step_s) : 0;
+    return u * (u < 0 ? units->updates_s : units->step_s);
 }
 
 double fr__correction_exchange_s(const struct fr__correction *c, const struct fr__step_units *units)
 {
     double x = c->moved[FR__EXCHANGE];
 
-    return c->n_steps > 0 ? x * (x < 0 ? units->exposed_s : units->exchange_s) : 0;
+    return x * (x < 0 ? units->exposed_s : units->exchange_s);
 }
 
 enum fr_status fr__correction_slowness(double **out, const struct fr__correction *c,
@@ -165,15 +159,9 @@ static enum fr_status choose_gpus(const struct fr__update *u, const struct fr__m
     return FR_OK;
 }
 
-/* The question that asks for a step. */
-static enum fr_status ask_for(const struct fr__update *u, const struct fr__measured_step *m,
-                              struct fr_question *q, struct fr_error *err)
+void fr__question_for_step(struct fr_question *q)
 {
-    *q = *u->question;
     q->measured = NULL;
-    FR_TRY(choose_gpus(u, m, q, err));
-    q->global_batch = m->batch;
-    q->batch_per_gpu = 0;
     q->slow = NULL;
     q->n_seeds = 0;
     q->iterations = 0;
@@ -183,30 +171,40 @@ static enum fr_status ask_for(const struct fr__update *u, const struct fr__measu
     q->sensitivity = FR_SENSITIVITY_RUN;
     q->is_brief = true;
     q->is_overfull = NULL;
+}
+
+/* The question that asks for a step. */
+static enum fr_status ask_for(const struct fr__update *u, const struct fr__measured_step *m,
+                              struct fr_question *q, struct fr_error *err)
+{
+    *q = *u->question;
+    FR_TRY(choose_gpus(u, m, q, err));
+    q->global_batch = m->batch;
+    q->batch_per_gpu = 0;
+    fr__question_for_step(q);
     return FR_OK;
 }
 
-/* Simulates it with the correction; *time_s: with what that adds to the step. */
-static enum fr_status simulate(const struct fr__update *u, const struct fr_setting *s,
-                               struct fr_question *q, const struct fr__correction *c,
-                               struct fr__simulated_step *out, double *time_s, struct fr_error *err)
+enum fr_status fr__step_simulate(const struct fr__correction *c, const struct fr_setting *s,
+                                 struct fr_question *q, uint32_t type, fr__answer_step_fn answer,
+                                 const struct fr_context *ctx, struct fr__simulated_step *out,
+                                 struct fr_error *err)
 {
     double *slowness = NULL, added_s;
     enum fr_status st;
 
-    *out = (struct fr__simulated_step){.parts_s = u->parts_s};
-    FR_TRY(fr__correction_slowness(&slowness, c, s->topo, u->type, err));
+    FR_TRY(fr__correction_slowness(&slowness, c, s->topo, type, err));
     q->run.slowness = slowness;
-    st = u->asking->answer(s, q, u->context, out, err);
+    st = answer(s, q, ctx, out, err);
     q->run.slowness = NULL;
     free(slowness);
-    *u->n_events += out->n_events;
     FR_TRY(st);
     if (!(out->computed_s > 0))
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "the measured step takes no time when simulated");
     added_s = fr__correction_step_s(c, &out->units) + fr__correction_exchange_s(c, &out->units);
-    *time_s = fmax(out->computed_s + added_s, out->input_s);
+    out->time_s = fmax(out->computed_s + added_s, out->input_s);
+    slopes(c, type, out->parts_s, &out->units, out->time_s, out->slope);
     return FR_OK;
 }
 
@@ -216,142 +214,41 @@ static enum fr_status run_step(const struct fr__update *u, const struct fr__meas
 {
     bool is_grown = m->n_gpus > u->setting->topo->n_gpus;
     const struct fr_setting *s = is_grown ? &u->grown : u->setting;
-    struct fr__simulated_step step;
+    struct fr__simulated_step step = {.parts_s = u->parts_s};
     struct fr_question q;
+    enum fr_status st;
 
     FR_TRY(ask_for(u, m, &q, err));
-    FR_TRY(simulate(u, s, &q, u->c, &step, time_s, err));
-    slopes(u->c, u->type, u->parts_s, &step.units, *time_s, slope);
+    st = fr__step_simulate(u->c, s, &q, u->type, u->asking->answer, u->context, &step, err);
+    *u->n_events += step.n_events;
+    FR_TRY(st);
+    *time_s = step.time_s;
+    memcpy(slope, step.slope, sizeof(step.slope));
     *bytes = step.bytes;
     return FR_OK;
 }
 
-/* At the correction as it is. */
-static enum fr_status look(const struct fr__update *u, bool is_first, struct fr__normal *out,
-                           struct fr_error *err)
+/* Simulates measured step i with its parts moved so: see fr__seen. */
+static enum fr_status look(void *user, size_t i, const double moved[FR__N_MOVED], double *miss,
+                           double slope[FR__N_MOVED], struct fr_error *err)
 {
+    struct fr__update *u = user;
+    const struct fr__measured_step *m = &u->measured->steps[i];
     struct fr__correction *c = u->c;
-    double slope[FR__N_MOVED];
+    double time_s, bytes;
 
-    *out = (struct fr__normal){.misfit = 0};
-    for (unsigned k = 0; k < FR__N_MOVED; k++)
-        out->misfit += pow(u->prior_mean[k] - c->moved[k], 2) / u->prior_variance[k];
-    for (size_t i = 0; i < u->measured->n; i++) {
-        const struct fr__measured_step *m = &u->measured->steps[i];
-        double time_s, bytes;
-
-        FR_TRY(run_step(u, m, &time_s, slope, &bytes, err));
-        if (is_first && i == 0) {
-            c->predicted_s = time_s;
-            c->predicted_bytes = bytes;
-        }
-        fr__normal_add(out, slope, log(m->time_s / time_s), FR__NOISE * FR__NOISE, u->freedom);
+    memcpy(c->moved, moved, sizeof(c->moved));
+    FR_TRY(run_step(u, m, &time_s, slope, &bytes, err));
+    if (i == 0 && !(c->predicted_s > 0)) { /* the search begins with nothing moved */
+        c->predicted_s = time_s;
+        c->predicted_bytes = bytes;
     }
+    *miss = log(m->time_s / time_s);
     return FR_OK;
 }
 
-/* How far each part may go. Compute that is more than MOST_DEVIATIONS slower is not believed. */
-static void find_ends(const struct fr__update *u, double least[FR__N_MOVED],
-                      double most[FR__N_MOVED])
-{
-    least[FR__COMPUTE] = least[FR__HOST] = -MOST_LOG;
-    least[FR__EXCHANGE] = least[FR__STEP] = LEAST;
-    most[FR__COMPUTE] =
-        u->prior_mean[FR__COMPUTE] + MOST_DEVIATIONS * sqrt(u->prior_variance[FR__COMPUTE]);
-    most[FR__HOST] = MOST_LOG;
-    most[FR__EXCHANGE] = most[FR__STEP] = INFINITY;
-}
-
-/* Solves the equations and goes there. Where that passes the end of a part, the part stays at its
- * end and the others are solved for again. Keeps the covariance that is without ends. Returns the
- * largest part of the way. */
-static double step(const struct fr__update *u, const struct fr__normal *n)
-{
-    struct fr__correction *c = u->c;
-    double least[FR__N_MOVED], most[FR__N_MOVED], d[FR__N_MOVED], moved = 0;
-    double mean[FR__N_MOVED], variance[FR__N_MOVED], unused[FR__N_MOVED][FR__N_MOVED];
-    bool is_at_end[FR__N_MOVED] = {false, false, false, false};
-
-    find_ends(u, least, most);
-    memcpy(mean, u->prior_mean, sizeof(mean));
-    memcpy(variance, u->prior_variance, sizeof(variance));
-    fr__normal_solve(n, c->moved, mean, variance, d, c->variance);
-    for (unsigned k = 0; k < FR__N_MOVED; k++) {
-        double to = c->moved[k] + d[k];
-
-        if (is_at_end[k] || (to >= least[k] && to <= most[k]))
-            continue;
-        is_at_end[k] = true;
-        mean[k] = fmax(least[k], fmin(most[k], to));
-        variance[k] = AT_END;
-        fr__normal_solve(n, c->moved, mean, variance, d, unused);
-        k = UINT_MAX; /* from the first again */
-    }
-    for (unsigned k = 0; k < FR__N_MOVED; k++) {
-        double from = c->moved[k];
-
-        c->moved[k] = fmax(least[k], fmin(most[k], from + d[k]));
-        moved = fmax(moved, fabs(c->moved[k] - from));
-    }
-    return moved;
-}
-
-/* The equations at best that those of `over`, found at its correction, are added to. */
-static struct fr__normal join(const struct fr__correction *best, const struct fr__normal *at_best,
-                              const struct fr__correction *over, const struct fr__normal *at_over)
-{
-    struct fr__normal both = *at_best;
-
-    for (unsigned k = 0; k < FR__N_MOVED; k++) {
-        both.b[k] += at_over->b[k];
-        for (unsigned l = 0; l < FR__N_MOVED; l++) {
-            both.b[k] += at_over->a[k][l] * (over->moved[l] - best->moved[l]);
-            both.a[k][l] += at_over->a[k][l];
-        }
-    }
-    return both;
-}
-
-/* A step takes what is longer, the GPU's work or the host's, and slopes hold on one side of that
- * corner. Where a Gauss-Newton step makes the misfit worse, it has passed it: then the equations of
- * both sides are solved together, and if that is no better, half the way is gone, and so on. */
-static enum fr_status update(const struct fr__update *u, struct fr_error *err)
-{
-    struct fr__correction *c = u->c, best = *c;
-    struct fr__normal here, at_best = {.misfit = INFINITY};
-    double moved = INFINITY;
-    bool is_joined = false;
-
-    for (unsigned round = 0; round < MOST_ROUNDS && moved > SETTLED; round++) {
-        FR_TRY(look(u, round == 0, &here, err));
-        if (here.misfit <= at_best.misfit) {
-            struct fr__correction from = *c;
-
-            moved = step(u, &here);
-            if (moved <= SETTLED)
-                return FR_OK;
-            at_best = here;
-            best = from;
-            memcpy(best.variance, c->variance, sizeof(best.variance));
-            is_joined = false;
-        } else if (!is_joined) {
-            struct fr__normal both = join(&best, &at_best, c, &here);
-
-            *c = best;
-            moved = step(u, &both);
-            is_joined = true;
-        } else {
-            for (unsigned k = 0; k < FR__N_MOVED; k++)
-                c->moved[k] = (c->moved[k] + best.moved[k]) / 2;
-            moved /= 2;
-        }
-    }
-    *c = best;
-    return FR_OK;
-}
-
-static enum fr_status check_types(const struct fr_topo *t, const uint32_t devices[], size_t n,
-                                  struct fr_error *err)
+enum fr_status fr__check_types(const struct fr_topo *t, const uint32_t devices[], size_t n,
+                               struct fr_error *err)
 {
     for (size_t i = 1; i < n; i++)
         if (t->devices[devices[i]].type != t->devices[devices[0]].type)
@@ -388,33 +285,55 @@ static enum fr__anchor keep_nearest(struct fr__measured *m, size_t n_gpus, const
     for (size_t i = 0; i < m->n; i++) {
         uint32_t n = m->steps[i].n_gpus;
 
-        if (have_same ? is_same(&m->steps[i], n_gpus, strategy)
-                      : n_gpus > 1 && (n > 1) == have_several)
+        if (have_same ? is_same(&m->steps[i], n_gpus, strategy) : (n > 1) == have_several)
             m->steps[kept++] = m->steps[i];
     }
     m->n = kept;
     return kept > 0 ? anchor : FR__NOT_ANCHORED;
 }
 
-/* A time alone that says nothing of the question is a mistake; a table may be of much else. */
+/* A step of several GPUs ran by some strategy, which a question of one GPU does not have. */
 static enum fr_status check_use(const struct fr__measured *m, size_t n_gpus, struct fr_error *err)
 {
-    if (m->n_rows == 0 && n_gpus == 1 && m->steps[0].n_gpus > 1)
+    const struct fr__measured_step *first = &m->steps[0];
+
+    if (m->n_rows == 0 && n_gpus == 1 && first->n_gpus > 1 && !first->strategy[0])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "a step measured on %u GPUs does not say what one GPU takes; measure it on "
-                        "one",
-                        (unsigned)m->steps[0].n_gpus);
+                        "the step measured on %u GPUs says what one takes if its strategy is "
+                        "named, as in --measured 100ms@%u:dp",
+                        (unsigned)first->n_gpus, (unsigned)first->n_gpus);
     return FR_OK;
 }
 
-/* What is believed before anything was measured. */
-static void set_prior(struct fr__update *u)
+void fr__seen_prior(struct fr__seen *seen, const struct fr_graph *g, bool knows_recipe)
 {
-    struct fr__step_class step = fr__step_class_of(u->setting->graph);
+    struct fr__step_class step = fr__step_class_of(g);
+    double mean[FR__N_MOVED], variance[FR__N_MOVED];
 
-    step.knows_recipe = u->question->recipe != NULL;
-    fr__prior_of(step, u->prior_mean, u->prior_variance);
-    u->freedom = u->measured->n > 2 ? FREEDOM : 0;
+    step.knows_recipe = knows_recipe;
+    fr__prior_of(step, mean, variance);
+    fr__prior_set(&seen->prior, mean, variance);
+    seen->most_compute = mean[FR__COMPUTE] + MOST_DEVIATIONS * sqrt(variance[FR__COMPUTE]);
+}
+
+/* The parts that the measured steps make most likely. Compute that is more than MOST_DEVIATIONS
+ * slower is not believed. */
+static enum fr_status find_parts(struct fr__update *u, const struct fr__measured *measured,
+                                 struct fr_error *err)
+{
+    struct fr__seen seen = {.n = measured->n,
+                            .look = look,
+                            .user = u,
+                            .freedom = u->freedom = fr__freedom_of(measured->n)};
+    double moved[FR__N_MOVED];
+
+    u->measured = measured;
+    fr__seen_prior(&seen, u->setting->graph, u->question->recipe != NULL);
+    if (u->believed)
+        seen.prior = u->believed->prior;
+    FR_TRY(fr__most_likely(moved, u->c->variance, &seen, err));
+    memcpy(u->c->moved, moved, sizeof(moved));
+    return FR_OK;
 }
 
 /* Makes room for steps on more GPUs than the cluster has. */
@@ -445,22 +364,29 @@ static enum fr_status learn(struct fr__update *u, struct fr__measured *measured,
     enum fr__anchor anchor;
 
     FR_TRY(fr__measured_read(measured, u->question->measured, of, err));
-    FR_TRY(check_use(measured, u->n_devices, err));
+    if (measured->n > 0)
+        FR_TRY(check_use(measured, u->n_devices, err));
     *all = *measured;
     anchor = keep_nearest(measured, u->n_devices, u->question->strategy);
     if (measured->n == 0)
         return FR_OK;
-    u->measured = measured;
     FR_TRY(grow(u, measured, err));
-    set_prior(u);
     out->anchor = anchor;
     out->n_steps = measured->n;
     out->n_gpus = measured->steps[0].n_gpus;
     out->measured_s = measured->steps[0].time_s;
     out->measured_bytes = measured->steps[0].memory_bytes;
     out->batch = measured->steps[0].batch;
-    FR_TRY(update(u, err));
+    FR_TRY(find_parts(u, measured, err));
     return fr__find_contradiction(u, all, err);
+}
+
+/* Without measured steps: what the recipe says. */
+static void take_believed(struct fr__correction *out, const struct fr__believed *b)
+{
+    out->anchor = b->anchor;
+    memcpy(out->moved, b->prior.mean, sizeof(out->moved));
+    memcpy(out->variance, b->covariance, sizeof(out->variance));
 }
 
 /* Room for the names of all GPUs, each with a comma. */
@@ -476,6 +402,7 @@ static size_t names_size(const struct fr_topo *t, const uint32_t devices[], size
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
                                    size_t n_devices, uint32_t batch_per_gpu,
+                                   const struct fr__believed *believed,
                                    const struct fr__asking *asking, const struct fr_context *ctx,
                                    struct fr_error *err)
 {
@@ -492,12 +419,18 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
                            .devices = devices,
                            .n_devices = n_devices,
                            .type = device->type,
+                           .believed = believed,
                            .c = out};
     uint64_t n_events = 0;
     enum fr_status st;
 
     memset(out, 0, sizeof(*out));
-    FR_TRY(check_types(s->topo, devices, n_devices, err));
+    out->n_believed = believed ? believed->n_steps : 0;
+    FR_TRY(fr__check_types(s->topo, devices, n_devices, err));
+    if (believed)
+        take_believed(out, believed);
+    if (!q->measured)
+        return FR_OK;
     measured = calloc(1, sizeof(*measured));
     all = calloc(1, sizeof(*all));
     u.parts_s = calloc(fr_n_resources(s->topo) + 1, sizeof(*u.parts_s));

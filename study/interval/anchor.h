@@ -6,16 +6,12 @@
  *          or not (of x below 0 what is not hidden), since copies, negotiation and sums on busy
  *          multiprocessors grow with it and hide behind nothing; S: its updates and CONSTANT_S, for
  *          other work that software does once a step; e: normal, NOISE. Each of f, h, x, u has a
- *          prior (priors.h), so a step moves what is uncertain: one GPU says nothing of an exchange
+ *          prior (priors.h, or what the question's recipe was fitted to), so a step moves what is uncertain: one GPU says nothing of an exchange
  * Which:   steps on as many GPUs as the question has, by its strategy, if there are any: they hold
  *          what the software loses among so many. Else, of a question of several, steps on several:
  *          they hold most of it. Else steps of one GPU.
- * Method:  the most likely f, h, x, u by Gauss-Newton steps, each with the slopes of a run (its
- *          parts, sim/sim.h), halved while they lead uphill; f no further above its prior than
- *          MOST_DEVIATIONS. The covariance from the slopes at the end (Laplace; Bishop, Pattern
- *          Recognition and Machine Learning, 2006, section 4.4). Three steps and more: e is
- *          Student's t, so that one that contradicts the others counts little (Lange, Little and
- *          Taylor, Journal of the American Statistical Association 84, 1989)
+ * Method:  the most likely f, h, x, u (most_likely.h), f no further above its prior than
+ *          MOST_DEVIATIONS
  * Contradictions: a step says something else than what is known where its time lies
  *          - outside the range of 90 % of its class before anything was measured (terms.h); or
  *          - further from what all other steps say of it (their fit and the prior, without it:
@@ -32,7 +28,7 @@
 #ifndef FR_STUDY_INTERVAL_ANCHOR_H
 #define FR_STUDY_INTERVAL_ANCHOR_H
 
-#include "study/interval/normal.h"
+#include "study/interval/most_likely.h"
 #include "study/interval/terms.h"
 #include "study/study.h"
 
@@ -57,7 +53,8 @@ struct fr__step_units {
 struct fr__correction {
     enum fr__anchor anchor;    /* what the steps are to the question */
     uint32_t n_gpus;           /* of the first step */
-    size_t n_steps;            /* measured ones that were used; 0: nothing is corrected */
+    size_t n_steps;            /* measured ones that were used */
+    size_t n_believed;         /* that the question's recipe was fitted to; both 0: no correction */
     double moved[FR__N_MOVED]; /* normal.h */
     double variance[FR__N_MOVED][FR__N_MOVED]; /* of these */
     double predicted_s, measured_s;            /* of the first step, before */
@@ -67,37 +64,70 @@ struct fr__correction {
     uint64_t n_events;                         /* simulated for it */
 };
 
+/* What a recipe that was fitted to steps says of a question. */
+struct fr__believed {
+    size_t n_steps;         /* that it was fitted to */
+    enum fr__anchor anchor; /* what they are to the question; FR__NOT_ANCHORED: of other models */
+    struct fr__prior prior;
+    double covariance[FR__N_MOVED][FR__N_MOVED]; /* the inverse of the prior's precision */
+};
+
 /* A simulated step. */
 struct fr__simulated_step {
     double computed_s, input_s; /* it takes the longer of the two */
     struct fr__step_units units;
-    double bytes;      /* the most that a GPU holds */
-    double *parts_s;   /* [fr_n_resources] the caller's */
-    uint64_t n_events; /* that it took, added */
+    double bytes;              /* the most that a GPU holds */
+    double *parts_s;           /* [fr_n_resources] the caller's */
+    uint64_t n_events;         /* that it took, added */
+    double time_s;             /* with what a correction adds */
+    double slope[FR__N_MOVED]; /* of its logarithm */
 };
 
 /* Answers q on s. It is handed in, since what answers questions corrects them by this file. */
-typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const struct fr_question *q,
-                                          const struct fr_context *ctx,
-                                          struct fr__simulated_step *out, struct fr_error *err);
+typedef enum fr_status (*fr__answer_step_fn)(const struct fr_setting *s,
+                                             const struct fr_question *q,
+                                             const struct fr_context *ctx,
+                                             struct fr__simulated_step *out, struct fr_error *err);
 
 /* What is handed in: how steps are answered, and how a larger cluster of the same machines is made
  * (study/session/grown.h) and released. */
 struct fr__asking {
-    fr__answer_step answer;
+    fr__answer_step_fn answer;
     enum fr_status (*grow)(struct fr_setting *out, const struct fr_setting *s,
                            const struct fr_question *q, uint32_t n_gpus, struct fr_error *err);
     void (*release)(struct fr_setting *s);
 };
 
-/* The correction that q->measured makes for a question on these GPUs. devices: [n_devices].
- * batch_per_gpu: of a time without a table. FR_EUSAGE: GPUs of several types; errors of
+/* The correction that q->measured makes for a question on these GPUs, beside what its recipe says
+ * (believed; NULL: nothing). devices: [n_devices]. batch_per_gpu: of a time without a table. FR_EUSAGE: GPUs of several types; errors of
  * fr__measured_read and of answer. Cost: a few runs a measured step. */
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
                                    size_t n_devices, uint32_t batch_per_gpu,
+                                   const struct fr__believed *believed,
                                    const struct fr__asking *asking, const struct fr_context *ctx,
                                    struct fr_error *err);
+
+/* FR_EUSAGE: these GPUs are of several types, and a measured step is of one. devices: [n]. */
+enum fr_status fr__check_types(const struct fr_topo *t, const uint32_t devices[], size_t n,
+                               struct fr_error *err);
+
+/* What is known before a step was measured: prior and most_compute of *seen. */
+void fr__seen_prior(struct fr__seen *seen, const struct fr_graph *g, bool knows_recipe);
+
+/* Makes q ask for nothing but the time of a step that was measured, and what it is made of. */
+void fr__question_for_step(struct fr_question *q);
+
+/* Simulates q, a question for a step on s, with the correction's parts: time_s and slope of *out
+ * beside what answer fills; out->parts_s is the caller's. q->run.slowness is NULL again. type: of its
+ * GPUs. FR_ERANGE: it takes no time; errors of answer. */
+enum fr_status fr__step_simulate(const struct fr__correction *c, const struct fr_setting *s,
+                                 struct fr_question *q, uint32_t type, fr__answer_step_fn answer,
+                                 const struct fr_context *ctx, struct fr__simulated_step *out,
+                                 struct fr_error *err);
+
+/* Whether it moves anything, or knows that nothing moves. */
+bool fr__is_corrected(const struct fr__correction *c);
 
 /* The slowness of each resource (run options) with that correction of a device type; *out: the
  * caller frees. FR_ENOMEM. */

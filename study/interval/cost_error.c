@@ -73,18 +73,19 @@ enum fr_status fr__cost_error(double *out, const struct fr__making *m, const str
     const struct fr_plan_view *v = fr_plan_view(m->plan);
     double whole_s = r->compute_s + r->exposed_comm_s + r->bubble_s - r->input_wait_s;
     double variance = 0, network;
+    bool is_corrected = fr__is_corrected(&m->correction);
     struct weights w = {.cost_s = calloc(v->n_costs + 1, sizeof(*w.cost_s))};
 
     if (!w.cost_s)
         return fr__fail_nomem(err);
     weigh_tasks(&w, m);
-    if (r->correction.n_steps > 0)
+    if (is_corrected)
         variance = r->correction.error * r->correction.error;
     else if (whole_s > 0 && w.compute_s > 0)
         variance += compute_variance(&w, v, (whole_s - r->exposed_comm_s) / whole_s);
     network = w.comm_s > 0 ? w.comm_error_s / w.comm_s : NETWORK_ERROR;
     /* what measured steps leave of messages is in their correction */
-    if (whole_s > 0 && r->correction.n_steps == 0)
+    if (whole_s > 0 && !is_corrected)
         variance += pow(network * r->exposed_comm_s / whole_s, 2);
     *out = sqrt(variance);
     free(w.cost_s);

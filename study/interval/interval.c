@@ -31,6 +31,9 @@ static struct fr__step_class class_of(const struct fr__making *m)
     c.knows_recipe = m->question->recipe != NULL;
     c.anchor = m->correction.anchor;
     c.place = fr__place_of(m->setting->topo, m->devices, m->n_devices);
+    /* pairs of several GPUs, the one predicted from the other, are as far apart */
+    if (c.place == FR__ONE_GPU && c.anchor == FR__BY_SEVERAL_GPUS)
+        c.place = FR__ONE_MACHINE;
     return c;
 }
 
@@ -146,13 +149,14 @@ static void fill_correction(struct fr_record *r, const struct fr__making *m,
     const struct fr__correction *c = &m->correction;
     const struct fr__contradiction *x;
 
-    r->correction.is_asked = m->question->measured != NULL;
-    if (c->n_steps == 0)
+    r->correction.is_asked = m->question->measured != NULL || c->n_believed > 0;
+    if (!fr__is_corrected(c))
         return;
     x = &c->contradiction;
     r->correction = (struct fr_record_correction){
         .is_asked = true,
         .n_steps = c->n_steps,
+        .n_recipe_steps = c->n_believed,
         .n_gpus = c->n_gpus,
         .compute_factor = exp(c->moved[FR__COMPUTE]),
         .host_factor = exp(c->moved[FR__HOST]),

@@ -52,24 +52,64 @@ static void substitute(double c[FR__N_MOVED][FR__N_MOVED], double b[FR__N_MOVED]
     }
 }
 
+static void invert(double c[FR__N_MOVED][FR__N_MOVED], double inverse[FR__N_MOVED][FR__N_MOVED])
+{
+    for (unsigned k = 0; k < FR__N_MOVED; k++) {
+        for (unsigned l = 0; l < FR__N_MOVED; l++)
+            inverse[k][l] = k == l;
+        substitute(c, inverse[k]);
+    }
+}
+
+bool fr__normal_invert(const double a[FR__N_MOVED][FR__N_MOVED],
+                       double inverse[FR__N_MOVED][FR__N_MOVED])
+{
+    double c[FR__N_MOVED][FR__N_MOVED];
+
+    factorise(a, c);
+    for (unsigned k = 0; k < FR__N_MOVED; k++)
+        if (!(c[k][k] > 0) || !isfinite(c[k][k]))
+            return false;
+    invert(c, inverse);
+    return true;
+}
+
+void fr__prior_set(struct fr__prior *p, const double mean[FR__N_MOVED],
+                   const double variance[FR__N_MOVED])
+{
+    for (unsigned k = 0; k < FR__N_MOVED; k++) {
+        p->mean[k] = mean[k];
+        for (unsigned l = 0; l < FR__N_MOVED; l++)
+            p->precision[k][l] = k == l ? 1 / variance[k] : 0;
+    }
+}
+
+double fr__prior_misfit(const struct fr__prior *p, const double x[FR__N_MOVED])
+{
+    double sum = 0;
+
+    for (unsigned k = 0; k < FR__N_MOVED; k++)
+        for (unsigned l = 0; l < FR__N_MOVED; l++)
+            sum += (x[k] - p->mean[k]) * p->precision[k][l] * (x[l] - p->mean[l]);
+    return sum;
+}
+
 void fr__normal_solve(const struct fr__normal *n, const double x[FR__N_MOVED],
-                      const double mean[FR__N_MOVED], const double prior_variance[FR__N_MOVED],
-                      double d[FR__N_MOVED], double covariance[FR__N_MOVED][FR__N_MOVED])
+                      const struct fr__prior *prior, double d[FR__N_MOVED],
+                      double covariance[FR__N_MOVED][FR__N_MOVED])
 {
     double a[FR__N_MOVED][FR__N_MOVED], c[FR__N_MOVED][FR__N_MOVED];
 
     for (unsigned k = 0; k < FR__N_MOVED; k++) {
-        for (unsigned l = 0; l < FR__N_MOVED; l++)
-            a[k][l] = n->a[k][l] + (k == l ? 1 / prior_variance[k] : 0);
-        d[k] = n->b[k] + (mean[k] - x[k]) / prior_variance[k];
+        d[k] = n->b[k];
+        for (unsigned l = 0; l < FR__N_MOVED; l++) {
+            a[k][l] = n->a[k][l] + prior->precision[k][l];
+            d[k] += prior->precision[k][l] * (prior->mean[l] - x[l]);
+        }
     }
     factorise((const double(*)[FR__N_MOVED])a, c);
     substitute(c, d);
-    for (unsigned k = 0; k < FR__N_MOVED; k++) {
-        for (unsigned l = 0; l < FR__N_MOVED; l++)
-            covariance[k][l] = k == l;
-        substitute(c, covariance[k]);
-    }
+    invert(c, covariance);
 }
 
 double fr__normal_spread(const double slope[FR__N_MOVED],

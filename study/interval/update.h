@@ -5,10 +5,7 @@
 
 #include "study/interval/anchor.h"
 #include "study/interval/measured.h"
-
-/* Standard deviation of the logarithm of a measured step: vendors' tables are good to a few percent
- * (README of the published rates). */
-static const double FR__NOISE = 0.03;
+#include "study/interval/most_likely.h"
 
 struct fr__update {
     /* Runs a measured step with the correction so far: its time, the slopes of its logarithm, and
@@ -27,8 +24,8 @@ struct fr__update {
     size_t n_devices;
     char *names; /* scratch for the names of as many of them as were measured */
     uint32_t type;
-    double prior_mean[FR__N_MOVED], prior_variance[FR__N_MOVED];
-    double freedom; /* of the misses, normal.h */
+    const struct fr__believed *believed; /* what the question's recipe says; NULL: nothing */
+    double freedom;                      /* of the misses, normal.h */
     struct fr__correction *c;
     uint64_t *n_events; /* simulated so far */
 };

@@ -2,6 +2,7 @@
  * option that it is for, and applies them; see recipe.h. */
 #include "config.h"
 
+#include "study/recipes/fitted.h"
 #include "study/recipes/names.h"
 #include "study/recipes/recipes.h"
 
@@ -21,6 +22,7 @@ struct fr_recipe {
     size_t n_values;
     const char *left_out[MOST_VALUES], *families[MOST_VALUES];
     size_t n_left_out, n_families;
+    struct fr__fitted fitted;
 };
 
 const char *fr_recipe_shipped(size_t i)
@@ -274,6 +276,7 @@ static enum fr_status take_text(struct fr_recipe *r, const struct reading *now, 
 
     FR_TRY(text ? fr__yaml_load_text(r->arena, text, len, now->name, &root, err)
                 : fr__yaml_load(r->arena, now->name, &root, err));
+    FR_TRY(fr__yaml_expect(root, FR__YAML_MAP, "a recipe", err));
     return take_document(r, now, root, err);
 }
 
@@ -311,12 +314,12 @@ static enum fr_status take_base(struct fr_recipe *r, const struct reading *now,
 static enum fr_status take_document(struct fr_recipe *r, const struct reading *now,
                                     const struct fr__yaml *root, struct fr_error *err)
 {
-    static const char *const known[] = {"recipe",   "summary",  "base",     "families",
-                                        "strategy", "question", "left-out", NULL};
+    static const char *const known[] = {"recipe",   "summary",  "base",     "families", "strategy",
+                                        "question", "left-out", "measured", NULL};
+    const struct fr__yaml *measured = fr__yaml_get(root, "measured");
     const char *base;
     struct fr_loc loc;
 
-    FR_TRY(fr__yaml_expect(root, FR__YAML_MAP, "a recipe", err));
     FR_TRY(fr__yaml_only(root, known, err));
     FR_TRY(take_base(r, now, root, err));
     base = r->name;
@@ -327,6 +330,8 @@ static enum fr_status take_document(struct fr_recipe *r, const struct reading *n
     FR_TRY(take_values(r, root, "strategy", false, err));
     FR_TRY(take_values(r, root, "question", true, err));
     FR_TRY(take_texts(root, "families", r->families, &r->n_families, err));
+    if (measured)
+        FR_TRY(fr__fitted_read(&r->fitted, measured, err));
     return take_texts(root, "left-out", r->left_out, &r->n_left_out, err);
 }
 
@@ -520,6 +525,27 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     }
     fr_recipe_free(r);
     return st;
+}
+
+enum fr_status fr__recipe_believe(const struct fr_question *q, const struct fr_graph *g,
+                                  const char *gpu, size_t n_gpus, struct fr__believed *out,
+                                  struct fr_error *err)
+{
+    struct fr_recipe *r;
+
+    out->n_steps = 0;
+    if (!q->recipe || !fr__recipe_is_path(q->recipe)) /* none that is shipped was fitted */
+        return FR_OK;
+    FR_TRY(fr_recipe_load(&r, q->recipe, err));
+    if (r->fitted.n_steps > 0)
+        fr__fitted_believe(&r->fitted, g, q->workload, gpu, n_gpus, out);
+    fr_recipe_free(r);
+    return FR_OK;
+}
+
+size_t fr_recipe_n_measured(const struct fr_recipe *r)
+{
+    return (size_t)r->fitted.n_steps;
 }
 
 /* ---- what a strategy does not count ---- */

@@ -19,7 +19,8 @@
  * none counts as fp32. `base` is another recipe, shipped or a file beside this one, that this one
  * builds on: its values hold but for options that have values here, and its `left-out` unless this
  * one has its own. `families` are models, by the beginning of their names, for which the recipe is
- * the usual one. `left-out` says what the software does that we do not model.
+ * the usual one. `left-out` says what the software does that we do not model. `measured` is what
+ * 'forerun recipe fit' adds (fitted.h).
  */
 #ifndef FR_STUDY_RECIPES_RECIPE_H
 #define FR_STUDY_RECIPES_RECIPE_H
@@ -58,6 +59,7 @@ const char *
 fr_recipe_base(const struct fr_recipe *r); /* name of what it builds on; NULL: nothing */
 const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t i); /* or NULL */
 const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i);                /* or NULL */
+size_t fr_recipe_n_measured(const struct fr_recipe *r); /* steps that it was fitted to */
 const char *fr_recipe_family(const struct fr_recipe *r, size_t i);                  /* or NULL */
 
 /* The shipped recipe that a question takes with --recipe usual: the one with the longest family

@@ -3,6 +3,7 @@
 #ifndef FR_STUDY_RECIPES_RECIPES_H
 #define FR_STUDY_RECIPES_RECIPES_H
 
+#include "study/recipes/fitted.h"
 #include "study/recipes/recipe.h"
 
 /* FR_EUSAGE: the question asks for the usual recipe, and its workload has none. */
@@ -19,6 +20,12 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
  * out with it. size: of text; what is longer is cut. */
 void fr__recipe_uncounted(const struct fr_question *q, const struct fr_strategy *strategy,
                           char text[], size_t size);
+
+/* What the steps that a question's recipe was fitted to say of it, on n_gpus of a type; n_steps 0: it
+ * has no recipe, or that was not fitted. Errors as fr_recipe_load. */
+enum fr_status fr__recipe_believe(const struct fr_question *q, const struct fr_graph *g,
+                                  const char *gpu, size_t n_gpus, struct fr__believed *out,
+                                  struct fr_error *err);
 
 /* What the graph of a question is: its own settings, else what its recipe says. */
 struct fr__recipe_form {

@@ -168,7 +168,9 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
     FR_TRY(keep_texts(m, cells, &x.row, err));
     FR_TRY(fr__cell_count(&cells[GPUS], "gpus", 1, UINT32_MAX, &x.row.gpus, err));
     FR_TRY(fr__cell_count(&cells[BATCH], "global_batch", 1, UINT32_MAX, &x.row.global_batch, err));
-    FR_TRY(fr__cell_number(&cells[TIME], "iteration_s", 1e-9, 1e9, &x.row.measured_s, err));
+    x.row.measured_s = NAN;
+    if (cells[TIME].text[0] || !m->may_lack_time)
+        FR_TRY(fr__cell_number(&cells[TIME], "iteration_s", 1e-9, 1e9, &x.row.measured_s, err));
     if (cells[BYTES].text[0])
         FR_TRY(fr__cell_number(&cells[BYTES], "peak_bytes", 0, 1e18, &x.row.measured_bytes, err));
     if (set_question(m, &x, &why) != FR_OK) {

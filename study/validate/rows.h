@@ -14,7 +14,8 @@ struct fr__measurements {
     struct fr__measurement *list; /* heap */
     size_t n, cap;
     struct fr__arena *arena;               /* of the strings; belongs to the caller */
-    const struct fr_validate_options *how; /* while rows are read */
+    const struct fr_validate_options *how; /* while rows are read; and */
+    bool may_lack_time;                    /* measured_s is NAN where a cell is empty */
 };
 
 /* Appends the rows of path. A row whose settings we do not know gets a why_not; a cell that is

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/cli/test_recipe.sh - recipes: lists, files of one's own, faults, and what an answer says.
+# tests/cli/test_recipe.sh - recipes: lists, files of one's own, faults, fits, and what an answer says.
 . "${srcdir:-.}/tests/support/command.sh"
 
 equals() { test "$1" = "$2"; }
@@ -104,3 +104,17 @@ check a_berts_is_another says "recipe nvidia-pytorch-bert"
 run simulate -w "$source/examples/no-such" -t dgx1-v100 -s dp --recipe usual
 check a_file_has_none fails 2 "no model, folder or file"
 finish
+
+# a recipe of one's own, from measured steps
+run recipe fit "$source/examples/recipes/steps.csv" -o own.yaml -o own.json
+check steps_make_a_recipe says "^ *compute "
+check that_is_written_by_its_files_name equals "$(head -n 1 own.yaml)" "recipe: own"
+check and_says_what_to_measure_next says "else as row 'machine'"
+run recipe show own.yaml
+check it_can_be_shown says "^3 measured steps move compute"
+run simulate -w gpt2-small -t '4x dgx-a100 via ib:200Gbps' -b 512 -p amp -O adam -s dp --recipe own.yaml
+check and_used says "3 steps that the recipe was fitted to; so compute takes"
+run recipe fit "$source/examples/recipes/steps.csv" -o own.csv
+check another_ending_is_refused fails 2 "own.csv"
+run recipe fit nowhere.csv
+check a_table_must_be_there fails 2 "nowhere.csv"

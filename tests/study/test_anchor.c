@@ -187,13 +187,24 @@ TEST(a_step_by_another_strategy_is_run_by_that)
     fr_record_free(other);
 }
 
-TEST(a_step_on_several_gpus_says_nothing_of_one)
+/* A step on four that takes longer than predicted makes one take longer, and by less than one that
+ * was measured itself; its strategy must be named, since one GPU has none. */
+TEST(a_step_on_several_gpus_says_something_of_one)
 {
-    struct fr_record *r = NULL;
+    struct fr_record *r = NULL, *plain = NULL, *own = NULL;
     struct fr_error err;
 
-    ck_assert(ask(&r, 1, "100ms@4", &err) == FR_EUSAGE);
-    ck_assert_ptr_nonnull(strstr(err.text, "does not say what one GPU takes"));
+    ck_assert(ask(&r, 1, "70ms@4", &err) == FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "if its strategy is named"));
+    ck_assert(ask(&plain, 1, NULL, &err) == FR_OK);
+    ck_assert(ask(&r, 1, "70ms@4:dp", &err) == FR_OK);
+    ck_assert(ask(&own, 1, "70ms", &err) == FR_OK);
+    ck_assert_str_eq(r->interval.name, "one-machine fp32 convolutions anchored by several");
+    ck_assert_double_gt(r->iteration_s, 1.02 * plain->iteration_s);
+    ck_assert_double_lt(r->iteration_s, own->iteration_s);
+    fr_record_free(own);
+    fr_record_free(plain);
+    fr_record_free(r);
 }
 
 static void write_file(char path[], const char *text)

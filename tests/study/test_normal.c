@@ -9,6 +9,14 @@
 
 static const double noise = 0.03 * 0.03;
 
+static struct fr__prior prior_of(const double mean[FR__N_MOVED], const double variance[FR__N_MOVED])
+{
+    struct fr__prior p;
+
+    fr__prior_set(&p, mean, variance);
+    return p;
+}
+
 /* With a prior that says nothing, as many steps as unknowns give the solution of the system. */
 TEST(as_many_steps_as_unknowns_are_met)
 {
@@ -17,6 +25,7 @@ TEST(as_many_steps_as_unknowns_are_met)
     static const double truth[FR__N_MOVED] = {0.1, -0.2, 1.5, 3}, zero[FR__N_MOVED] = {0};
     static const double wide[FR__N_MOVED] = {1e6, 1e6, 1e6, 1e6};
     double d[FR__N_MOVED], covariance[FR__N_MOVED][FR__N_MOVED];
+    const struct fr__prior prior = prior_of(zero, wide);
     struct fr__normal n = {.misfit = 0};
 
     for (unsigned i = 0; i < FR__N_MOVED; i++) {
@@ -26,7 +35,7 @@ TEST(as_many_steps_as_unknowns_are_met)
             miss += slope[i][k] * truth[k];
         fr__normal_add(&n, slope[i], miss, noise, 0);
     }
-    fr__normal_solve(&n, zero, zero, wide, d, covariance);
+    fr__normal_solve(&n, zero, &prior, d, covariance);
     for (unsigned k = 0; k < FR__N_MOVED; k++)
         ck_assert_double_eq_tol(d[k], truth[k], 1e-6);
     for (unsigned i = 0; i < FR__N_MOVED; i++)
@@ -40,12 +49,13 @@ TEST(one_step_moves_each_part_by_how_uncertain_it_is)
     static const double slope[FR__N_MOVED] = {0.6, 0, 0.3, 0.1}, zero[FR__N_MOVED] = {0};
     static const double variance[FR__N_MOVED] = {0.01, 0.25, 1, 4};
     double d[FR__N_MOVED], covariance[FR__N_MOVED][FR__N_MOVED], all = noise, miss = 0.4;
+    const struct fr__prior prior = prior_of(zero, variance);
     struct fr__normal n = {.misfit = 0};
 
     for (unsigned k = 0; k < FR__N_MOVED; k++)
         all += slope[k] * slope[k] * variance[k];
     fr__normal_add(&n, slope, miss, noise, 0);
-    fr__normal_solve(&n, zero, zero, variance, d, covariance);
+    fr__normal_solve(&n, zero, &prior, d, covariance);
     for (unsigned k = 0; k < FR__N_MOVED; k++) {
         ck_assert_double_eq_tol(d[k], variance[k] * slope[k] * miss / all, 1e-12);
         for (unsigned l = 0; l < FR__N_MOVED; l++)
@@ -63,12 +73,54 @@ TEST(what_was_not_measured_is_believed)
     static const double variance[FR__N_MOVED] = {1, 2, 3, 4};
     double d[FR__N_MOVED], covariance[FR__N_MOVED][FR__N_MOVED];
     const struct fr__normal n = {.misfit = 0};
+    const struct fr__prior prior = prior_of(mean, variance);
 
-    fr__normal_solve(&n, x, mean, variance, d, covariance);
+    fr__normal_solve(&n, x, &prior, d, covariance);
     for (unsigned k = 0; k < FR__N_MOVED; k++) {
         ck_assert_double_eq_tol(d[k], mean[k] - x[k], 1e-12);
         ck_assert_double_eq_tol(covariance[k][k], variance[k], 1e-12);
     }
+}
+
+/* Two steps in one fit, or the second after what the first left: the same. */
+TEST(what_a_step_left_is_the_prior_of_the_next)
+{
+    static const double slope[2][FR__N_MOVED] = {{0.6, 0.1, 0.3, 0.1}, {0.2, 0.5, 0.1, 0.4}};
+    static const double variance[FR__N_MOVED] = {0.01, 0.25, 1, 4}, zero[FR__N_MOVED] = {0};
+    static const double misses[2] = {0.4, -0.2};
+    const struct fr__prior prior = prior_of(zero, variance);
+    double both[FR__N_MOVED], first[FR__N_MOVED], second[FR__N_MOVED], miss = misses[1];
+    double of_both[FR__N_MOVED][FR__N_MOVED], left[FR__N_MOVED][FR__N_MOVED];
+    double of_second[FR__N_MOVED][FR__N_MOVED];
+    struct fr__normal joint = {.misfit = 0}, one = {.misfit = 0}, two = {.misfit = 0};
+    struct fr__prior after;
+
+    for (unsigned i = 0; i < 2; i++)
+        fr__normal_add(&joint, slope[i], misses[i], noise, 0);
+    fr__normal_solve(&joint, zero, &prior, both, of_both);
+    fr__normal_add(&one, slope[0], misses[0], noise, 0);
+    fr__normal_solve(&one, zero, &prior, first, left);
+    for (unsigned k = 0; k < FR__N_MOVED; k++) {
+        after.mean[k] = first[k];
+        miss -= slope[1][k] * first[k];
+    }
+    ck_assert(fr__normal_invert((const double(*)[FR__N_MOVED])left, after.precision));
+    fr__normal_add(&two, slope[1], miss, noise, 0);
+    fr__normal_solve(&two, first, &after, second, of_second);
+    for (unsigned k = 0; k < FR__N_MOVED; k++) {
+        ck_assert_double_eq_tol(first[k] + second[k], both[k], 1e-9);
+        for (unsigned l = 0; l < FR__N_MOVED; l++)
+            ck_assert_double_eq_tol(of_second[k][l], of_both[k][l], 1e-9);
+    }
+}
+
+TEST(a_matrix_that_is_no_covariance_has_no_inverse)
+{
+    static const double flat[FR__N_MOVED][FR__N_MOVED] = {
+        {1, 2, 0, 0}, {2, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    double inverse[FR__N_MOVED][FR__N_MOVED];
+
+    ck_assert(!fr__normal_invert(flat, inverse));
 }
 
 /* A Student's t with 3 degrees: at 0 it is one step, at ten deviations 1 / (1 + 100 / 3). */
