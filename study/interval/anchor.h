@@ -6,7 +6,8 @@
  *          or not (of x below 0 what is not hidden), since copies, negotiation and sums on busy
  *          multiprocessors grow with it and hide behind nothing; S: its updates and CONSTANT_S, for
  *          other work that software does once a step; e: normal, NOISE. Each of f, h, x, u has a
- *          prior (priors.h, or what the question's recipe was fitted to), so a step moves what is uncertain: one GPU says nothing of an exchange
+ *          prior (priors.h, or what the question's recipe was fitted to), so a step moves what is
+ *          uncertain: one GPU says nothing of an exchange
  * Which:   steps on as many GPUs as the question has, by its strategy, if there are any: they hold
  *          what the software loses among so many. Else, of a question of several, steps on several:
  *          they hold most of it. Else steps of one GPU.

@@ -1,10 +1,10 @@
 /* study/recipe_fit/next.c - which further measurement would narrow the answers most.
  *
  * Method:  a measurement with slopes s and the noise of all measurements leaves of the parts'
- *          covariance V the matrix V - V s s' V / (noise^2 + s' V s); of a question with slopes t the
- *          variance is then t' that t (Bayesian experimental design, the c-optimal one; Chaloner and
- *          Verdinelli, Statistical Science 10, 1995). Each variation of a measured row is simulated once:
- *          what its user can run too, on at most twice the GPUs.
+ *          covariance V the matrix V - V s s' V / (noise^2 + s' V s); of a question with slopes t
+ *          the variance is then t' that t (Bayesian experimental design, the c-optimal one; Chaloner
+ *          and Verdinelli, Statistical Science 10, 1995). Each variation of a measured row is
+ *          simulated once: what its user can run too, on at most twice the GPUs.
  */
 #include "config.h"
 
@@ -58,8 +58,8 @@ static const char *of_one(void)
     return fr_strategy_at(i)->name;
 }
 
-/* Variation v of a row: one GPU, one machine, half and twice the GPUs, twice and half the batch; each
- * GPU has as many samples as before unless the batch is varied. false: there is none. */
+/* Variation v of a row: one GPU, one machine, half and twice the GPUs, twice and half the batch;
+ * each GPU has as many samples as before unless the batch is varied. false: there is none. */
 static bool vary(const struct fr__fit_step *row, unsigned v, struct fr_recipe_fit_next *out)
 {
     const struct fr_validation_row *r = &row->row->row;

@@ -1,8 +1,8 @@
 /* study/recipe_fit/recipe_fit.h - a recipe of one's own, from a few measured steps.
  *
  * Steps of one software, on any models, batches and GPUs, say together how much longer its compute,
- * its host, its exchange and its work once a step take than is simulated, and how well that is known
- * (study/interval/anchor.h has the model). A recipe keeps it, and questions with that recipe begin
+ * its host, its exchange and its work once a step take than is simulated, and how well that is
+ * known (study/interval/anchor.h has the model). A recipe keeps it, and questions with that recipe begin
  * there. Rows without a time are questions: what is predicted for them, and which further
  * measurement would narrow their ranges most.
  */

@@ -41,8 +41,8 @@ enum fr_status fr__fitted_read(struct fr__fitted *out, const struct fr__yaml *ma
 /* Writes it so that it is read as it was, to 1e-6 of each number. */
 void fr__fitted_write(FILE *f, const struct fr__fitted *fit);
 
-/* What it says of a question on n_gpus of a type: of a model, GPU type or number format that was not
- * measured, compute is as uncertain as before. workload: as asked for. */
+/* What it says of a question on n_gpus of a type: of a model, GPU type or number format that was
+ * not measured, compute is as uncertain as before. workload: as asked for. */
 void fr__fitted_believe(const struct fr__fitted *fit, const struct fr_graph *g,
                         const char *workload, const char *gpu, size_t n_gpus,
                         struct fr__believed *out);

@@ -59,8 +59,8 @@ const char *
 fr_recipe_base(const struct fr_recipe *r); /* name of what it builds on; NULL: nothing */
 const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t i); /* or NULL */
 const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i);                /* or NULL */
-size_t fr_recipe_n_measured(const struct fr_recipe *r); /* steps that it was fitted to */
-const char *fr_recipe_family(const struct fr_recipe *r, size_t i);                  /* or NULL */
+size_t fr_recipe_n_measured(const struct fr_recipe *r);            /* steps that it was fitted to */
+const char *fr_recipe_family(const struct fr_recipe *r, size_t i); /* or NULL */
 
 /* The shipped recipe that a question takes with --recipe usual: the one with the longest family
  * that begins the workload's name. NULL: none. */
