@@ -9,7 +9,6 @@
 void fr__recipe_fit_json(FILE *f, const void *what)
 {
     fr__figures_print_json(f, fr__recipe_fit_figures, what);
-    putc('\n', f);
 }
 
 void fr__recipe_fit_yaml(FILE *f, const void *what)

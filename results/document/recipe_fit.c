@@ -1,5 +1,5 @@
-/* results/document/recipe_fit.c - a fitted recipe for people: its parts, its rows, and what to measure
- * next. */
+/* results/document/recipe_fit.c - a fitted recipe for people: its parts, its rows, and what to
+ * measure next. */
 #include "config.h"
 
 #include "results/document/builders.h"
@@ -79,15 +79,15 @@ static void fill_row(const void *user, size_t i, struct fr__table_row *row)
 
 static void say_odd_steps(struct fr__document *doc, const struct fr_recipe_fit *f)
 {
-    char text[NUMBER];
+    char error[NUMBER], weight[NUMBER];
 
     for (size_t i = 0; i < f->n_rows; i++)
         if (f->rows[i].weight < 0.3)
             fr__say(
                 doc,
                 "\nrow '%.60s' contradicts the others (%s %% off), and counts as %s of a step\n",
-                f->rows[i].id, fr__fixed(100 * f->rows[i].error_after, 1, text, sizeof(text)),
-                fr__fixed(f->rows[i].weight, 2, (char[NUMBER]){""}, NUMBER));
+                f->rows[i].id, fr__fixed(100 * f->rows[i].error_after, 1, error, sizeof(error)),
+                fr__fixed(f->rows[i].weight, 2, weight, sizeof(weight)));
 }
 
 /* ---- next ---- */
@@ -129,6 +129,9 @@ enum fr_status fr__document_of_recipe_fit(struct fr__document *doc, const void *
     fr__say(doc, "\n");
     fr__say_table(doc, &(struct fr__table){rows, 9, f->n_rows, fill_row, f}, 0);
     say_odd_steps(doc, f);
+    if (f->lacks_network)
+        fr__say(doc, "\nno measured step is on several machines: what an exchange between machines "
+                     "takes is a guess\n");
     say_next(doc, f);
     return fr__document_check(doc, err);
 }

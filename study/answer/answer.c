@@ -375,8 +375,15 @@ static enum fr_status correct(struct fr__making *m, struct fr_error *err)
     if (q->run.slowness)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a measured step and slowness given by hand exclude each other");
-    FR_TRY(fr__recipe_believe(q, m->setting->graph, t->types[type].name, m->n_devices, &believed,
-                              err));
+    FR_TRY(fr__recipe_believe(
+        q,
+        &(struct fr__fitted_of){.graph = m->setting->graph,
+                                .workload = q->workload,
+                                .gpu = t->types[type].name,
+                                .n_gpus = m->n_devices,
+                                .has_network =
+                                    fr__place_of(t, m->devices, m->n_devices) == FR__MACHINES},
+        &believed, err));
     if (!q->measured && believed.n_steps == 0)
         return FR_OK;
     FR_TRY(fr__correction_find(&m->correction, m->setting, q, m->devices, m->n_devices,

@@ -139,7 +139,7 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 11, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 12, sizeof(*list));
     const char *cpu = fr__dropped_cpu(t, m->setting->graph);
     const uint32_t *racks;
     char text[400];
@@ -161,6 +161,11 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
         fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
         FR_TRY(add(r, list, arena, text, err));
     }
+    if (m->correction.lacks_network && !m->question->measured)
+        FR_TRY(add(r, list, arena,
+                   "the recipe was fitted to steps inside one machine, which do not say what an "
+                   "exchange between machines takes; a step on two machines would",
+                   err));
     if (cpu) {
         snprintf(
             text, sizeof(text),

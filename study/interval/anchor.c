@@ -113,8 +113,7 @@ enum fr_status fr__correction_slowness(double **out, const struct fr__correction
     return FR_OK;
 }
 
-/* The strategy of one GPU that others are compared with. */
-static const char *baseline(void)
+const char *fr__baseline_name(void)
 {
     size_t i = 0;
 
@@ -132,7 +131,7 @@ static enum fr_status choose_gpus(const struct fr__update *u, const struct fr__m
     char *end = u->names;
 
     if (m->n_gpus == 1)
-        q->strategy = q->measured_strategy ? q->measured_strategy : baseline();
+        q->strategy = q->measured_strategy ? q->measured_strategy : fr__baseline_name();
     else if (m->strategy[0])
         q->strategy = m->strategy;
     if (m->n_gpus > u->n_devices) {
@@ -385,6 +384,7 @@ static enum fr_status learn(struct fr__update *u, struct fr__measured *measured,
 static void take_believed(struct fr__correction *out, const struct fr__believed *b)
 {
     out->anchor = b->anchor;
+    out->lacks_network = b->lacks_network;
     memcpy(out->moved, b->prior.mean, sizeof(out->moved));
     memcpy(out->variance, b->covariance, sizeof(out->variance));
 }

@@ -62,11 +62,13 @@ struct fr__correction {
     uint32_t batch;                            /* of the first step */
     double predicted_bytes, measured_bytes;    /* its peak memory; measured 0: not known */
     struct fr__contradiction contradiction;    /* the worst */
+    bool lacks_network;                        /* struct fr__believed */
     uint64_t n_events;                         /* simulated for it */
 };
 
 /* What a recipe that was fitted to steps says of a question. */
 struct fr__believed {
+    bool lacks_network;     /* the question is of several machines, and no step of the fit was */
     size_t n_steps;         /* that it was fitted to */
     enum fr__anchor anchor; /* what they are to the question; FR__NOT_ANCHORED: of other models */
     struct fr__prior prior;
@@ -100,8 +102,9 @@ struct fr__asking {
 };
 
 /* The correction that q->measured makes for a question on these GPUs, beside what its recipe says
- * (believed; NULL: nothing). devices: [n_devices]. batch_per_gpu: of a time without a table. FR_EUSAGE: GPUs of several types; errors of
- * fr__measured_read and of answer. Cost: a few runs a measured step. */
+ * (believed; NULL: nothing). devices: [n_devices]. batch_per_gpu: of a time without a table.
+ * FR_EUSAGE: GPUs of several types; errors of fr__measured_read and of answer. Cost: a few runs a
+ * measured step. */
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
                                    size_t n_devices, uint32_t batch_per_gpu,
@@ -116,12 +119,15 @@ enum fr_status fr__check_types(const struct fr_topo *t, const uint32_t devices[]
 /* What is known before a step was measured: prior and most_compute of *seen. */
 void fr__seen_prior(struct fr__seen *seen, const struct fr_graph *g, bool knows_recipe);
 
+/* The strategy of one GPU, with which others are compared. */
+const char *fr__baseline_name(void);
+
 /* Makes q ask for nothing but the time of a step that was measured, and what it is made of. */
 void fr__question_for_step(struct fr_question *q);
 
 /* Simulates q, a question for a step on s, with the correction's parts: time_s and slope of *out
- * beside what answer fills; out->parts_s is the caller's. q->run.slowness is NULL again. type: of its
- * GPUs. FR_ERANGE: it takes no time; errors of answer. */
+ * beside what answer fills; out->parts_s belongs to the caller. q->run.slowness is NULL again. type:
+ * that of its GPUs. FR_ERANGE: it takes no time; errors of answer. */
 enum fr_status fr__step_simulate(const struct fr__correction *c, const struct fr_setting *s,
                                  struct fr_question *q, uint32_t type, fr__answer_step_fn answer,
                                  const struct fr_context *ctx, struct fr__simulated_step *out,

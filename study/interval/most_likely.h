@@ -20,8 +20,8 @@ static const double FR__NOISE = 0.03;
 
 struct fr__seen {
     size_t n; /* measured steps */
-    /* Step i with its parts moved so: *miss = ln(measured / simulated), and the slopes of ln(simulated).
-     * What it returns but FR_OK ends the search. */
+    /* Simulates step i with its parts moved so: *miss = ln(measured / simulated), and the slopes of
+     * ln(simulated). A failure ends the search and is its result. */
     enum fr_status (*look)(void *user, size_t i, const double moved[FR__N_MOVED], double *miss,
                            double slope[FR__N_MOVED], struct fr_error *err);
     void *user;

@@ -70,6 +70,7 @@ static const void *row_item(const void *fit, size_t i, union fr_item *room)
 const struct fr_figure fr__recipe_fit_figures[] = {
     {.key = "base", FR_MEMBER(struct fr_recipe_fit, base)},
     {.key = "steps", FR_MEMBER(struct fr_recipe_fit, n_steps)},
+    {.key = "lacks_network", FR_MEMBER(struct fr_recipe_fit, lacks_network)},
     {.key = "parts", .kind = FR_FIGURE_LIST, .figures = parts, .item = part_item, .is_open = true},
     {.key = "rows", .kind = FR_FIGURE_LIST, .figures = rows, .item = row_item, .is_open = true},
     {.key = "next", .kind = FR_FIGURE_LIST, .figures = next, .item = next_item, .is_open = true},

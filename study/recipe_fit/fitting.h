@@ -15,6 +15,7 @@ struct fr__fit_step {
     struct fr_setting setting; /* of the session */
     struct fr_question question;
     uint32_t type;             /* of its GPUs */
+    uint32_t n_machines;       /* that these are in: 1, or 2 for several */
     double time_s;             /* with the parts as they were last; and */
     double slope[FR__N_MOVED]; /* that of its logarithm */
 };
@@ -23,6 +24,8 @@ struct fr__fitting {
     struct fr__measurements rows;
     struct fr__fit_step *steps; /* [rows.n] heap; those that were measured first */
     size_t n_steps, n_measured;
+    uint32_t n_machines;     /* of the measured step that has most */
+    double network_variance; /* of the exchange, where no step was on several machines */
     struct fr_session *session;
     const struct fr_context *context;
     struct fr__correction correction;
@@ -36,6 +39,11 @@ enum fr_status fr__fit_step_open(struct fr__fit_step *s, const struct fr__fittin
 /* Simulates it with the correction's parts: its time_s and slope. */
 enum fr_status fr__fit_step_ask(struct fr__fit_step *s, struct fr__fitting *f,
                                 struct fr_error *err);
+
+/* The variance of the logarithm of its time. lacks_network: no measured step was on several
+ * machines. */
+double fr__fit_variance(const struct fr__fit_step *s, const struct fr__fitting *f,
+                        bool lacks_network);
 
 /* The further measurements that would say most; see struct fr_recipe_fit. Texts live as long as the
  * rows. */

@@ -29,33 +29,24 @@ static double product(const double s[FR__N_MOVED], const struct fr__correction *
     return sum;
 }
 
-/* The mean width of what is asked; slope: of a further measurement, NULL: none. */
-static double width(const struct fr__fitting *f, const double slope[])
+/* The mean width of what is asked; with: a further measurement, NULL: none. */
+static double width(const struct fr__fitting *f, const struct fr__fit_step *with)
 {
     bool have_questions = f->n_steps > f->n_measured;
+    bool lacks_network = f->n_machines < 2 && (!with || with->n_machines < 2);
     size_t from = have_questions ? f->n_measured : 0;
     double sum = 0;
 
     for (size_t i = from; i < f->n_steps; i++) {
-        const double *t = f->steps[i].slope;
-        double variance = product(t, &f->correction, t);
+        const struct fr__fit_step *s = &f->steps[i];
+        double variance = fr__fit_variance(s, f, lacks_network);
 
-        if (slope)
-            variance -= pow(product(t, &f->correction, slope), 2) /
-                        (FR__NOISE * FR__NOISE + product(slope, &f->correction, slope));
+        if (with)
+            variance -= pow(product(s->slope, &f->correction, with->slope), 2) /
+                        (FR__NOISE * FR__NOISE + product(with->slope, &f->correction, with->slope));
         sum += 2 * sinh(fr__fit_reach(fmax(0, variance)));
     }
     return sum / (double)(f->n_steps - from);
-}
-
-/* The strategy of one GPU. */
-static const char *of_one(void)
-{
-    size_t i = 0;
-
-    while (!fr_strategy_at(i)->is_baseline)
-        i++;
-    return fr_strategy_at(i)->name;
 }
 
 /* Variation v of a row: one GPU, one machine, half and twice the GPUs, twice and half the batch;
@@ -95,7 +86,7 @@ static bool vary(const struct fr__fit_step *row, unsigned v, struct fr_recipe_fi
         (gpus == 1 && r->gpus == 1 && v < 4) || (row->question.devices && gpus != r->gpus))
         return false;
     *out = (struct fr_recipe_fit_next){.like = r->id,
-                                       .strategy = gpus == 1 ? of_one() : r->strategy,
+                                       .strategy = gpus == 1 ? fr__baseline_name() : r->strategy,
                                        .gpus = gpus,
                                        .global_batch = batch};
     return true;
@@ -117,11 +108,15 @@ static bool is_there(const struct fr__fitting *f, const struct fr__fit_step *row
     return false;
 }
 
-/* Keeps the best, each once. */
+/* Keeps the best, each once: variations of two rows may be the same question. */
 static void offer(struct fr_recipe_fit *out, const struct fr_recipe_fit_next *x)
 {
     size_t at = out->n_next;
 
+    for (size_t k = 0; k < out->n_next; k++)
+        if (out->next[k].gpus == x->gpus && out->next[k].global_batch == x->global_batch &&
+            fabs(out->next[k].width_after / x->width_after - 1) < 1e-9)
+            return;
     while (at > 0 && x->width_after < out->next[at - 1].width_after * (1 - 1e-9))
         at--;
     if (at == FR_RECIPE_FIT_NEXT)
@@ -156,7 +151,7 @@ static enum fr_status consider(struct fr_recipe_fit *out, struct fr__fitting *f,
     if (st != FR_OK)
         return FR_OK;
     x->width_before = width(f, NULL);
-    x->width_after = width(f, s.slope);
+    x->width_after = width(f, &s);
     offer(out, x);
     return FR_OK;
 }
@@ -166,14 +161,8 @@ enum fr_status fr__fit_next(struct fr_recipe_fit *out, struct fr__fitting *f, st
     for (size_t i = 0; i < f->n_measured && i < MOST_ROWS; i++)
         for (unsigned v = 0; v < N_VARIATIONS; v++) {
             struct fr_recipe_fit_next x;
-            bool is_known = false;
 
-            if (!vary(&f->steps[i], v, &x) || is_there(f, &f->steps[i], &x))
-                continue;
-            for (size_t k = 0; k < out->n_next; k++)
-                is_known = is_known || (out->next[k].gpus == x.gpus &&
-                                        out->next[k].global_batch == x.global_batch);
-            if (!is_known)
+            if (vary(&f->steps[i], v, &x) && !is_there(f, &f->steps[i], &x))
                 FR_TRY(consider(out, f, &f->steps[i], &x, err));
         }
     return FR_OK;

@@ -23,6 +23,7 @@ struct owned {
 
 /* ---- rows ---- */
 
+/* A failure names the row. */
 static enum fr_status at_row(enum fr_status st, const struct fr__measurement *x,
                              struct fr_error *err)
 {
@@ -86,6 +87,8 @@ static enum fr_status open_steps(struct owned *o, struct fr_error *err)
             fr__question_for_step(&s->question);
             FR_TRY(at_row(fr__fit_step_open(s, f, err), x, err));
             f->n_steps++;
+            if (!is_question && s->n_machines > f->n_machines)
+                f->n_machines = s->n_machines;
             f->n_measured += !is_question;
         }
     if (f->n_measured == 0)
@@ -128,6 +131,7 @@ static void believe(struct owned *o, struct fr__seen *seen)
     }
     fr__prior_set(&seen->prior, mean, variance);
     seen->most_compute = most;
+    o->fitting.network_variance = variance[FR__EXCHANGE];
     for (unsigned k = 0; k < FR__N_MOVED; k++) {
         o->fit.parts[k].believed_mean = mean[k];
         o->fit.parts[k].believed_deviation = sqrt(variance[k]);
@@ -138,9 +142,8 @@ static void believe(struct owned *o, struct fr__seen *seen)
 static void take_after(struct fr_recipe_fit_row *r, const struct fr__fit_step *s,
                        const struct fr__fitting *f)
 {
-    double variance =
-        fr__normal_spread(s->slope, (const double(*)[FR__N_MOVED])f->correction.variance);
-    double reach = fr__fit_reach(variance), miss = log(r->measured_s / s->time_s);
+    double reach = fr__fit_reach(fr__fit_variance(s, f, f->n_machines < 2)),
+           miss = log(r->measured_s / s->time_s);
 
     r->after_s = s->time_s;
     r->error_after = s->time_s / r->measured_s - 1;
@@ -218,7 +221,7 @@ static void add_count(struct fr__fitted *fit, uint64_t gpus)
 static enum fr_status write_recipe(struct owned *o, const char *name, struct fr_error *err)
 {
     const struct fr__fitting *f = &o->fitting;
-    struct fr__fitted fit = {.n_steps = f->n_measured};
+    struct fr__fitted fit = {.n_steps = f->n_measured, .n_machines = f->n_machines};
     size_t size = 0;
     FILE *text = open_memstream(&o->yaml, &size);
 
@@ -306,6 +309,9 @@ static enum fr_status fit_file(struct owned *o, const char *path,
     FR_TRY(make_rows(o, err));
     FR_TRY(fit_parts(o, err));
     o->fit.n_steps = f->n_measured;
+    for (size_t i = f->n_measured; i < f->n_steps; i++)
+        o->fit.lacks_network =
+            o->fit.lacks_network || (f->n_machines < 2 && f->steps[i].n_machines > 1);
     FR_TRY(fr__fit_next(&o->fit, f, err));
     return write_recipe(o, how->name, err);
 }

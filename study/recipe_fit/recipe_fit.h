@@ -2,8 +2,8 @@
  *
  * Steps of one software, on any models, batches and GPUs, say together how much longer its compute,
  * its host, its exchange and its work once a step take than is simulated, and how well that is
- * known (study/interval/anchor.h has the model). A recipe keeps it, and questions with that recipe begin
- * there. Rows without a time are questions: what is predicted for them, and which further
+ * known (study/interval/anchor.h has the model). A recipe keeps it, and questions with that recipe
+ * begin there. Rows without a time are questions: what is predicted for them, and which further
  * measurement would narrow their ranges most.
  */
 #ifndef FORERUN_RECIPE_FIT_H
@@ -50,7 +50,8 @@ struct fr_recipe_fit {
     const struct fr_recipe_fit_row *rows; /* as in the file */
     struct fr_recipe_fit_part parts[FR_RECIPE_FIT_PARTS];
     struct fr_recipe_fit_next next[FR_RECIPE_FIT_NEXT]; /* the best first */
-    const char *yaml;                                   /* the recipe as a file */
+    bool lacks_network; /* a question is of several machines, and no measured step is */
+    const char *yaml;   /* the recipe as a file */
     void *priv;
 };
 

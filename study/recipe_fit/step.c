@@ -17,6 +17,17 @@ double fr__fit_reach(double variance)
     return Z95 * sqrt(variance + FR__NOISE * FR__NOISE);
 }
 
+double fr__fit_variance(const struct fr__fit_step *s, const struct fr__fitting *f,
+                        bool lacks_network)
+{
+    double variance =
+        fr__normal_spread(s->slope, (const double(*)[FR__N_MOVED])f->correction.variance);
+
+    if (lacks_network && s->n_machines > 1)
+        variance += s->slope[FR__EXCHANGE] * s->slope[FR__EXCHANGE] * f->network_variance;
+    return variance;
+}
+
 enum fr_status fr__fit_step_open(struct fr__fit_step *s, const struct fr__fitting *f,
                                  struct fr_error *err)
 {
@@ -28,10 +39,12 @@ enum fr_status fr__fit_step_open(struct fr__fit_step *s, const struct fr__fittin
     st = fr__devices_choose(&devices, &n, s->setting.topo, &s->question, err);
     if (st == FR_OK)
         st = fr__check_types(s->setting.topo, devices, n, err);
-    if (st == FR_OK)
+    if (st == FR_OK) {
         s->type = s->setting.topo->devices[devices[0]].type;
-    else
+        s->n_machines = fr__place_of(s->setting.topo, devices, n) == FR__MACHINES ? 2 : 1;
+    } else {
         fr_setting_fini(&s->setting);
+    }
     free(devices);
     return st;
 }

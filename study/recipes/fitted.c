@@ -132,8 +132,8 @@ static enum fr_status take_parts(struct fr__fitted *fit, const struct fr__yaml *
 enum fr_status fr__fitted_read(struct fr__fitted *out, const struct fr__yaml *map,
                                struct fr_error *err)
 {
-    static const char *const known[] = {"steps",      "models", "gpus", "precisions",
-                                        "gpu-counts", "parts",  NULL};
+    static const char *const known[] = {"steps",      "models",   "gpus",  "precisions",
+                                        "gpu-counts", "machines", "parts", NULL};
     struct fr__fitted fit = {.n_steps = 0};
     const char *text;
     struct fr_loc loc;
@@ -146,6 +146,8 @@ enum fr_status fr__fitted_read(struct fr__fitted *out, const struct fr__yaml *ma
     FR_TRY(take_names(map, "gpus", fit.gpus, &fit.n_gpus, err));
     FR_TRY(take_precisions(&fit, map, err));
     FR_TRY(take_counts(&fit, map, err));
+    FR_TRY(fr__yaml_text(map, "machines", NULL, &text, &loc, err));
+    FR_TRY(fr__parse_count(text, "machines", loc, 1, UINT32_MAX, &fit.n_machines, err));
     FR_TRY(take_parts(&fit, map, err));
     *out = fit;
     return FR_OK;
@@ -181,7 +183,7 @@ void fr__fitted_write(FILE *f, const struct fr__fitted *fit)
     fputs("  gpu-counts: [", f);
     for (size_t i = 0; i < fit->n_counts; i++)
         fprintf(f, "%s%llu", i ? ", " : "", (unsigned long long)fit->counts[i]);
-    fputs("]\n  parts:\n", f);
+    fprintf(f, "]\n  machines: %llu\n  parts:\n", (unsigned long long)fit->n_machines);
     for (unsigned k = 0; k < FR__N_MOVED; k++) {
         fprintf(f, "    - part: %s\n      mean: %.7g\n      covariance: [", part_names[k],
                 fit->mean[k]);
@@ -214,24 +216,28 @@ static enum fr__anchor anchor_of(const struct fr__fitted *fit, size_t n_gpus)
     return anchor;
 }
 
-void fr__fitted_believe(const struct fr__fitted *fit, const struct fr_graph *g,
-                        const char *workload, const char *gpu, size_t n_gpus,
+void fr__fitted_believe(const struct fr__fitted *fit, const struct fr__fitted_of *of,
                         struct fr__believed *out)
 {
-    struct fr__step_class step = fr__step_class_of(g);
+    struct fr__step_class step = fr__step_class_of(of->graph);
     double mean[FR__N_MOVED], variance[FR__N_MOVED];
-    bool is_measured = is_among(workload, fit->models, fit->n_models) &&
-                       is_among(gpu, fit->gpus, fit->n_gpus) && fit->precisions >> g->dtype & 1;
+    bool is_measured = is_among(of->workload, fit->models, fit->n_models) &&
+                       is_among(of->gpu, fit->gpus, fit->n_gpus) &&
+                       fit->precisions >> of->graph->dtype & 1;
 
-    *out = (struct fr__believed){.n_steps = fit->n_steps, .anchor = anchor_of(fit, n_gpus)};
+    *out = (struct fr__believed){.lacks_network = of->has_network && fit->n_machines < 2,
+                                 .n_steps = fit->n_steps,
+                                 .anchor = anchor_of(fit, of->n_gpus)};
     memcpy(out->prior.mean, fit->mean, sizeof(fit->mean));
     memcpy(out->covariance, fit->covariance, sizeof(fit->covariance));
+    step.knows_recipe = true;
+    fr__prior_of(step, mean, variance);
+    if (out->lacks_network)
+        out->covariance[FR__EXCHANGE][FR__EXCHANGE] += variance[FR__EXCHANGE];
     if (!is_measured) {
-        step.knows_recipe = true;
-        fr__prior_of(step, mean, variance);
         out->covariance[FR__COMPUTE][FR__COMPUTE] += variance[FR__COMPUTE];
         if (out->anchor == FR__BY_AS_MANY_GPUS)
-            out->anchor = n_gpus > 1 ? FR__BY_SEVERAL_GPUS : FR__BY_ONE_GPU;
+            out->anchor = of->n_gpus > 1 ? FR__BY_SEVERAL_GPUS : FR__BY_ONE_GPU;
     }
     /* it was read as a covariance, and stays one where a variance grows */
     (void)fr__normal_invert((const double(*)[FR__N_MOVED])out->covariance, out->prior.precision);

@@ -527,9 +527,8 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     return st;
 }
 
-enum fr_status fr__recipe_believe(const struct fr_question *q, const struct fr_graph *g,
-                                  const char *gpu, size_t n_gpus, struct fr__believed *out,
-                                  struct fr_error *err)
+enum fr_status fr__recipe_believe(const struct fr_question *q, const struct fr__fitted_of *of,
+                                  struct fr__believed *out, struct fr_error *err)
 {
     struct fr_recipe *r;
 
@@ -538,7 +537,7 @@ enum fr_status fr__recipe_believe(const struct fr_question *q, const struct fr_g
         return FR_OK;
     FR_TRY(fr_recipe_load(&r, q->recipe, err));
     if (r->fitted.n_steps > 0)
-        fr__fitted_believe(&r->fitted, g, q->workload, gpu, n_gpus, out);
+        fr__fitted_believe(&r->fitted, of, out);
     fr_recipe_free(r);
     return FR_OK;
 }

@@ -21,11 +21,10 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
 void fr__recipe_uncounted(const struct fr_question *q, const struct fr_strategy *strategy,
                           char text[], size_t size);
 
-/* What the steps that a question's recipe was fitted to say of it, on n_gpus of a type; n_steps 0: it
- * has no recipe, or that was not fitted. Errors as fr_recipe_load. */
-enum fr_status fr__recipe_believe(const struct fr_question *q, const struct fr_graph *g,
-                                  const char *gpu, size_t n_gpus, struct fr__believed *out,
-                                  struct fr_error *err);
+/* What the steps that a question's recipe was fitted to say of it. n_steps 0: it has no recipe, or
+ * that was not fitted. Errors as fr_recipe_load. */
+enum fr_status fr__recipe_believe(const struct fr_question *q, const struct fr__fitted_of *of,
+                                  struct fr__believed *out, struct fr_error *err);
 
 /* What the graph of a question is: its own settings, else what its recipe says. */
 struct fr__recipe_form {

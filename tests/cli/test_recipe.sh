@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/cli/test_recipe.sh - recipes: lists, files of one's own, faults, fits, and what an answer says.
+# tests/cli/test_recipe.sh - recipes: lists, files of one's own, fits, faults, and what answers say.
 . "${srcdir:-.}/tests/support/command.sh"
 
 equals() { test "$1" = "$2"; }
@@ -114,6 +114,7 @@ run recipe show own.yaml
 check it_can_be_shown says "^3 measured steps move compute"
 run simulate -w gpt2-small -t '4x dgx-a100 via ib:200Gbps' -b 512 -p amp -O adam -s dp --recipe own.yaml
 check and_used says "3 steps that the recipe was fitted to; so compute takes"
+check and_warns_that_no_step_was_on_two_machines says "warning: the recipe was fitted to steps inside"
 run recipe fit "$source/examples/recipes/steps.csv" -o own.csv
 check another_ending_is_refused fails 2 "own.csv"
 run recipe fit nowhere.csv

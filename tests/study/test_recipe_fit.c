@@ -1,4 +1,4 @@
-/* Recipes fitted to measured steps: software that is made up, so that what must come out is known. */
+/* Recipes fitted to measured steps. The software is made up, so what must come out is known. */
 #include "config.h"
 
 #include "study/recipe_fit/recipe_fit.h"
@@ -113,7 +113,7 @@ TEST(made_up_software_is_found_and_foretells_more_gpus)
     fr_recipe_fit_free(f);
 }
 
-/* Writes the recipe of a fit beside the test. */
+/* Writes the recipe of a fit as a file. */
 static void keep(const struct fr_recipe_fit *f, const char *path)
 {
     FILE *out = fopen(path, "w");
@@ -148,8 +148,8 @@ TEST(its_recipe_answers_as_the_fit_did)
     fr_recipe_fit_free(f);
 }
 
-/* A recipe and a step of one's own: the step is weighed against what the recipe knows, so it moves the
- * answer less than without the recipe. */
+/* A step of one's own is weighed against what the recipe knows, so it moves the answer less than
+ * without the recipe. */
 TEST(a_step_of_ones_own_goes_on_from_there)
 {
     static const char path[] = "./test_recipe_fit_more.yaml";
@@ -193,6 +193,47 @@ TEST(the_next_measurement_leaves_what_was_foretold)
     width = (row_of(g, "asked")->high_s - row_of(g, "asked")->low_s) / row_of(g, "asked")->after_s;
     ck_assert_double_eq_tol(width / best->width_after, 1, 0.15);
     fr_recipe_fit_free(g);
+    fr_recipe_fit_free(f);
+}
+
+/* Steps inside one machine say little of a network; one step on two machines says it. */
+TEST(what_no_step_says_of_a_network_is_uncertain)
+{
+    struct fr_recipe_fit *inside = fit_made_up(""), *across;
+    double width_inside, width_across;
+    char row[160];
+
+    snprintf(row, sizeof(row), "two,resnet50," MACHINES ",16,dp,1024,fp32,,%.9g\n",
+             truth_s(16, 1024));
+    across = fit_made_up(row);
+    ck_assert(inside->lacks_network);
+    ck_assert(!across->lacks_network);
+    width_inside = log(row_of(inside, "asked")->high_s / row_of(inside, "asked")->low_s);
+    width_across = log(row_of(across, "asked")->high_s / row_of(across, "asked")->low_s);
+    ck_assert_double_gt(width_inside, 1.2 * width_across);
+    ck_assert_ptr_nonnull(strstr(inside->yaml, "machines: 1\n"));
+    ck_assert_ptr_nonnull(strstr(across->yaml, "machines: 2\n"));
+    fr_recipe_fit_free(across);
+    fr_recipe_fit_free(inside);
+}
+
+/* VGG-16 exchanges much, so that is what is least known of sixteen GPUs. */
+TEST(a_step_on_two_machines_is_advised_where_none_was)
+{
+    struct fr_recipe_fit *f;
+    struct fr_question q;
+    struct fr_error err;
+    char text[512];
+
+    ask(&q, 8, 256);
+    q.workload = "vgg16";
+    snprintf(text, sizeof(text),
+             "eight,vgg16," MACHINES ",8,dp,256,fp32,,%.9g\n"
+             "asked,vgg16," MACHINES ",16,dp,256,fp32,,\n",
+             1.06 * answer(&q, NULL) + 0.012);
+    f = fit_text(text, FR_OK, &err);
+    ck_assert(f->lacks_network);
+    ck_assert_uint_eq(f->next[0].gpus, 16);
     fr_recipe_fit_free(f);
 }
 
@@ -255,7 +296,7 @@ TEST(a_name_that_would_need_quotes_is_refused)
     "    - {part: " name ", mean: 0.1, covariance: [" a ", " b ", " c ", " d "]}\n"
 #define BEGIN                                                                                      \
     "recipe: r\nsummary: s\nmeasured:\n  steps: 3\n  models: [resnet50]\n  gpus: [v100]\n"         \
-    "  precisions: [fp32]\n  gpu-counts: [1, 8]\n  parts:\n"
+    "  precisions: [fp32]\n  gpu-counts: [1, 8]\n  machines: 1\n  parts:\n"
 #define SECOND PART("host", "0", "1", "0", "0")
 #define THIRD PART("exchange", "0", "0", "1", "0")
 #define LAST PART("software", "0.1", "0", "0", "1")
@@ -276,7 +317,7 @@ TEST(what_a_recipe_says_was_measured_is_read_with_care)
         {BEGIN PART("compute", "1", "0", "0", "0.2") SECOND THIRD LAST,
          "the covariance of compute and software stands there twice"},
         {BEGIN PART("compute", "-1", "0", "0", "0.1") SECOND THIRD LAST, "is no covariance"},
-        {BEGIN PART("compute", "nan", "0", "0", "0.1") SECOND THIRD LAST, "r.yaml:10:"},
+        {BEGIN PART("compute", "nan", "0", "0", "0.1") SECOND THIRD LAST, "r.yaml:11:"},
         {BEGIN "    - {part: compute, mean: 0, covariance: [1, 0]}\n" SECOND THIRD LAST,
          "'covariance' has 2 numbers and not 4"},
     };
