@@ -43,7 +43,7 @@ uninstall-hook:
 	rm -rf "$(DESTDIR)$(pkgdatadir)/examples"
 EXTRA_DIST += examples/collectives/two-halves.txt examples/recipes/bucket-views.yaml \
 	examples/recipes/channels-last.yaml \
-	examples/recipes/compiled-images.yaml \
+	examples/recipes/compiled-images.yaml examples/recipes/steps.csv \
 	examples/searches/README.md
 EXTRA_DIST += doc/README.md doc/pictures/house.svg doc/pictures/gnmt-head.png \
 	doc/pictures/ten-tasks.png doc/pictures/ten-tasks.graph.svg doc/pictures/alexnet-split.png \
