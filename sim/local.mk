@@ -20,7 +20,8 @@ libsim_la_SOURCES = \
 	sim/memory/requests.c \
 	sim/network/alone.h sim/network/alone.c sim/network/analytic.c sim/network/channels.h \
 	sim/network/channels.c sim/network/flow.c sim/network/maxmin.h sim/network/maxmin.c \
-	sim/network/maxmin_fill.c sim/network/maxmin_level.c sim/network/maxmin_state.h \
+	sim/network/maxmin_fill.c sim/network/maxmin_level.c sim/network/maxmin_room.c \
+	sim/network/maxmin_state.h \
 	sim/network/message.h \
 	sim/network/model.h sim/network/models.c sim/network/network.c sim/network/ring_period.h \
 	sim/network/ring_period.c sim/network/rings.h sim/network/rings.c sim/network/routes.h \

@@ -307,9 +307,11 @@ struct fr__known fr__collective_alone(struct fr__engine *e, uint32_t collective)
     double alone_s;
 
     if (fr__collective_schedule_of(e, collective, &how)) {
-        alone_s = fr__scheduled_s(e, collective, &how);
+        struct fr__scheduled_time t = fr__scheduled_time(e, collective, &how);
+
+        alone_s = t.alone_s;
         known.start_s = how.start_s;
-        known.latency_s = fr__scheduled_latency_s(e, collective, &how);
+        known.latency_s = t.latency_s;
         known.kind = how.start_kind;
         known.is_behind = how.schedule.n_ahead > 0;
         known.n_rounds = how.schedule.n_steps;

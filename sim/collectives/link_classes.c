@@ -49,10 +49,12 @@ static uint64_t *tell_apart(struct fr__engine *e, struct fr__link_load *const lo
 /* Keeps of a load the links that stand for others. */
 static void keep_first(struct fr__link_load *load, const uint32_t class_of[])
 {
-    uint32_t n = 0;
+    uint32_t n = 0, narrowest = load->narrowest; /* the first one, so it stands for its class */
 
     for (uint32_t i = 0; i < load->n; i++)
         if (class_of[load->links[i]] == load->links[i]) {
+            if (i == narrowest)
+                load->narrowest = n;
             load->links[n] = load->links[i];
             load->sums[n] = load->sums[i];
             load->weights[n++] = load->weights[i];

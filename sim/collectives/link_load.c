@@ -225,7 +225,7 @@ static double rounded(double weight)
 }
 
 /* The rate at which the first link is full; INFINITY: there is none. */
-static double full_Bps(const struct fr__engine *e, const double sums[], double unit)
+static double least_full_Bps(const struct fr__engine *e, const double sums[], double unit)
 {
     double Bps = INFINITY;
 
@@ -250,7 +250,7 @@ static void keep_weights(struct fr__engine *e, struct fr__link_loads *l, struct 
     double unit = m->load.unit_bytes;
     size_t n_links = e->v->topo->n_links, n = 0;
     uint32_t *links;
-    double *weights, *sums;
+    double *weights, *sums, full_Bps = INFINITY;
 
     for (size_t i = 0; i < n_links; i++)
         n += rounded(l->sums[i] / unit) > 0;
@@ -264,17 +264,22 @@ static void keep_weights(struct fr__engine *e, struct fr__link_loads *l, struct 
     m->load.links = links;
     m->load.weights = weights;
     m->load.sums = sums;
-    m->load.full_Bps = full_Bps(e, l->sums, unit);
-    for (size_t i = 0; i < n_links; i++) {
-        double sum = l->sums[i], weight = rounded(sum / unit);
+    for (uint32_t i = 0; i < n_links; i++) {
+        double sum = l->sums[i], weight = rounded(sum / unit), at_Bps;
 
         l->sums[i] = 0;
         if (!(weight > 0) || m->load.n == n)
             continue;
-        links[m->load.n] = (uint32_t)i;
+        at_Bps = fr__link_bw_Bps(&e->network.routes, i) / weight;
+        if (at_Bps < full_Bps) {
+            full_Bps = at_Bps;
+            m->load.narrowest = m->load.n;
+        }
+        links[m->load.n] = i;
         sums[m->load.n] = sum;
         weights[m->load.n++] = weight;
     }
+    m->load.full_Bps = full_Bps;
 }
 
 /* Of a plan that is not folded; closed_form.c and symmetry.h know shorter walks of messages between
@@ -317,7 +322,7 @@ static double add_folded(struct fr__engine *e, struct made *m, uint32_t collecti
             continue;
         if (m->key.shape == SHAPE_SCHEDULE)
             unit = largest(sums, e->v->topo->n_links);
-        m->load.alone_Bps = full_Bps(e, sums, unit);
+        m->load.alone_Bps = least_full_Bps(e, sums, unit);
     }
     return unit;
 }

@@ -41,15 +41,16 @@ double fr__scheduled_extra_s(const struct fr__engine *e, const struct fr__collec
 
 /* ---- schedule_time.c ---- */
 
-/* Seconds by the closed form: where no link is shared exactly what the steps take; else not less
- * than the busiest link needs. Cost: O(messages), of symmetric collectives (symmetry.h) those of
- * one machine. */
-double fr__scheduled_s(struct fr__engine *e, uint32_t collective,
-                       const struct fr__collective_schedule *w);
-/* Of that, after start_s, the latency that bytes do not hide: no more than what the busiest link
- * leaves. */
-double fr__scheduled_latency_s(struct fr__engine *e, uint32_t collective,
-                               const struct fr__collective_schedule *w);
+/* By the closed form. */
+struct fr__scheduled_time {
+    double alone_s;   /* where no link is shared exactly what the steps take; else not less than the
+                         busiest link needs */
+    double latency_s; /* of that, after start_s, the latency that bytes do not hide: no more than
+                         what the busiest link leaves */
+};
+/* Cost: O(messages), of symmetric collectives (symmetry.h) those of one machine. */
+struct fr__scheduled_time fr__scheduled_time(struct fr__engine *e, uint32_t collective,
+                                             const struct fr__collective_schedule *w);
 
 /* ---- schedule_limit.c ---- */
 
@@ -63,7 +64,7 @@ struct fr__symmetry;
 /* Whether the first machine stands for all; then the caller calls fr__symmetry_end. */
 bool fr__scheduled_is_symmetric(struct fr__engine *e, uint32_t collective,
                                 const struct fr__collective_schedule *w, struct fr__symmetry *out);
-/* Adds what its steps put on each link. link_bytes: [n_links]. Cost: as fr__scheduled_s. */
+/* Adds what its steps put on each link. link_bytes: [n_links]. Cost: as fr__scheduled_time. */
 void fr__scheduled_bytes(struct fr__engine *e, uint32_t collective,
                          const struct fr__collective_schedule *w, double link_bytes[]);
 

@@ -15,7 +15,7 @@ static void slow_down_tree(struct fr__engine *e, uint32_t collective,
         w->protocol != FR__NCCL_SIMPLE)
         return;
     least_s = fr__tree_in_turn_s(e, collective, e->o->way->version);
-    s = least_s > 0 ? fr__scheduled_s(e, collective, w) : 0;
+    s = least_s > 0 ? fr__scheduled_time(e, collective, w).alone_s : 0;
     if (s > 0 && s < least_s) {
         w->slow_factor *= least_s / s;
         w->wire_factor *= least_s / s;

@@ -24,7 +24,6 @@
 #include "sim/network/maxmin.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Parts of the rate of the messages that a link bounds, valid in one epoch. */
 struct level {
@@ -42,10 +41,6 @@ struct flow {
     struct level *levels; /* [n_resources] */
     uint8_t *own_kinds;   /* [n_own] kind of link that stands for a flow's own limit */
     uint64_t epoch;       /* epoch of the levels that are valid now */
-    /* of a flow with a load: its links and its own resource */
-    uint32_t *path;
-    double *weights;
-    size_t cap_path, cap_weights;
 };
 
 /* A flow's own limit is a resource of its own, behind the links. Its capacity is 1 and its weight 1
@@ -67,8 +62,6 @@ static void destroy(void *state)
     free(f->slot_of);
     free(f->levels);
     free(f->own_kinds);
-    free(f->path);
-    free(f->weights);
     free(f);
 }
 
@@ -121,23 +114,19 @@ static bool reset(void *state, bool wants_rates)
 static uint32_t add_load(struct flow *f, const struct fr__departure *d, double now_s)
 {
     const struct fr__link_load *load = d->load;
-    uint32_t n = load->n;
-    bool has_most = d->most_Bps > 0 && d->own < n_own(f);
+    struct fr__maxmin_path path = {.resources = load->links,
+                                   .weights = load->weights,
+                                   .n = load->n,
+                                   .narrowest = load->narrowest};
 
-    if (!has_most)
-        return fr__maxmin_add_weighted(f->solver, now_s, load->links, load->weights, n,
-                                       d->bytes * d->stretch, d->message);
-    if (!fr__grow(&f->path, &f->cap_path, (size_t)n + 1, sizeof(*f->path)) ||
-        !fr__grow(&f->weights, &f->cap_weights, (size_t)n + 1, sizeof(*f->weights)))
-        return FR_NONE;
-    memcpy(f->path, load->links, n * sizeof(*f->path));
-    memcpy(f->weights, load->weights, n * sizeof(*f->weights));
-    f->path[n] = (uint32_t)f->routes->topo->n_links + d->own;
-    f->weights[n] = 1 / d->most_Bps;
-    if (f->wants_rates)
-        f->own_kinds[d->own] = (uint8_t)d->kind;
-    return fr__maxmin_add_weighted(f->solver, now_s, f->path, f->weights, n + 1,
-                                   d->bytes * d->stretch, d->message);
+    if (d->most_Bps > 0 && d->own < n_own(f)) {
+        path.has_own = true;
+        path.own = (uint32_t)f->routes->topo->n_links + d->own;
+        path.own_weight = 1 / d->most_Bps;
+        if (f->wants_rates)
+            f->own_kinds[d->own] = (uint8_t)d->kind;
+    }
+    return fr__maxmin_add_path(f->solver, now_s, &path, d->bytes * d->stretch, d->message);
 }
 
 static enum fr__fate share(struct flow *f, const struct fr__departure *d, double now_s)

@@ -14,18 +14,6 @@
  * rate changed. 2^-47, 7e-15, leaves room for some sixty. */
 static const double END_TOLERANCE = 0x1p-47;
 
-static bool resize(void *array, size_t n, size_t size)
-{
-    void *old, *grown;
-
-    memcpy(&old, array, sizeof(old));
-    grown = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;
-    if (!grown)
-        return false;
-    memcpy(array, &grown, sizeof(grown));
-    return true;
-}
-
 static double listed_Bps(const void *of, uint32_t resource)
 {
     return ((const double *)of)[resource];
@@ -36,25 +24,13 @@ struct fr__capacities fr__listed_capacities(const double Bps[])
     return (struct fr__capacities){listed_Bps, Bps};
 }
 
-/* Sets a resource that a flow has crossed to no flow. */
-static void set_free(struct fr__maxmin *m, uint32_t resource)
-{
-    struct fr__resource *q = &m->resources[resource];
-    double capacity_Bps = m->capacities.Bps(m->capacities.of, resource);
-
-    assert(capacity_Bps > 0 && capacity_Bps < INFINITY);
-    *q = (struct fr__resource){.capacity_Bps = capacity_Bps,
-                               .left_Bps = capacity_Bps,
-                               .entries = q->entries,
-                               .left_before_Bps = q->left_before_Bps};
-}
-
 /* Sets the state after fr__maxmin_new: no flow, all resources free. */
 static void set_empty(struct fr__maxmin *m)
 {
     m->n_slots = m->n_done = m->i_done = m->n_new_rates = 0;
     m->n_changed = m->n_new = m->n_active = m->n_loose = m->epoch = 0;
     m->n_open = 0;
+    m->is_only_narrow = false;
     m->free_slot = FR_NONE;
     m->level_Bps = INFINITY;
     m->from_Bps = m->least_Bps = 0;
@@ -63,7 +39,7 @@ static void set_empty(struct fr__maxmin *m)
     free(m->weights); /* until a flow has some again */
     m->weights = NULL;
     for (uint32_t i = 0; i < m->n_crossed; i++)
-        set_free(m, m->crossed[i]);
+        fr__maxmin_set_free(m, m->crossed[i]);
 }
 
 /* Zeros at the start of a cache line: memory that calloc has from the system is not touched. */
@@ -107,8 +83,7 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, struct fr__capacities c)
 
 bool fr__maxmin_reset(struct fr__maxmin *m, bool is_watched)
 {
-    if (is_watched && !m->is_watched && m->cap_slots > 0 &&
-        !resize(&m->new_rates, 2 * (size_t)m->cap_slots, sizeof(*m->new_rates)))
+    if (is_watched && !m->is_watched && m->cap_slots > 0 && !fr__maxmin_make_new_rates(m))
         return false;
     m->is_watched = is_watched;
     set_empty(m);
@@ -141,127 +116,6 @@ void fr__maxmin_free(struct fr__maxmin *m)
     free(m->rooms);
     free(m->resources_at);
     free(m);
-}
-
-/* ---- room ---- */
-
-static bool grow_slots(struct fr__maxmin *m)
-{
-    size_t cap = m->cap_slots ? (size_t)m->cap_slots * 2 : 64;
-
-    if (cap >= FR_NONE || !resize(&m->shares, cap, sizeof(*m->shares)) ||
-        !resize(&m->flows, cap, sizeof(*m->flows)) ||
-        !resize(&m->tickets, cap, sizeof(*m->tickets)) ||
-        !resize(&m->done, cap, sizeof(*m->done)) ||
-        (m->is_watched && !resize(&m->new_rates, 2 * cap, sizeof(*m->new_rates))) ||
-        (m->weights && !resize(&m->weights, cap * m->stride, sizeof(*m->weights))) ||
-        !resize(&m->hops, cap * m->stride, sizeof(*m->hops)))
-        return false;
-    m->cap_slots = (uint32_t)cap;
-    return true;
-}
-
-/* Makes paths of n_path hops fit. */
-static bool widen(struct fr__maxmin *m, uint32_t n_path)
-{
-    uint32_t stride = m->stride;
-    size_t n = m->cap_slots ? m->cap_slots : 1;
-    struct fr__hop *wide;
-    double *weights = NULL;
-
-    while (stride < n_path)
-        stride = stride > UINT32_MAX / 2 ? n_path : stride * 2;
-    wide = calloc(n, stride * sizeof(*wide));
-    if (m->weights)
-        weights = calloc(n, stride * sizeof(*weights));
-    if (!wide || (m->weights && !weights)) {
-        free(wide);
-        free(weights);
-        return false;
-    }
-    for (uint32_t s = 0; s < m->n_slots; s++)
-        memcpy(wide + (size_t)s * stride, fr__maxmin_hops(m, s), m->stride * sizeof(*wide));
-    for (uint32_t s = 0; weights && s < m->n_slots; s++)
-        memcpy(weights + (size_t)s * stride, m->weights + (size_t)s * m->stride,
-               m->stride * sizeof(*weights));
-    free(m->hops);
-    free(m->weights);
-    m->hops = wide;
-    m->weights = weights;
-    m->stride = stride;
-    return true;
-}
-
-/* The first flow crosses a resource. */
-static void begin_to_cross(struct fr__maxmin *m, uint32_t resource)
-{
-    m->cap[resource] = FR__INLINE_ENTRIES;
-    m->resources[resource].entries = m->rooms[resource].entries;
-    m->resources[resource].left_before_Bps = m->rooms[resource].left_before_Bps;
-    set_free(m, resource);
-    m->crossed[m->n_crossed++] = resource;
-}
-
-/* Doubles a resource's two arrays, which stand in one piece of memory. */
-static bool grow_entries(struct fr__maxmin *m, uint32_t resource)
-{
-    struct fr__resource *q = &m->resources[resource];
-    size_t old = m->cap[resource], cap = old * 2;
-    struct fr__entry *entries;
-    double *left_Bps;
-
-    if (old == 0) {
-        begin_to_cross(m, resource);
-        return true;
-    }
-    if (cap >= FR_NONE || cap > SIZE_MAX / (sizeof(*left_Bps) + sizeof(*entries)))
-        return false;
-    left_Bps = malloc(cap * (sizeof(*left_Bps) + sizeof(*entries)));
-    if (!left_Bps)
-        return false;
-    entries = (struct fr__entry *)(void *)(left_Bps + cap);
-    memcpy(left_Bps, q->left_before_Bps, old * sizeof(*left_Bps));
-    memcpy(entries, q->entries, old * sizeof(*entries));
-    if (old > FR__INLINE_ENTRIES)
-        free(q->left_before_Bps);
-    q->left_before_Bps = left_Bps;
-    q->entries = entries;
-    m->cap[resource] = (uint32_t)cap;
-    return true;
-}
-
-static bool make_room(struct fr__maxmin *m, const uint32_t path[], uint32_t n_path)
-{
-    if (n_path > m->stride && !widen(m, n_path))
-        return false;
-    if (m->free_slot == FR_NONE && m->n_slots == m->cap_slots && !grow_slots(m))
-        return false;
-    for (uint32_t h = 0; h < n_path; h++) {
-        assert(path[h] < m->n_resources);
-        if (m->resources[path[h]].n == m->cap[path[h]] && !grow_entries(m, path[h]))
-            return false;
-    }
-    return true;
-}
-
-/* From now on hops have weights, those so far 1. */
-static bool begin_weights(struct fr__maxmin *m)
-{
-    size_t n = (size_t)m->cap_slots * m->stride;
-    double *weights = malloc(n * sizeof(*weights));
-
-    if (!m->open_weight)
-        m->open_weight = calloc((size_t)m->n_resources + 1, sizeof(*m->open_weight));
-    if (!weights || !m->open_weight) {
-        free(weights);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++)
-        weights[i] = 1;
-    for (uint32_t i = 0; i < m->n_crossed; i++)
-        m->open_weight[m->crossed[i]] = m->resources[m->crossed[i]].n_open;
-    m->weights = weights;
-    return true;
 }
 
 /* ---- adding and taking out ---- */
@@ -321,6 +175,126 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
     fr__tournament_set(&m->ends, m->shares[slot].bottleneck, f->end_s);
 }
 
+/* Puts hop h of a flow on a resource. Returns whether no other flow crosses it. */
+static inline bool add_hop(struct fr__maxmin *m, uint32_t slot, uint32_t h, uint32_t resource,
+                           double weight)
+{
+    struct fr__resource *q = &m->resources[resource];
+    bool is_first = q->n == 0;
+
+    fr__maxmin_hops(m, slot)[h] = (struct fr__hop){resource, q->n};
+    q->entries[q->n++] = (struct fr__entry){slot, h};
+    if (m->weights)
+        m->weights[(size_t)slot * m->stride + h] = weight;
+    fr__maxmin_open_more(m, q, weight);
+    return is_first;
+}
+
+/* FR_NONE: out of memory. */
+static uint32_t add_whole(struct fr__maxmin *m, double now, const struct fr__maxmin_path *p,
+                          double bytes, uint32_t user)
+{
+    bool is_alone = true;
+    uint32_t slot;
+
+    if (!fr__maxmin_make_room(m, p) || (p->weights && !m->weights && !fr__maxmin_begin_weights(m)))
+        return FR_NONE;
+    slot = take_slot(m);
+    m->flows[slot] = (struct fr__flow){bytes, now, INFINITY, p->n + p->has_own};
+    m->tickets[slot] = (struct fr__ticket){m->stats.flows++, user};
+    m->shares[slot] = (struct fr__share){INFINITY, FR_NONE, m->epoch + 6};
+    m->n_new++;
+    for (uint32_t h = 0; h < p->n; h++)
+        is_alone &= add_hop(m, slot, h, p->resources[h], p->weights ? p->weights[h] : 1);
+    if (p->has_own)
+        is_alone &= add_hop(m, slot, p->n, p->own, p->own_weight);
+    if (is_alone) {
+        start_alone(m, now, slot);
+    } else {
+        for (uint32_t h = 0; h < p->n; h++)
+            change(m, p->resources[h]);
+        if (p->has_own)
+            change(m, p->own);
+    }
+    if (++m->stats.live > m->stats.live_max)
+        m->stats.live_max = m->stats.live;
+    return slot;
+}
+
+/* ---- the only flow ---- */
+
+/* Of a flow that is the only one the narrowest resource says the rate, and no other is looked at.
+ * So it crosses that one alone, and its own, until there is a second flow. */
+static uint32_t add_only(struct fr__maxmin *m, double now, const struct fr__maxmin_path *p,
+                         double bytes, uint32_t user)
+{
+    struct fr__maxmin_path narrow = *p;
+    uint32_t slot;
+
+    narrow.resources = p->resources + p->narrowest;
+    narrow.weights = p->weights + p->narrowest;
+    narrow.n = 1;
+    slot = add_whole(m, now, &narrow, bytes, user);
+    if (slot == FR_NONE)
+        return FR_NONE;
+    m->only = *p;
+    m->only_slot = slot;
+    m->is_only_narrow = true;
+    return slot;
+}
+
+/* A resource that the only flow crosses and does not fill. */
+static void cross(struct fr__maxmin *m, uint32_t slot, uint32_t h, uint32_t resource, double weight)
+{
+    struct fr__resource *q = &m->resources[resource];
+
+    add_hop(m, slot, h, resource, weight);
+    fr__maxmin_open_none(m, q);
+    q->left_Bps = q->capacity_Bps - weight * m->shares[slot].rate_Bps;
+}
+
+/* The resource stays as it is, but is another hop of the only flow. */
+static void renumber(struct fr__maxmin *m, uint32_t slot, uint32_t h, uint32_t resource,
+                     double weight)
+{
+    m->resources[resource].entries[0].hop = h;
+    fr__maxmin_hops(m, slot)[h] = (struct fr__hop){resource, 0};
+    m->weights[(size_t)slot * m->stride + h] = weight;
+}
+
+/* Puts the only flow on all of its resources, as add_whole would have. false: out of memory. */
+static bool widen_only(struct fr__maxmin *m)
+{
+    const struct fr__maxmin_path *p = &m->only;
+    uint32_t slot = m->only_slot;
+
+    if (!fr__maxmin_make_room(m, p))
+        return false;
+    m->is_only_narrow = false;
+    m->flows[slot].n_hops = p->n + p->has_own;
+    for (uint32_t h = 0; h < p->n; h++) {
+        if (h == p->narrowest)
+            renumber(m, slot, h, p->resources[h], p->weights[h]);
+        else
+            cross(m, slot, h, p->resources[h], p->weights[h]);
+    }
+    if (p->has_own)
+        renumber(m, slot, p->n, p->own, p->own_weight);
+    return true;
+}
+
+uint32_t fr__maxmin_add_path(struct fr__maxmin *m, double now, const struct fr__maxmin_path *p,
+                             double bytes, uint32_t user)
+{
+    assert(p->n >= 1 && bytes >= 0 && now >= 0);
+    assert(p->weights || (p->narrowest == FR_NONE && !p->has_own));
+    if (m->stats.live == 0 && p->narrowest != FR_NONE && p->n > 1)
+        return add_only(m, now, p, bytes, user);
+    if (m->is_only_narrow && !widen_only(m))
+        return FR_NONE;
+    return add_whole(m, now, p, bytes, user);
+}
+
 uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[], uint32_t n_path,
                         double bytes, uint32_t user)
 {
@@ -331,37 +305,10 @@ uint32_t fr__maxmin_add_weighted(struct fr__maxmin *m, double now, const uint32_
                                  const double weights[], uint32_t n_path, double bytes,
                                  uint32_t user)
 {
-    bool is_alone = true;
-    struct fr__hop *hops;
-    uint32_t slot;
+    const struct fr__maxmin_path p = {
+        .resources = path, .weights = weights, .n = n_path, .narrowest = FR_NONE};
 
-    assert(n_path >= 1 && bytes >= 0 && now >= 0);
-    if (!make_room(m, path, n_path) || (weights && !m->weights && !begin_weights(m)))
-        return FR_NONE;
-    slot = take_slot(m);
-    m->flows[slot] = (struct fr__flow){bytes, now, INFINITY, n_path};
-    m->tickets[slot] = (struct fr__ticket){m->stats.flows++, user};
-    m->shares[slot] = (struct fr__share){INFINITY, FR_NONE, m->epoch + 6};
-    m->n_new++;
-    hops = fr__maxmin_hops(m, slot);
-    for (uint32_t h = 0; h < n_path; h++) {
-        struct fr__resource *q = &m->resources[path[h]];
-
-        is_alone = is_alone && q->n == 0;
-        hops[h] = (struct fr__hop){path[h], q->n};
-        q->entries[q->n++] = (struct fr__entry){slot, h};
-        if (m->weights)
-            m->weights[(size_t)slot * m->stride + h] = weights ? weights[h] : 1;
-        fr__maxmin_open_more(m, q, weights ? weights[h] : 1);
-    }
-    if (is_alone)
-        start_alone(m, now, slot);
-    else
-        for (uint32_t h = 0; h < n_path; h++)
-            change(m, path[h]);
-    if (++m->stats.live > m->stats.live_max)
-        m->stats.live_max = m->stats.live;
-    return slot;
+    return fr__maxmin_add_path(m, now, &p, bytes, user);
 }
 
 /* Removes the entry at pos from a resource's list; the last entry takes its place. */
@@ -399,6 +346,7 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
     bool has_rate = m->shares[slot].bottleneck != FR_NONE, was_alone = true;
 
     assert(slot < m->n_slots && m->tickets[slot].seq != UINT64_MAX);
+    m->is_only_narrow = false; /* there is no other flow, if it was true */
     for (uint32_t h = 0; h < n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
 

@@ -54,6 +54,23 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
 uint32_t fr__maxmin_add_weighted(struct fr__maxmin *m, double now, const uint32_t path[],
                                  const double weights[], uint32_t n_path, double bytes,
                                  uint32_t user);
+
+/* What a flow takes of resources at a rate of 1. */
+struct fr__maxmin_path {
+    const uint32_t *resources; /* [n] n >= 1, none twice */
+    const double *weights;     /* [n] as above; NULL: 1 each, and narrowest and own are not known */
+    uint32_t n;
+    uint32_t narrowest; /* index of the first one of those that are full at the least rate; FR_NONE:
+                           not known */
+    bool has_own;       /* one more resource, which no other flow crosses */
+    uint32_t own;
+    double own_weight;
+};
+/* The same for a flow whose narrowest resource is known. The two arrays are borrowed until the flow
+ * has ended. Cost: O(1) as long as it is the only one, O(n) from the second flow on. */
+uint32_t fr__maxmin_add_path(struct fr__maxmin *m, double now, const struct fr__maxmin_path *p,
+                             double bytes, uint32_t user);
+
 double fr__maxmin_weight_on(const struct fr__maxmin *m, uint32_t resource, uint32_t i);
 
 /* Takes out a flow that has not ended. Cost: O(n_path). */

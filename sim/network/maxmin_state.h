@@ -1,5 +1,6 @@
 /* sim/network/maxmin_state.h - the inside of the max-min solver. maxmin.c keeps flows and their
- * ends, maxmin_level.c finds where a solve begins, maxmin_fill.c computes rates.
+ * ends, maxmin_room.c their memory, maxmin_level.c finds where a solve begins, maxmin_fill.c
+ * computes rates.
  *
  * A resource that is full is ordered: it lists the flows that cross it by ascending rate, and for
  * each what was left of the capacity before it. So cutting the list at a rate restores, exactly,
@@ -123,6 +124,11 @@ struct fr__maxmin {
     struct fr__event_queue
         queue; /* of resources, by the next level at which something may happen there */
 
+    /* the only flow, while it crosses its narrowest resource and its own, and none of the others */
+    struct fr__maxmin_path only;
+    uint32_t only_slot;
+    bool is_only_narrow;
+
     struct fr__tournament ends; /* by resource: the earliest end in its group */
     struct fr__maxmin_stats stats;
 };
@@ -186,6 +192,16 @@ static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)
     if (m->is_watched)
         m->new_rates[m->n_new_rates++] = m->tickets[slot].user;
 }
+
+/* ---- maxmin_room.c ---- */
+/* Sets a resource that a flow has crossed to no flow. */
+void fr__maxmin_set_free(struct fr__maxmin *m, uint32_t resource);
+/* Room for one more flow over a path; false: out of memory. */
+bool fr__maxmin_make_room(struct fr__maxmin *m, const struct fr__maxmin_path *p);
+/* From now on hops have weights, those so far 1. */
+bool fr__maxmin_begin_weights(struct fr__maxmin *m);
+/* Room for the list of new rates, which was not asked for so far. */
+bool fr__maxmin_make_new_rates(struct fr__maxmin *m);
 
 /* ---- maxmin_level.c ---- */
 /* Levels closer than this are a tie, computed in two ways, and get one rate to the bit. 2^-44,

@@ -28,8 +28,9 @@ struct fr__link_load {
     double *sums;    /* [n] bytes at unit_bytes; weights are these over those, rounded */
     double unit_bytes;
     uint32_t n;
-    double full_Bps;  /* the rate at which the first link is full */
-    double alone_Bps; /* the same, of the placed group without those that it stands for */
+    uint32_t narrowest; /* index of the first link that is full at the least rate */
+    double full_Bps;    /* the rate at which the first link is full */
+    double alone_Bps;   /* the same, of the placed group without those that it stands for */
 };
 
 /* Adds to link_bytes, [n_links], what so many bytes at weight 1 put on each link. */

@@ -487,6 +487,74 @@ START_TEST(a_hundred_and_a_thousand_flows_end_when_simgrids_do)
 }
 END_TEST
 
+static double asked_Bps(const void *of, uint32_t resource)
+{
+    static const double capacity_Bps[] = {8, 9, 4, 7, 1};
+    uint32_t *const *n_asked = of;
+
+    ++**n_asked;
+    return capacity_Bps[resource];
+}
+
+/* Resource 2 is full first, at 4 / 2. Its own limit is 1 / weight = 4, later 1. */
+static const uint32_t WIDE[] = {0, 1, 2, 3};
+static const double WIDE_WEIGHTS[] = {1, 2, 2, 1};
+
+/* Ends of the flows in out, [4]: one alone, then one alone until a second one comes, and one with a
+ * limit of its own. */
+static void run_wide(struct fr__maxmin *m, uint32_t narrowest, double out[])
+{
+    struct fr__maxmin_path p = {.resources = WIDE,
+                                .weights = WIDE_WEIGHTS,
+                                .n = 4,
+                                .narrowest = narrowest,
+                                .has_own = true,
+                                .own = 4,
+                                .own_weight = 0.25};
+    const uint32_t other[] = {3, 0};
+    uint32_t user;
+
+    fr__maxmin_add_path(m, 0, &p, 20, 0);
+    out[0] = fr__maxmin_solve(m, 0);
+    ck_assert(fr__maxmin_pop_finished(m, out[0], &user));
+    ck_assert(!fr__maxmin_pop_finished(m, out[0], &user));
+    fr__maxmin_add_path(m, 10, &p, 20, 1);
+    fr__maxmin_solve(m, 10);
+    fr__maxmin_add(m, 12, other, 2, 30, 2); /* gets 7 - 2 = 5 */
+    out[1] = fr__maxmin_solve(m, 12);
+    ck_assert(fr__maxmin_pop_finished(m, out[1], &user));
+    ck_assert(!fr__maxmin_pop_finished(m, out[1], &user));
+    out[2] = fr__maxmin_solve(m, out[1]);
+    ck_assert(fr__maxmin_pop_finished(m, out[2], &user));
+    ck_assert(!fr__maxmin_pop_finished(m, out[2], &user));
+    p.own_weight = 1;
+    fr__maxmin_add_path(m, 30, &p, 5, 3);
+    out[3] = fr__maxmin_solve(m, 30);
+}
+
+START_TEST(the_only_flow_looks_at_its_narrowest_resource_until_another_comes)
+{
+    const double by_hand[] = {10, 18, 20, 35}; /* 20 / 2; 12 + 30 / 5; 10 + 20 / 2; 30 + 5 / 1 */
+    uint32_t n_asked = 0, *const count = &n_asked;
+    struct fr__maxmin *known = fr__maxmin_new(5, (struct fr__capacities){asked_Bps, &count});
+    struct fr__maxmin *unknown = fr__maxmin_new(5, (struct fr__capacities){asked_Bps, &count});
+    const struct fr__maxmin_path p = {
+        .resources = WIDE, .weights = WIDE_WEIGHTS, .n = 4, .narrowest = 2};
+    double a[4], b[4];
+
+    fr__maxmin_remove(known, fr__maxmin_add_path(known, 0, &p, 1, 0));
+    ck_assert_uint_eq(n_asked, 1);
+    run_wide(known, 2, a);
+    run_wide(unknown, FR_NONE, b);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_double_eq(a[i], by_hand[i]);
+        ck_assert_double_eq(b[i], by_hand[i]);
+    }
+    fr__maxmin_free(known);
+    fr__maxmin_free(unknown);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("sim_maxmin");
@@ -508,6 +576,7 @@ int main(void)
     tcase_add_test(hand, a_flow_taken_back_before_any_solve_leaves_the_others_ends);
     tcase_add_test(hand, only_resources_that_flows_cross_are_asked_for_and_again_after_a_reset);
     tcase_add_test(hand, a_solver_without_resources_or_flows_has_no_next_end);
+    tcase_add_test(hand, the_only_flow_looks_at_its_narrowest_resource_until_another_comes);
     tcase_add_test(simgrid, sixty_flows_on_a_fat_tree_end_when_simgrids_do);
     tcase_add_test(simgrid, a_hundred_and_a_thousand_flows_end_when_simgrids_do);
     suite_add_tcase(s, hand);
