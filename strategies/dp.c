@@ -31,11 +31,13 @@ enum {
     OPTION_ADDS,
     OPTION_PASSES,
     OPTION_BUCKET_OPS,
+    OPTION_PASSES_AT,
     OPTION_RECIPE
 };
 enum { STEP_ALL, STEP_BUCKET };
 enum { PULL_END, PULL_START };
 enum { COPIES_ON_COMPUTE, COPIES_ON_COMM };
+enum { PASSES_AT_UPDATE, PASSES_AT_SUM };
 enum { TRAVEL_KEPT, TRAVEL_COMPUTED, TRAVEL_COMPRESSED };
 enum { SYNC_RING, SYNC_PS_CPU, SYNC_PS_GPU0, SYNC_PS_SHARDED };
 
@@ -105,6 +107,13 @@ static const struct fr_option options[] = {
                            .fallback = "0",
                            .help = "tensors of gradients that travel together at most; 0: any "
                                    "number (ring)"},
+    [OPTION_PASSES_AT] = {.name = "passes-at",
+                          .type = FR_OPTION_CHOICE,
+                          .fallback = "update",
+                          .choices = "update|sum",
+                          .help =
+                              "what is done to all gradients comes before the update, or before "
+                              "they are summed (ring)"},
     [OPTION_RECIPE] = FR__RECIPE_OPTION,
     {.name = NULL},
 };
@@ -119,7 +128,9 @@ static struct fr__step_passes passes_of(const struct fr_problem *in)
 {
     const uint64_t *v = in->options->value;
 
-    return (struct fr__step_passes){.adds = v[OPTION_ADDS], .update = v[OPTION_PASSES]};
+    return (struct fr__step_passes){.adds = v[OPTION_ADDS],
+                                    .update = v[OPTION_PASSES],
+                                    .are_before_sums = v[OPTION_PASSES_AT] == PASSES_AT_SUM};
 }
 
 /* ---- replicas that update themselves ---- */
@@ -263,9 +274,9 @@ static enum fr_status place_workers(struct replicas *g, const struct fr__share s
  * the user is right. */
 static uint64_t sync_of(const struct fr_option_values *v)
 {
-    static const unsigned of_rings[] = {OPTION_BUCKET,    OPTION_STEP,   OPTION_FIRST,
-                                        OPTION_COPIES_IN, OPTION_TRAVEL, OPTION_COPIES_OUT,
-                                        OPTION_COPIES_ON, OPTION_PASSES, OPTION_BUCKET_OPS};
+    static const unsigned of_rings[] = {
+        OPTION_BUCKET,     OPTION_STEP,      OPTION_FIRST,  OPTION_COPIES_IN,  OPTION_TRAVEL,
+        OPTION_COPIES_OUT, OPTION_COPIES_ON, OPTION_PASSES, OPTION_BUCKET_OPS, OPTION_PASSES_AT};
 
     for (size_t i = 0; i < sizeof(of_rings) / sizeof(of_rings[0]) && !v->is_set[OPTION_SYNC]; i++)
         if (v->is_set[of_rings[i]])
@@ -286,7 +297,8 @@ static uint64_t copies_out(const struct fr_problem *in)
 static enum fr_status check_buckets(const struct fr_problem *in, struct fr_error *err)
 {
     static const unsigned of_buckets[] = {OPTION_FIRST,     OPTION_COPIES_IN, OPTION_COPIES_OUT,
-                                          OPTION_COPIES_ON, OPTION_TRAVEL,    OPTION_PASSES};
+                                          OPTION_COPIES_ON, OPTION_TRAVEL,    OPTION_PASSES,
+                                          OPTION_PASSES_AT};
     const struct fr_option_values *v = in->options;
 
     for (size_t i = 0; i < sizeof(of_buckets) / sizeof(of_buckets[0]); i++)

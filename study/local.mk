@@ -99,6 +99,7 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/tf2-bert-multiworker.yaml \
 	study/recipes/tf2-bert-xla.yaml \
 	study/recipes/tf2-mirrored.yaml \
+	study/recipes/tf2-multiworker.yaml \
 	study/recipes/timm.yaml \
 	study/recipes/torchtitan.yaml
 study/recipes/texts.c: $(recipe_files) study/recipes/texts.awk

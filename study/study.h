@@ -41,9 +41,26 @@ enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RE
 enum fr_uncertainty { FR_UNCERTAINTY_NONE, FR_UNCERTAINTY_INTERVAL, FR_UNCERTAINTY_WHY };
 
 /* Points of enum fr_host_sync that depend on the question: SCALER is FR_HOST_SYNC_NORM under 16
- * bits, where gradients are looked through for numbers that are not finite. GIVEN: the points are
- * known. */
-enum { FR_HOST_SYNC_SCALER = 1 << 8, FR_HOST_SYNC_GIVEN = 1 << 9 };
+ * bits, where gradients are looked through for numbers that are not finite; SUM is it on several
+ * GPUs, where the host learns that gradients are summed before it launches what uses them. GIVEN:
+ * the points are known. */
+enum { FR_HOST_SYNC_SCALER = 1 << 8, FR_HOST_SYNC_GIVEN = 1 << 9, FR_HOST_SYNC_SUM = 1 << 10 };
+
+/* The GPUs that one process of the software drives. Its launches take turns. */
+enum fr_host_process {
+    FR_PROCESS_DEFAULT, /* as a recipe says, else GPU */
+    FR_PROCESS_GPU,     /* a process of its own each */
+    FR_PROCESS_MACHINE, /* all those of a machine that are used */
+    FR_N_PROCESSES
+};
+
+/* How messages leave a machine. */
+enum fr_transport {
+    FR_TRANSPORT_DEFAULT, /* as a recipe says, else VERBS */
+    FR_TRANSPORT_VERBS,   /* as the topology says: InfiniBand's and RoCE's by their cards */
+    FR_TRANSPORT_SOCKETS, /* through the host's kernel, as behind "over" of a topology */
+    FR_N_TRANSPORTS
+};
 
 struct fr_question {
     const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
@@ -99,6 +116,8 @@ struct fr_question {
     unsigned host_syncs; /* where the host waits for the GPU, FR_HOST_SYNC_GIVEN among them; 0: as a
                             recipe says, else host and GPU begin each step together */
     double host_step_s; /* host time between steps; 0: as a recipe says, else none; below 0: none */
+    enum fr_host_process host_process;
+    enum fr_transport transport;
     double host_speed;  /* of one core, 1 where host times were measured; 0: 1 */
     double decode_rate; /* images a second that a core decodes; 0: as a recipe says, else any; below
                             0: any */
@@ -136,7 +155,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 47 };
+enum { FR_N_SETTINGS = 49 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);

@@ -50,6 +50,11 @@ uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kin
  * that is none. Cost: O(links). */
 enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *name, double frac,
                                         struct fr_error *err);
+/* The same of a list, "n0.nic1=0.5,net.rail3=0". */
+enum fr_status fr__topo_builder_degrade_all(struct fr_topo_builder *b, const char *text,
+                                            struct fr_error *err);
+/* NCCL sends through sockets over the cards of all machines: see topo/builder/degrade.c. */
+void fr__topo_builder_over_sockets(struct fr_topo_builder *b);
 /* Multiplies the rate of the PCIe links at each vertex; factors: [n_vertices], 0: as they are. */
 void fr__topo_builder_widen(struct fr_topo_builder *b, const double factors[]);
 /* What a NIC speaks that no network joins yet; copied. */

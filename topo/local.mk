@@ -13,7 +13,8 @@ libtopo_la_SOURCES = \
 	topo/import/simgrid_graph.h topo/import/simgrid_graph.c topo/import/simgrid_parts.c \
 	topo/import/sketch.h topo/import/sketch.c topo/import/smi_matrix.h \
 	topo/import/smi_matrix.c topo/import/taccl.c \
-	topo/load/box.h topo/load/box.c topo/load/compose.c topo/load/fabric.h topo/load/fabric.c \
+	topo/load/box.h topo/load/box.c topo/load/compose.c topo/load/less.c topo/load/fabric.h \
+	topo/load/fabric.c \
 	topo/load/fabric_build.c topo/load/file.h topo/load/file.c topo/load/file_machines.c \
 	topo/load/file_place.c topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c \
 	topo/load/like.c topo/load/load.h topo/load/network.c topo/load/refuse.c \

@@ -155,9 +155,9 @@ struct fr_topo {
  * cannot be joined), FR_EIO, FR_ENOMEM. */
 enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_error *err);
 /* The same with links that carry less: less is what stands behind the word in a composition,
- * "n0.nic1=0.5,n*.nic7=0"; NULL: all are whole. */
+ * "n0.nic1=0.5,n*.nic7=0"; NULL: all are whole. is_over_sockets: as "over sockets" there. */
 enum fr_status fr_topo_load_less(struct fr_topo **out, const char *spec, const char *less,
-                                 struct fr_error *err);
+                                 bool is_over_sockets, struct fr_error *err);
 void fr_topo_free(struct fr_topo *t);
 
 /* Presets for lists and help: name and one-line summary; NULL past the end. */

@@ -19,6 +19,7 @@ struct fr__exchange {
     uint32_t *set_of;             /* [n_ops] by update op, FR_NONE */
     uint32_t *members;            /* [sets] of the rank being placed, FR_NONE */
     uint32_t *shares;             /* [sets] buffer of its share of the gradients, FR_NONE */
+    uint32_t passes;              /* what the rank does to all gradients before the sums, FR_NONE */
     uint32_t last_copy;           /* the rank's last copy out of a bucket, FR_NONE */
     uint32_t *last_on;            /* [devices] the rank's last member there so far, FR_NONE */
     uint32_t *late_collectives;   /* [late sums][stages][groups of each], FR_NONE: nothing */

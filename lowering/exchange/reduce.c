@@ -335,6 +335,8 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
     member = add_member(x, device, set, collective, part->over.rank_of[rank]);
     if (copy != FR_NONE)
         fr_plan_add_dep(pl->plan, copy, member);
+    if (x->passes != FR_NONE)
+        fr_plan_add_dep(pl->plan, x->passes, copy != FR_NONE ? copy : member);
     take_gradients(x, r, set, device, member);
     if (!x->options.overlap)
         fr_plan_add_dep(pl->plan, r->done_of[device], member);
@@ -373,6 +375,9 @@ static void hold_back_updates(struct fr__exchange *x, struct fr__replica *r, uin
 void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
 {
     x->last_copy = FR_NONE;
+    x->passes = FR_NONE;
+    if (r->passes.are_before_sums)
+        x->passes = fr__place_passes_before_sums(r, fr__exchange_device(x, 0, rank));
     for (uint32_t s = 0; s < x->options.n_stages; s++)
         if (fr__exchange_has_stage(x, s, rank))
             x->last_on[fr__exchange_device(x, s, rank)] = FR_NONE;

@@ -50,7 +50,8 @@ uint32_t fr__place_adds(struct fr__replica *r, const struct fr__micro *m, size_t
 /* Whether something is done to all gradients before the updates. */
 bool fr__has_passes(const struct fr__replica *r);
 /* That, on a device; FR_NONE: it has none. */
-uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, uint32_t after);
+uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, enum fr_phase phase,
+                          uint32_t after);
 
 /* ---- tensors.c ---- */
 

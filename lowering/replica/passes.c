@@ -168,10 +168,13 @@ static void price_rows(const struct fr__replica *r, uint32_t device, struct fr_c
 
 bool fr__has_passes(const struct fr__replica *r)
 {
+    if (r->has_passed)
+        return false;
     return r->passes.update > 0 || fr__updates_of_gradients(r->pl->in->updates) != 0;
 }
 
-uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, uint32_t after)
+uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, enum fr_phase phase,
+                          uint32_t after)
 {
     uint64_t bytes = gradient_bytes(r, device);
     struct fr_cost cost = {.kind = FR_OP_GRAD_ADD, .trust = FR_TRUST_DATASHEET};
@@ -181,5 +184,5 @@ uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, uint32_t after
     if (r->passes.update > 0)
         price_passes(r, r->passes.update, bytes, device, &cost);
     price_rows(r, device, &cost);
-    return place(r, &cost, r->pl->on_gradients, device, FR_PHASE_UPDATE, FR_NONE, after);
+    return place(r, &cost, r->pl->on_gradients, device, phase, FR_NONE, after);
 }

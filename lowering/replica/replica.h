@@ -36,6 +36,8 @@ struct fr__step_passes {
     uint64_t adds;   /* adding a micro-batch's gradients to those before: PyTorch reads both and
                         writes one, 3 */
     uint64_t update; /* between the last gradient and the updates: 1 for a norm, 2 for a factor */
+    bool are_before_sums; /* these, and rows of lowering/update.h that are of gradients, are done
+                             before replicas sum them */
 };
 
 struct fr__replica {
@@ -63,6 +65,7 @@ struct fr__replica {
     uint32_t *passes_of;   /* [n_devices] these before the updates there, which wait for them;
                             FR_NONE: none */
     uint32_t *last_before; /* [n_devices] the last task that they were made to wait for */
+    bool has_passed;       /* they were placed before the sums */
     bool is_out_of_memory;
 };
 
@@ -125,6 +128,10 @@ void fr__place_body(struct fr__replica *r);
  * weights). */
 void fr__place_sums(struct fr__replica *r);
 void fr__place_updates(struct fr__replica *r);
+/* Of a replica on one device, whose passes are before the sums of its gradients over replicas:
+ * places them, after all gradients. What sums them is to wait for the task that is returned;
+ * FR_NONE: there are none, or they come after the sums. */
+uint32_t fr__place_passes_before_sums(struct fr__replica *r, uint32_t device);
 void fr__refresh_tied(struct fr__replica *r);
 
 /* All three for the ops of one device, whose done_of must be set; bodies of other devices may still

@@ -70,7 +70,7 @@ static void place_passes(struct fr__replica *r, uint32_t device)
 
         if (fr__is_mine(r, p->updates[i]) && is_on(r, p->updates[i], device) &&
             r->passes_of[on] == FR_NONE)
-            r->passes_of[on] = fr__place_passes(r, on, r->done_of[on]);
+            r->passes_of[on] = fr__place_passes(r, on, FR_PHASE_UPDATE, r->done_of[on]);
     }
 }
 
@@ -228,4 +228,20 @@ void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32
                 fr__add_free(pl, s.buffer, task);
         }
     }
+}
+
+uint32_t fr__place_passes_before_sums(struct fr__replica *r, uint32_t device)
+{
+    const struct fr__params *p = &r->pl->params;
+    uint32_t task = FR_NONE;
+
+    if (r->passes.are_before_sums)
+        task = fr__place_passes(r, device, FR_PHASE_BACKWARD_WEIGHT, r->done_of[device]);
+    if (task == FR_NONE)
+        return FR_NONE;
+    for (size_t i = 0; i < p->n_owners; i++)
+        if (p->owners[i].ready != FR_NONE && r->device_of[p->owners[i].op] == device)
+            fr__after_gradient(r, &p->owners[i], task, false);
+    r->has_passed = true;
+    return task;
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "study/question/host.h"
+#include "study/question/software.h"
 
 #include "base/error.h"
 
@@ -24,7 +25,8 @@ static double tensors_an_update(const struct fr_graph *g)
     return n_updates > 0 ? (double)n_tensors / (double)n_updates : 1;
 }
 
-static unsigned syncs_of(const struct fr__making *m)
+/* is_summed: gradients may be, over GPUs. */
+static unsigned syncs_of(const struct fr__making *m, bool is_summed)
 {
     enum fr_dtype dtype = m->setting->graph->dtype;
     unsigned syncs = m->question->host_syncs;
@@ -32,24 +34,43 @@ static unsigned syncs_of(const struct fr__making *m)
     /* bf16 has the range of fp32, so nobody scales its loss */
     if ((syncs & FR_HOST_SYNC_SCALER) && (dtype == FR_AMP || dtype == FR_FP16))
         syncs |= FR_HOST_SYNC_NORM;
+    if ((syncs & FR_HOST_SYNC_SUM) && is_summed)
+        syncs |= FR_HOST_SYNC_NORM;
     return syncs & (FR_HOST_SYNC_LOSS | FR_HOST_SYNC_MICRO | FR_HOST_SYNC_NORM | FR_HOST_SYNC_STEP);
 }
 
 /* One iteration by itself begins as after a wait at the end of a step. */
 static bool is_as_without(const struct fr__making *m)
 {
-    return syncs_of(m) == FR_HOST_SYNC_STEP && m->question->iterations < 2;
+    return syncs_of(m, m->n_devices > 1) == FR_HOST_SYNC_STEP && m->question->iterations < 2;
+}
+
+/* How many GPUs a process drives, the most of any. Machines' GPUs stand side by side. */
+static size_t gpus_a_process(const struct fr__making *m)
+{
+    const struct fr_topo *t = m->setting->topo;
+    size_t n = 0, most = 1;
+
+    for (size_t i = 0; m->question->host_process == FR_PROCESS_MACHINE && i < m->n_devices; i++) {
+        uint32_t machine = t->devices[m->devices[i]].machine;
+
+        n = i > 0 && t->devices[m->devices[i - 1]].machine == machine ? n + 1 : 1;
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 void fr__host_choose(struct fr__making *m)
 {
     const struct fr_question *q = m->question;
     double speed = q->host_speed > 0 ? q->host_speed : 1;
+    size_t n_gpus = gpus_a_process(m);
 
-    if (!(q->host_op_s[0] > 0) && !(q->host_step_s > 0) && !(q->host_speed > 0) &&
+    if (!fr__has_host_op(q) && !(q->host_step_s > 0) && !(q->host_speed > 0) && n_gpus < 2 &&
         (!(q->host_syncs & FR_HOST_SYNC_GIVEN) || is_as_without(m)))
         return;
-    m->host = (struct fr_host){.slowness = 1 / speed, .syncs = syncs_of(m)};
+    m->host = (struct fr_host){.slowness = (double)n_gpus / speed,
+                               .syncs = syncs_of(m, m->n_devices > 1)};
     for (unsigned i = 0; i < FR_N_HOST_WORK; i++)
         m->host.op_s[i] = q->host_op_s[i];
     if (q->is_host_op_by_part)
@@ -119,6 +140,8 @@ enum fr_status fr__host_run(struct fr__making *m, struct fr_error *err)
     bool is_steady = m->options.host && (m->question->host_syncs & FR_HOST_SYNC_GIVEN) &&
                      !(m->host.syncs & FR_HOST_SYNC_STEP) && v->n_iterations < 2;
 
+    if (m->options.host)
+        m->host.syncs = syncs_of(m, v->n_collectives > 0);
     FR_TRY(mark_inside(m, err));
     FR_TRY(fr_simulation_run(m->simulation, m->plan, &m->options, &m->run, err));
     if (!is_steady)

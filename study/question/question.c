@@ -328,6 +328,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     LATE(length_variation, "length-variation", true)                                               \
     LATE(host_sync, "host-sync", true)                                                             \
     LATE(host_step, "host-step", true)                                                             \
+    LATE(host_process, "host-process", true)                                                       \
+    LATE(transport, "transport", true)                                                             \
     LATE(host_speed, "host-speed", true)                                                           \
     LATE(decode_rate, "decode-rate", true)                                                         \
     LATE(host_cores, "host-cores", true)                                                           \

@@ -102,11 +102,22 @@ const char *fr__text_input_rate(const struct fr_question *q, char buf[FR__SETTIN
 
 /* ---- the host ---- */
 
+bool fr__has_host_op(const struct fr_question *q)
+{
+    for (unsigned i = 0; i < FR_N_HOST_WORK; i++)
+        if (q->host_op_s[i] > 0)
+            return true;
+    return false;
+}
+
 static enum fr_status parse_host_time(const char *text, const char *what, double *s,
                                       struct fr_error *err)
 {
     double x = 0;
 
+    *s = 0;
+    if (strcmp(text, "device") == 0)
+        return FR_OK;
     FR_TRY(fr__parse_time(text, what, FR_NOWHERE, &x, err));
     if (!(x > 0 && x <= 60)) /* beyond: a misprint */
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
@@ -116,7 +127,7 @@ static enum fr_status parse_host_time(const char *text, const char *what, double
 }
 
 /* "12us", or of an op of the forward pass, of the backward pass, and of the update of a tensor:
- * "16us/12us/20us". */
+ * "16us/12us/20us"; any of them may be "device", as the GPU's type says. */
 enum fr_status fr__set_host_op(struct fr_question *q, const char *text, const char *what,
                                struct fr_error *err)
 {
@@ -137,28 +148,31 @@ enum fr_status fr__set_host_op(struct fr_question *q, const char *text, const ch
         at += is_by_part ? n + 1 : 0;
     }
     memcpy(q->host_op_s, op_s, sizeof(op_s));
-    q->is_host_op_by_part = is_by_part;
+    q->is_host_op_by_part = is_by_part && fr__has_host_op(q);
     return FR_OK;
 }
 
 const char *fr__text_host_op(const struct fr_question *q, char buf[FR__SETTING_VALUE])
 {
-    char number[FR_N_HOST_WORK][40];
+    unsigned n = q->is_host_op_by_part ? FR_N_HOST_WORK : 1;
+    char number[40];
+    size_t used = 0;
 
-    if (!(q->host_op_s[0] > 0))
+    if (!fr__has_host_op(q))
         return "device";
-    for (unsigned i = 0; i < FR_N_HOST_WORK; i++)
-        fr__format_double(q->host_op_s[i], number[i], sizeof(number[i]));
-    if (q->is_host_op_by_part)
-        snprintf(buf, FR__SETTING_VALUE, "%ss/%ss/%ss", number[0], number[1], number[2]);
-    else
-        snprintf(buf, FR__SETTING_VALUE, "%ss", number[0]);
+    for (unsigned i = 0; i < n; i++) {
+        bool is_given = q->host_op_s[i] > 0;
+
+        fr__format_double(q->host_op_s[i], number, sizeof(number));
+        used += (size_t)snprintf(buf + used, FR__SETTING_VALUE - used, "%s%s%s", i ? "/" : "",
+                                 is_given ? number : "device", is_given ? "s" : "");
+    }
     return buf;
 }
 
-static const char *const sync_names[] = {"loss", "micro", "norm", "scaler", "step"};
-static const unsigned syncs[] = {FR_HOST_SYNC_LOSS, FR_HOST_SYNC_MICRO, FR_HOST_SYNC_NORM,
-                                 FR_HOST_SYNC_SCALER, FR_HOST_SYNC_STEP};
+static const char *const sync_names[] = {"loss", "micro", "norm", "scaler", "sum", "step"};
+static const unsigned syncs[] = {FR_HOST_SYNC_LOSS,   FR_HOST_SYNC_MICRO, FR_HOST_SYNC_NORM,
+                                 FR_HOST_SYNC_SCALER, FR_HOST_SYNC_SUM,   FR_HOST_SYNC_STEP};
 enum { N_SYNCS = sizeof(syncs) / sizeof(syncs[0]) };
 
 /* Names of points with '+' between them; "none"; "default". */
@@ -175,11 +189,11 @@ enum fr_status fr__set_host_sync(struct fr_question *q, const char *text, const 
         while (i < N_SYNCS && strcmp(sync_names[i], word) != 0)
             i++;
         if (i == N_SYNCS)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                            "%s: hosts do not wait at '%s' (loss, micro, norm, scaler, step, none; "
-                            "several are joined by '+')%s",
-                            what, word,
-                            fr__did_you_mean(word, sync_names, N_SYNCS, hint, sizeof(hint)));
+            return fr__fail(
+                err, FR_EUSAGE, FR_NOWHERE,
+                "%s: hosts do not wait at '%s' (loss, micro, norm, scaler, sum, step, none; "
+                "several are joined by '+')%s",
+                what, word, fr__did_you_mean(word, sync_names, N_SYNCS, hint, sizeof(hint)));
         found |= syncs[i];
         if (at[n] == '\0')
             break;
@@ -228,6 +242,64 @@ const char *fr__text_host_step(const struct fr_question *q, char buf[FR__SETTING
     snprintf(buf, FR__SETTING_VALUE, "%ss",
              fr__format_double(q->host_step_s, number, sizeof(number)));
     return buf;
+}
+
+/* One of three names, of which the first is the default. */
+static enum fr_status find_word(unsigned *out, const char *text, const char *what,
+                                const char *const names[], unsigned n, struct fr_error *err)
+{
+    char hint[128];
+
+    for (*out = 0; *out < n; ++*out)
+        if (strcmp(text, names[*out]) == 0)
+            return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is \"%.40s\", expected %s, %s or %s%s", what,
+                    text, names[1], names[2], names[0],
+                    fr__did_you_mean(text, names, n, hint, sizeof(hint)));
+}
+
+static const char *const process_names[FR_N_PROCESSES] = {
+    [FR_PROCESS_DEFAULT] = "default",
+    [FR_PROCESS_GPU] = "gpu",
+    [FR_PROCESS_MACHINE] = "machine",
+};
+
+enum fr_status fr__set_host_process(struct fr_question *q, const char *text, const char *what,
+                                    struct fr_error *err)
+{
+    unsigned i;
+
+    FR_TRY(find_word(&i, text, what, process_names, FR_N_PROCESSES, err));
+    q->host_process = (enum fr_host_process)i;
+    return FR_OK;
+}
+
+const char *fr__text_host_process(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    (void)buf;
+    return process_names[q->host_process];
+}
+
+static const char *const transport_names[FR_N_TRANSPORTS] = {
+    [FR_TRANSPORT_DEFAULT] = "default",
+    [FR_TRANSPORT_VERBS] = "verbs",
+    [FR_TRANSPORT_SOCKETS] = "sockets",
+};
+
+enum fr_status fr__set_transport(struct fr_question *q, const char *text, const char *what,
+                                 struct fr_error *err)
+{
+    unsigned i;
+
+    FR_TRY(find_word(&i, text, what, transport_names, FR_N_TRANSPORTS, err));
+    q->transport = (enum fr_transport)i;
+    return FR_OK;
+}
+
+const char *fr__text_transport(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    (void)buf;
+    return transport_names[q->transport];
 }
 
 #define RATE_SETTING(name, member, word, low, high)                                                \

@@ -76,9 +76,9 @@ void fr_recipe_free(struct fr_recipe *r)
 /* Settings of a question that software decides. Their values are numbers, so that none outlives
  * the recipe; for a text, see lasting. */
 static const char *const settings[] = {
-    "interference",  "zero-grad",        "memory",    "order",      "fuse",
-    "host-op",       "host-sync",        "host-step", "input-rate", "decode-rate",
-    "gpu-variation", "length-variation", "layout",    "update",     "nccl-version"};
+    "interference",     "zero-grad", "memory",       "order",        "fuse",        "host-op",
+    "host-sync",        "host-step", "host-process", "input-rate",   "decode-rate", "gpu-variation",
+    "length-variation", "layout",    "update",       "nccl-version", "transport"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */
@@ -461,7 +461,7 @@ struct fr__recipe_form fr__recipe_form(const struct fr_question *q)
 
             if (v->is_of_question && holds(v, q) &&
                 (strcmp(v->option, "memory") == 0 || strcmp(v->option, "fuse") == 0 ||
-                 strcmp(v->option, "layout") == 0))
+                 strcmp(v->option, "layout") == 0 || strcmp(v->option, "transport") == 0))
                 (void)fr_question_set(&made, v->option, v->text, NULL);
         }
     fr_recipe_free(r);
@@ -469,6 +469,7 @@ struct fr__recipe_form fr__recipe_form(const struct fr_question *q)
         .is_tf1 = made.run.memory == FR_MEMORY_TF1,
         .fusions = q->fusions ? q->fusions : made.fusions,
         .layout = q->layout != FR_LAYOUT_DEFAULT ? q->layout : made.layout,
+        .transport = q->transport != FR_TRANSPORT_DEFAULT ? q->transport : made.transport,
     };
 }
 

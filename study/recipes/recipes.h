@@ -31,6 +31,7 @@ struct fr__recipe_form {
     bool is_tf1;      /* ops as TensorFlow 1 runs them: memory is counted so */
     unsigned fusions; /* bit 1 << f for each fr_fusion */
     enum fr_image_layout layout;
+    enum fr_transport transport;
 };
 struct fr__recipe_form fr__recipe_form(const struct fr_question *q);
 

@@ -26,7 +26,7 @@ struct input {
     char *degrade;        /* topologies: likewise */
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
-    struct fr__recipe_form form;  /* workloads */
+    struct fr__recipe_form form;  /* of it what concerns its list */
     enum fr_dtype dtype;
     bool allow_implausible;
     struct fr_topo *topo; /* with its cost model; or */
@@ -137,17 +137,19 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
     if (l->is_of_topos)
         return strcmp(x->name, q->topology) == 0 && is_same(x->costs, q->costs) &&
                x->allow_implausible == q->allow_implausible && is_same(x->degrade, q->degrade) &&
-               is_same(x->profile, profile_of(g, q));
+               x->form.transport == form->transport && is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype &&
            x->form.is_tf1 == form->is_tf1 && x->form.fusions == form->fusions &&
            x->form.layout == form->layout;
 }
 
-/* What of a question's form concerns a list: topologies have none. */
+/* What of a question's form concerns a list. */
 static struct fr__recipe_form form_of(const struct list *l, const struct fr_question *q)
 {
-    return l->is_of_topos ? (struct fr__recipe_form){.fusions = 0} : fr__recipe_form(q);
+    struct fr__recipe_form form = fr__recipe_form(q);
+
+    return l->is_of_topos ? (struct fr__recipe_form){.transport = form.transport} : form;
 }
 
 static struct input *find(const struct list *l, const struct fr_question *q,
@@ -231,8 +233,10 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
                                             .is_tf1 = x->form.is_tf1,
                                             .fusions = x->form.fusions,
                                             .layout = x->form.layout};
-    enum fr_status st = is_topo ? fr_topo_load_less(&x->topo, x->name, x->degrade, &x->why)
-                                : fr_workload_load(&x->graph, x->name, &opt, &x->why);
+    enum fr_status st = is_topo
+                            ? fr_topo_load_less(&x->topo, x->name, x->degrade,
+                                                x->form.transport == FR_TRANSPORT_SOCKETS, &x->why)
+                            : fr_workload_load(&x->graph, x->name, &opt, &x->why);
 
     if (is_topo && st == FR_OK)
         st = fr__costs_load(&x->cost_model, x->topo, g, &q, &x->why);

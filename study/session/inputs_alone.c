@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "study/session/kept.h"
 #include "study/question/loading.h"
+#include "study/recipes/recipes.h"
 
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
@@ -15,7 +16,8 @@ enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question 
 
     *out = s;
     FR_TRY(fr__question_check(q, err));
-    FR_TRY(fr_topo_load_less(&s.topo, q->topology, q->degrade, err));
+    FR_TRY(fr_topo_load_less(&s.topo, q->topology, q->degrade,
+                             fr__recipe_form(q).transport == FR_TRANSPORT_SOCKETS, err));
     st = fr_workload_load(&s.graph, q->workload, &opt, err);
     if (st == FR_OK)
         st = fr__costs_load(&s.costs, s.topo, s.graph, q, err);

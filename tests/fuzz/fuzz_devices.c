@@ -31,7 +31,7 @@ static void degrade(const char *text)
     struct fr_topo *t = NULL;
     struct fr_error err = {.text = ""};
 
-    if (fr_topo_load_less(&t, "2x dgx1-v100", text, &err) != FR_OK && (t || !err.text[0]))
+    if (fr_topo_load_less(&t, "2x dgx1-v100", text, false, &err) != FR_OK && (t || !err.text[0]))
         abort();
     fr_topo_free(t);
 }

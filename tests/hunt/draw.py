@@ -257,7 +257,9 @@ def options(rng, q):
                ("input-rate", ["100"], 0.03), ("protocol", ["LL", "LL128", "Simple"], 0.04),
                ("nccl-version", ["2.18", "2.20"], 0.03), ("length-variation", ["0.057"], 0.04),
                ("device-jitter", ["0.1"], 0.03), ("host-step", ["1ms"], 0.03),
-               ("host-speed", ["0.5"], 0.03),
+               ("host-speed", ["0.5"], 0.03), ("host-process", ["machine"], 0.03),
+               ("transport", ["sockets"], 0.03),
+               ("host-sync", ["sum", "norm+step"], 0.03),
                ("update", ["torch-adamw-loop", "torch-adam-fused", "tf2-adamweightdecay+tf-clip",
                            "mxnet-sgd+gluonnlp-norm"], 0.05),
                ("power-limit", ["150W", "300W", "500W"], 0.03))

@@ -98,7 +98,8 @@ def scaled(ask, q, _rng):
         return
     if q.workload.name.startswith("examples/"):  # times that were measured stay as they are
         return
-    fixed = ("recipe", "host-op", "host-step", "input-rate", "protocol", "collective-algorithm")
+    fixed = ("recipe", "host-op", "host-step", "input-rate", "protocol", "collective-algorithm",
+             "transport")
     if any(q.option("--" + o) for o in fixed):
         return
     q = q.put(costs="datasheet", collectives=q.option("--collectives") or "expanded")

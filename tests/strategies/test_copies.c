@@ -82,6 +82,21 @@ TEST(passes_lengthen_a_step_by_their_number)
                             time_of("single:passes=2", 1, 4, NULL), 1e-12);
 }
 
+/* What looks at all gradients before they are summed hides none of the sums. */
+TEST(passes_may_come_before_the_sums)
+{
+    ck_assert_double_eq_tol(dp("passes=2,passes-at=sum"), dp("overlap=0") + 2 * pass_s(), 1e-9);
+    ck_assert_double_gt(dp("overlap=0"), dp("") + 1);
+    ck_assert_double_eq_tol(dp("overlap=0,passes=2,passes-at=sum"), dp("overlap=0") + 2 * pass_s(),
+                            1e-9);
+    ck_assert_double_eq_tol(
+        dp("overlap=0,passes=2,passes-at=sum,copies-in=2,copies-out=4,copies-on=comm"),
+        dp("overlap=0") + 8 * pass_s(), 1e-9);
+    ck_assert_double_eq(dp("passes-at=sum"), dp(""));
+    ck_assert_double_eq(time_of("dp:passes=2,passes-at=sum", 1, 4, NULL),
+                        time_of("dp:passes=2", 1, 4, NULL));
+}
+
 /* Each of n micro-batches but the first adds. */
 TEST(micro_batches_are_added_one_time_less_than_there_are)
 {
@@ -174,6 +189,7 @@ TEST(servers_have_no_buckets_to_copy_into)
 {
     refuses("dp:sync=ps-cpu,copies-in=2", "belongs to sync=ring");
     refuses("dp:sync=ps-gpu0,passes=1", "belongs to sync=ring");
+    refuses("dp:sync=ps-gpu0,passes-at=sum", "belongs to sync=ring");
     refuses("dp:step=bucket,copies-out=2", "step=all");
     refuses("dp:copies-in=65", "more than 64 passes");
     refuses("dp:adds=65", "more than 64 passes");

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* settings: pairs of name and text, ending with NULL. */
 static struct fr_record *ask(const char *workload, const char *const settings[])
@@ -106,6 +107,79 @@ TEST(a_scaler_is_waited_for_under_16_bits_alone)
     ck_assert_double_eq(amp_s, amp_norm_s);
 }
 
+TEST(a_sum_is_waited_for_where_there_is_one)
+{
+    double none_s = TIME("lenet", "host-op", "16us/16us/164us", "host-sync", "none");
+    double sum_s = TIME("lenet", "host-op", "16us/16us/164us", "host-sync", "sum");
+    double norm_s = TIME("lenet", "host-op", "16us/16us/164us", "host-sync", "norm");
+    double alone_s = TIME("lenet", "host-op", "16us/16us/164us", "host-sync", "sum", "gpus", "1");
+    double plain_s = TIME("lenet", "host-op", "16us/16us/164us", "host-sync", "none", "gpus", "1");
+
+    ck_assert_double_lt(none_s, sum_s);
+    ck_assert_double_eq(sum_s, norm_s);
+    ck_assert_double_eq(alone_s, plain_s);
+    ck_assert_double_eq(TIME("lenet", "strategy", "mp", "host-sync", "sum"),
+                        TIME("lenet", "strategy", "mp", "host-sync", "none"));
+}
+
+/* Where the host decides, it takes as many times as long as there are GPUs that it drives. */
+TEST(one_process_launches_for_its_gpus_in_turn)
+{
+    double own_s = TIME("lenet", "host-op", "1ms", "host-process", "gpu");
+    double both_s = TIME("lenet", "host-op", "1ms", "host-process", "machine");
+    double twice_s = TIME("lenet", "host-op", "2ms");
+    double alone_s = TIME("lenet", "host-op", "1ms", "host-process", "machine", "gpus", "1");
+
+    ck_assert_double_lt(own_s, both_s);
+    ck_assert_double_eq_tol(both_s, twice_s, 1e-12);
+    ck_assert_double_eq(alone_s, TIME("lenet", "host-op", "1ms", "gpus", "1"));
+    ck_assert_double_eq(own_s, TIME("lenet", "host-op", "1ms"));
+    /* two machines have a process each */
+    ck_assert_double_eq_tol(
+        TIME("lenet", "host-op", "1ms", "host-process", "machine", "topology",
+             "2x dgx1-v100 via ib:100Gbps", "gpus", "4"),
+        TIME("lenet", "host-op", "4ms", "topology", "2x dgx1-v100 via ib:100Gbps", "gpus", "4"),
+        1e-12);
+    ck_assert_double_eq_tol(TIME("lenet", "host-op", "1ms", "host-process", "machine", "topology",
+                                 "2x dgx1-v100 via ib:100Gbps", "gpus", "4", "spread", "1"),
+                            TIME("lenet", "host-op", "2ms", "topology",
+                                 "2x dgx1-v100 via ib:100Gbps", "gpus", "4", "spread", "1"),
+                            1e-12);
+}
+
+TEST(a_part_of_the_host_s_time_may_be_the_gpu_type_s)
+{
+    struct fr_question q;
+    char *text;
+
+    fr_question_init(&q);
+    ck_assert_int_eq(fr_question_set(&q, "host-op", "device/device/33us", NULL), FR_OK);
+    for (size_t i = 0; i < FR_N_SETTINGS; i++)
+        if (strcmp(fr_question_setting(i), "host-op") == 0) {
+            text = fr_question_text(&q, i);
+            ck_assert_str_eq(text, "device/device/3.3e-05s");
+            free(text);
+        }
+    ck_assert_double_gt(TIME("lenet", "host-op", "device/device/10ms"), TIME("lenet", "seed", "0"));
+    ck_assert_double_eq(TIME("lenet", "host-op", "device/device/device"),
+                        TIME("lenet", "seed", "0"));
+}
+
+TEST(messages_over_sockets_take_what_the_line_of_the_topology_says)
+{
+    static const char wire[] = "2x p3.16xlarge via ib:100Gbps";
+    double verbs_s = TIME("vgg16", "topology", wire, "gpus", "16");
+    double sockets_s = TIME("vgg16", "topology", wire, "gpus", "16", "transport", "sockets");
+    double line_s =
+        TIME("vgg16", "topology", "2x p3.16xlarge via ib:100Gbps over sockets", "gpus", "16");
+
+    ck_assert_double_gt(sockets_s, 1.5 * verbs_s);
+    ck_assert_double_eq(sockets_s, line_s);
+    ck_assert_double_eq(TIME("vgg16", "topology", wire, "gpus", "16", "transport", "verbs"),
+                        verbs_s);
+    ck_assert_double_eq(TIME("vgg16", "transport", "sockets"), TIME("vgg16", "seed", "0"));
+}
+
 TEST(the_end_of_a_step_is_where_a_step_begins_without_a_word_of_hosts)
 {
     ck_assert_double_eq(TIME("lenet", "host-sync", "step"), TIME("lenet", "seed", "0"));
@@ -174,6 +248,9 @@ TEST(what_is_none_is_refused_and_changes_nothing)
                                          {"host-step", "-1ms"},
                                          {"host-step", "5"},
                                          {"host-step", "1000000days"},
+                                         {"host-op", "device/1us"},
+                                         {"host-process", "all"},
+                                         {"transport", "tcp"},
                                          {"host-speed", "0"},
                                          {"host-speed", "nan"},
                                          {"decode-rate", "0"},

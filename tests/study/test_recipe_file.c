@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "study/recipes/recipe.h"
+#include "study/study.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -226,6 +227,67 @@ TEST(recipes_say_what_hides_an_exchange)
     }
 }
 
+/* Whose host launches updates when it knows that sums have ended, and whose for several GPUs. */
+TEST(recipes_say_how_the_host_takes_part_in_an_exchange)
+{
+    static const char *const rows[][3] = {
+        {"tf2-mirrored", "scaler+sum+step", "machine"},
+        {"tf2-bert-multiworker", "scaler+sum+step", "machine"},
+        {"tf2-multiworker", "scaler+sum+step", "machine"},
+        {"paddle1-bert", "sum+step", "machine"},
+        {"nvidia-tf-bert", "sum+step", "none"},
+        {"gluonnlp-bert", "sum+step", "none"},
+        {"mxnet-horovod", "sum", "none"},
+        {"oneflow", "sum", "none"},
+        {"pytorch-ddp", "scaler", "none"},
+        {"mindspore-bert", "none", "none"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct fr_recipe_value *sync, *process;
+        struct fr_recipe *r = NULL;
+        struct fr_error err;
+
+        ck_assert_int_eq(fr_recipe_load(&r, rows[i][0], &err), FR_OK);
+        sync = value_of(r, "host-sync");
+        process = value_of(r, "host-process");
+        ck_assert_msg(strcmp(sync ? sync->text : "none", rows[i][1]) == 0, "%s", rows[i][0]);
+        ck_assert_msg(strcmp(process ? process->text : "none", rows[i][2]) == 0, "%s", rows[i][0]);
+        fr_recipe_free(r);
+    }
+}
+
+/* A recipe decides it before the topology is loaded. */
+TEST(a_recipe_may_say_that_messages_go_over_sockets)
+{
+    static const char text[] = "recipe: s\nsummary: s\nquestion:\n"
+                               "  - {option: transport, value: sockets, source: x}\n";
+    struct fr_record *plain, *slow;
+    struct fr_error err = {.text = ""};
+    struct fr_question q;
+    FILE *f = fopen("./sockets.yaml", "w");
+
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+    fr_question_init(&q);
+    q.workload = "vgg16";
+    q.topology = "2x p3.16xlarge via ib:100Gbps";
+    q.strategy = "dp";
+    q.batch_per_gpu = 4;
+    ck_assert_int_eq(fr_answer(&q, NULL, &plain, &err), FR_OK);
+    q.recipe = "./sockets.yaml";
+    ck_assert_msg(fr_answer(&q, NULL, &slow, &err) == FR_OK, "%s", err.text);
+    ck_assert_double_gt(slow->iteration_s, 1.5 * plain->iteration_s);
+    fr_record_free(slow);
+    q.transport = FR_TRANSPORT_VERBS; /* what is typed goes before */
+    ck_assert_int_eq(fr_answer(&q, NULL, &slow, &err), FR_OK);
+    ck_assert_double_eq(slow->iteration_s, plain->iteration_s);
+    fr_record_free(slow);
+    fr_record_free(plain);
+    remove("./sockets.yaml");
+}
+
 TEST(an_unknown_name_has_the_nearest_beside_it)
 {
     struct fr_recipe *r = NULL;
@@ -296,9 +358,15 @@ TEST(what_the_user_types_goes_before_the_recipe)
 
 TEST(strategies_without_an_option_are_as_before)
 {
-    ck_assert_double_eq(seconds("mp", "mxnet-horovod", 2), seconds("mp", NULL, 2));
-    ck_assert_double_eq(seconds("dp:sync=ps-cpu,overlap=1", "mxnet-horovod", 2),
+    const char *name = "./copies.yaml";
+
+    write_recipe(name, "strategy:\n"
+                       "  - {option: overlap, value: 0, source: x}\n"
+                       "  - {option: copies-in, value: 2, source: x}");
+    ck_assert_double_eq(seconds("mp", name, 2), seconds("mp", NULL, 2));
+    ck_assert_double_eq(seconds("dp:sync=ps-cpu,overlap=1", name, 2),
                         seconds("dp:sync=ps-cpu", NULL, 2));
+    remove(name);
 }
 
 TEST(keys_of_questions_without_a_recipe_stay)

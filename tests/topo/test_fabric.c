@@ -343,6 +343,38 @@ TEST(links_carry_less_or_nothing_where_the_line_says_so)
     fr_topo_free(t);
 }
 
+static double link_latency_s(const struct fr_topo *t, const char *name)
+{
+    return topo_case_link(t, name)->latency_s;
+}
+
+/* 7/10 of the wire, and 4 GB/s at most; the kernel's 15 us at each card, once. */
+TEST(sockets_carry_less_and_later)
+{
+    struct fr_error err = {.text = ""};
+    struct fr_topo *ib = topo_case_load("2x dgx1-v100 via ib:100Gbps");
+    struct fr_topo *fast = topo_case_load("2x dgx1-v100 via ib:100Gbps over sockets");
+    struct fr_topo *slow = topo_case_load("2x dgx1-v100 via eth:10Gbps over sockets");
+    struct fr_topo *eth = topo_case_load("2x dgx1-v100 via eth:10Gbps");
+    struct fr_topo *less = NULL;
+    static const char nic[] = "n0.nic0>net.switch";
+
+    ck_assert_double_eq(link_Bps(fast, nic), 4e9);
+    ck_assert_double_eq_tol(link_Bps(slow, nic), 0.7 * 1.25e9, 1e-3);
+    ck_assert_double_eq_tol(link_latency_s(fast, nic), link_latency_s(ib, nic) + 15e-6, 1e-12);
+    ck_assert_double_eq(link_latency_s(slow, nic), link_latency_s(eth, nic));
+    ck_assert_double_eq(link_Bps(fast, "n0.gpu0>n0.gpu1"), link_Bps(ib, "n0.gpu0>n0.gpu1"));
+    ck_assert_str_eq(fast->name, "2x dgx1-v100 via ib:100Gbps over sockets");
+    ck_assert_int_eq(fr_topo_load_less(&less, fast->name, "n0.nic0=0.5", false, &err), FR_OK);
+    ck_assert_str_eq(less->name, "2x dgx1-v100 via ib:100Gbps less n0.nic0=0.5 over sockets");
+    ck_assert_double_eq(link_Bps(less, "n1.nic0>net.switch"), 4e9);
+    fr_topo_free(less);
+    fr_topo_free(eth);
+    fr_topo_free(slow);
+    fr_topo_free(fast);
+    fr_topo_free(ib);
+}
+
 /* What people type: the same cluster, whatever the blanks and the way to write a ratio. */
 TEST(blanks_and_ratios_may_be_written_in_several_ways)
 {
@@ -398,6 +430,9 @@ TEST(fabrics_that_mean_nothing_are_refused)
         {"2x hgx-h100 via rails less n0.gpu0=0.5", FR_EUSAGE, "has no link of the network"},
         {"2x hgx-h100 via rails less n0.nic0", FR_EPARSE, "links like n0.nic1=0.5 expected"},
         {"2x hgx-h100 via rails less", FR_EPARSE, "nothing after 'less'"},
+        {"2x hgx-h100 via rails over", FR_EPARSE, "is no 'sockets'"},
+        {"2x hgx-h100 via rails over verbs", FR_EPARSE, "is no 'sockets'"},
+        {"2x hgx-h100 via rails over sockets now", FR_EPARSE, "'now' in the topology"},
     };
 
     topo_case_refuse(cases, sizeof(cases) / sizeof(cases[0]));

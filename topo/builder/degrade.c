@@ -2,15 +2,27 @@
  *
  * A name stands for links in one of two ways: it matches a vertex, and means the network links
  * there, or it matches a link, and means that link and the way back.
+ *
+ * Sockets: NCCL without the verbs of InfiniBand sends through the kernel of the host. A card then
+ *          carries SOCKET_FRAC of its wire and SOCKET_Bps at most, and a message takes KERNEL_S
+ *          longer at each card.
+ * Sources: NVIDIA/nccl issue 465, four machines with a 100 Gbit/s card each: 4 GB/s over IPoIB;
+ *          issue 450, 100 Gbit/s Ethernet, 4 x 8 V100: 4 to 6 GB/s at best, 1.2 to 1.5 with two
+ *          threads; issue 209, 32 Gbit/s, 4 x 8 GPUs: 2.8 GB/s of 4. KERNEL_S: Rumble et al., HotOS
+ *          2011, table 1.
+ * Ignores: that several cards share the host's cores and memory; NCCL_SOCKET_NTHREADS.
  */
 #include "config.h"
 
+#include "base/units.h"
 #include "topo/builder/builder.h"
 #include "topo/select/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double SOCKET_Bps = 4e9, SOCKET_FRAC = 0.7, KERNEL_S = 15e-6;
 
 enum { MAX_HINTS = 4096, LINK_NAME = 2 * FR__MAX_VERTEX_NAME + 2 };
 
@@ -191,6 +203,48 @@ enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *n
                     "'%s' has no link of the network; another link is named by both ends, like "
                     "n0.gpu0>n0.gpu1",
                     name);
+}
+
+enum fr_status fr__topo_builder_degrade_all(struct fr_topo_builder *b, const char *text,
+                                            struct fr_error *err)
+{
+    while (*text) {
+        size_t n = strcspn(text, ","), name_length = strcspn(text, "=,");
+        char name[2 * FR__MAX_VERTEX_NAME + 2], part[32];
+        double frac = 0;
+
+        if (name_length >= n || name_length >= sizeof(name) || n - name_length > sizeof(part) ||
+            name_length == 0)
+            return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                            "\"%.60s\" after 'less', links like n0.nic1=0.5 expected", text);
+        snprintf(name, sizeof(name), "%.*s", (int)name_length, text);
+        snprintf(part, sizeof(part), "%.*s", (int)(n - name_length - 1), text + name_length + 1);
+        FR_TRY(fr__parse_number(part, "what is left of a link", FR_NOWHERE, 0, 1, &frac, err));
+        FR_TRY(fr__topo_builder_degrade(b, name, frac, err));
+        text += n + (text[n] == ',');
+    }
+    return FR_OK;
+}
+
+static bool is_nic(const struct fr_topo_builder *b, uint32_t vertex)
+{
+    return b->vertices[vertex].kind == FR_VERTEX_NIC;
+}
+
+void fr__topo_builder_over_sockets(struct fr_topo_builder *b)
+{
+    for (size_t i = 0; i < b->n_links && b->fault == FR_OK; i++) {
+        struct fr_link *l = &b->links[i];
+        unsigned n_nics = is_nic(b, l->src) + is_nic(b, l->dst);
+        double most_Bps = SOCKET_FRAC * l->bw_Bps;
+
+        if (l->kind != FR_LINK_NET || n_nics == 0)
+            continue;
+        forget_fits(b, l);
+        l->bw_Bps = most_Bps < SOCKET_Bps ? most_Bps : SOCKET_Bps;
+        if (l->latency_s < KERNEL_S) /* of Ethernet's it is part */
+            l->latency_s += n_nics * KERNEL_S;
+    }
 }
 
 void fr__topo_builder_widen(struct fr_topo_builder *b, const double factors[])

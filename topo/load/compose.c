@@ -1,6 +1,7 @@
 /* topo/load/compose.c - reads the line that names a cluster, "2x dgx1-v100 + a.yaml via ib:1Gbps".
  *
  *   line    = part { "+" part } [ "via" ( network | fabric ) ] [ "less" loss { "," loss } ]
+ *             [ "over" "sockets" ]                 sent through the hosts' kernels
  *   part    = [ COUNT "x" ] NAME                 a preset, a file or a box (box.h); "4xNAME" too
  *   network = KIND ":" RATE [ "," LATENCY ]              see network.c
  *   fabric                                               see fabric.h
@@ -42,7 +43,8 @@ struct line {
     size_t n_parts;
     const char *via;  /* NULL: each part's own */
     const char *less; /* "n0.nic1=0.5,net.rail3=0", NULL: all links are whole */
-    bool has_fabric;  /* via is more than one switch: */
+    bool is_over_sockets;
+    bool has_fabric; /* via is more than one switch: */
     struct fr__fabric fabric;
     struct fr__fabric_nic *nics; /* heap */
     size_t n_nics, cap_nics;
@@ -188,6 +190,13 @@ static enum fr_status read_line(struct line *l, const char *spec, struct fr_erro
                             "nothing after 'less', links like n0.nic1=0.5 expected");
         FR_TRY(read_list(l, words, n, &at, &l->less, err));
     }
+    if (at < n && strcmp(words[at], "over") == 0) {
+        if (++at == n || strcmp(words[at], "sockets") != 0)
+            return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                            "what is said after 'over' is no 'sockets'");
+        at++;
+        l->is_over_sockets = true;
+    }
     if (at < n)
         return fr__fail(err, FR_EPARSE, FR_NOWHERE, "'%s' in the topology, '+' or 'via' expected",
                         words[at]);
@@ -331,6 +340,7 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
                                   struct fr_error *err)
 {
     const struct part *p = &l->parts[0];
+    bool is_whole = !l->less && !l->is_over_sockets;
     struct fr__network own, now;
     struct fr_loc loc = FR_NOWHERE;
     const char *name = p->preset ? p->preset->network_system
@@ -352,12 +362,12 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
             fr_topo_builder_network_system(b, name, why, loc);
             return FR_OK;
         }
-    if (l->less)
+    if (!is_whole)
         snprintf(why, sizeof(why), "%s was measured on links that are whole", name);
     else
         snprintf(why, sizeof(why), "%s was measured on %s", name, own.text);
     fr_topo_builder_network_system(b, name,
-                                   fr__network_is_same(&own, &now) && !l->less ? NULL : why, loc);
+                                   fr__network_is_same(&own, &now) && is_whole ? NULL : why, loc);
     return FR_OK;
 }
 
@@ -388,24 +398,13 @@ static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t 
     return machine - first;
 }
 
-/* "n0.nic1=0.5,net.rail3=0": the network's links of each are that part of what they were. */
-static enum fr_status lose(struct fr_topo_builder *b, const char *text, struct fr_error *err)
+static enum fr_status change_links(const struct line *l, struct fr_topo_builder *b,
+                                   struct fr_error *err)
 {
-    while (*text) {
-        size_t n = strcspn(text, ","), name_length = strcspn(text, "=,");
-        char name[2 * FR__MAX_VERTEX_NAME + 2], part[32];
-        double frac = 0;
-
-        if (name_length >= n || name_length >= sizeof(name) || n - name_length > sizeof(part) ||
-            name_length == 0)
-            return fr__fail(err, FR_EPARSE, FR_NOWHERE,
-                            "\"%.60s\" after 'less', links like n0.nic1=0.5 expected", text);
-        snprintf(name, sizeof(name), "%.*s", (int)name_length, text);
-        snprintf(part, sizeof(part), "%.*s", (int)(n - name_length - 1), text + name_length + 1);
-        FR_TRY(fr__parse_number(part, "what is left of a link", FR_NOWHERE, 0, 1, &frac, err));
-        FR_TRY(fr__topo_builder_degrade(b, name, frac, err));
-        text += n + (text[n] == ',');
-    }
+    if (l->less)
+        FR_TRY(fr__topo_builder_degrade_all(b, l->less, err));
+    if (l->is_over_sockets)
+        fr__topo_builder_over_sockets(b);
     return FR_OK;
 }
 
@@ -418,7 +417,7 @@ static enum fr_status build(struct line *l, struct fr_topo_builder *b, struct fr
 
     if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && l->parts[0].file) {
         FR_TRY(fr__topo_file_fill(l->parts[0].file, b, err));
-        return lose(b, l->less, err);
+        return change_links(l, b, err);
     }
     if (is_joined && !l->has_fabric)
         hub =
@@ -445,16 +444,16 @@ static enum fr_status build(struct line *l, struct fr_topo_builder *b, struct fr
     }
     if (l->has_fabric && !fr__topo_builder_has_fault(b)) /* else not all machines are there */
         FR_TRY(fr__fabric_build(&l->fabric, b, l->nics, l->n_nics, machine, err));
-    if (l->less)
-        FR_TRY(lose(b, l->less, err));
+    FR_TRY(change_links(l, b, err));
     return machine > 1 ? name_system(l, b, err) : FR_OK;
 }
 
 /* The line again with single blanks; "1x" only where something follows. */
 static char *normalise(const struct line *l)
 {
-    bool is_alone = l->n_parts == 1 && l->parts[0].count == 1 && !l->via && !l->less;
-    size_t size = 1, used = 0;
+    bool is_alone =
+        l->n_parts == 1 && l->parts[0].count == 1 && !l->via && !l->less && !l->is_over_sockets;
+    size_t size = sizeof(" over sockets"), used = 0;
     char *text;
 
     for (size_t i = 0; i < l->n_parts; i++)
@@ -472,7 +471,9 @@ static char *normalise(const struct line *l)
     if (l->via)
         used += (size_t)snprintf(text + used, size - used, " via %s", l->via);
     if (l->less)
-        snprintf(text + used, size - used, " less %s", l->less);
+        used += (size_t)snprintf(text + used, size - used, " less %s", l->less);
+    if (l->is_over_sockets)
+        snprintf(text + used, size - used, " over sockets");
     return text;
 }
 
@@ -526,7 +527,8 @@ static enum fr_status load_line(struct fr__arena *a, const char *spec, struct fr
     FR_TRY(read_line(l, spec, err));
     for (size_t i = 0; i < l->n_parts; i++)
         FR_TRY(find_part(a, &l->parts[i], err));
-    if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && !l->less && l->parts[0].file)
+    if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && !l->less && !l->is_over_sockets &&
+        l->parts[0].file)
         return fr__topo_file_load(l->parts[0].file, out, err);
     FR_TRY(take_own_fabric(l, err));
     name = normalise(l);
@@ -561,32 +563,4 @@ enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_er
     }
     fr__arena_free(a);
     return status;
-}
-
-/* The line with `less` behind what it says already. On the heap. */
-static char *append_less(const char *spec, const char *less)
-{
-    static const char word[] = " less ";
-    size_t n = strlen(spec) + strlen(less) + sizeof(word);
-    char *text = malloc(n);
-
-    if (text)
-        snprintf(text, n, "%s%s%s", spec, strstr(spec, word) ? "," : word, less);
-    return text;
-}
-
-enum fr_status fr_topo_load_less(struct fr_topo **out, const char *spec, const char *less,
-                                 struct fr_error *err)
-{
-    enum fr_status st;
-    char *text;
-
-    if (!less)
-        return fr_topo_load(out, spec, err);
-    text = append_less(spec, less);
-    if (!text)
-        return fr__fail_nomem(err);
-    st = fr_topo_load(out, text, err);
-    free(text);
-    return st;
 }
