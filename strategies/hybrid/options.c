@@ -517,6 +517,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
+    if ((!o.sequence_parallel || !o.is_tensor_async) && !in->options->is_set[TP_OVERLAP])
+        o.overlaps_tensor = false; /* likewise */
     FR_TRY(check_tensor_overlap(&o, err));
     FR_TRY(check_layout(&o, err));
     FR_TRY(check_experts(&o, in, err));
