@@ -26,6 +26,9 @@ struct fr__keeping {
     unsigned zero;          /* 0 to 3: what is shared out, see recipe.h */
     const uint32_t *shards; /* [n_ops] of owners: among so many ranks */
     bool is_scattered;      /* ops of the graph scatter the gradients */
+    /* zero 2: what a step adds up is whole, from the first gradient on until it has been scattered,
+     * also of main gradients */
+    bool is_whole_first;
     /* Shared weights are the master weights, cast when they are gathered (PyTorch,
      * torch/distributed/_composable/fsdp/_fsdp_param.py, MixedPrecisionPolicy.param_dtype) */
     bool casts_gathered;

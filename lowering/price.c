@@ -145,13 +145,17 @@ bool fr__has_main_gradients(const struct fr__placer *pl)
     return pl->keeping && !(pl->keeping->recipe->bytes[FR__PART_GRADIENT] > 0);
 }
 
+bool fr__adds_to_main(const struct fr__placer *pl)
+{
+    return fr__has_main_gradients(pl) && !pl->keeping->is_whole_first;
+}
+
 bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner)
 {
     const struct fr__keeping *k = pl->keeping;
 
     return k && k->zero == 2 && !k->is_scattered && owner != FR_NONE &&
-           pl->params.owner_of[owner] != FR_NONE && k->shards[owner] > 1 &&
-           !fr__has_main_gradients(pl);
+           pl->params.owner_of[owner] != FR_NONE && k->shards[owner] > 1 && !fr__adds_to_main(pl);
 }
 
 /* Memory traffic of an update op: a rank updates its share. */

@@ -65,6 +65,8 @@ uint64_t fr__gathered_bytes(const struct fr__placer *pl, const struct fr__owner 
 uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes);
 /* Whether the backward pass adds to gradients that are there from the start. */
 bool fr__has_main_gradients(const struct fr__placer *pl);
+/* Whether gradients are no tensors, but added to main gradients that are always there. */
+bool fr__adds_to_main(const struct fr__placer *pl);
 
 /* Whether the gradient of an owner goes when it has been summed, and the rank's share of it stays:
  * ZeRO's second level where gradients are tensors of the graph. */

@@ -11,7 +11,8 @@ libpapers_la_SOURCES = \
 nodist_libpapers_la_SOURCES = papers/table.c
 
 # The experiments of the papers, in the order of lists.
-paper_files = papers/fastt/experiments.yaml \
+paper_files = papers/famous/experiments.yaml \
+	papers/fastt/experiments.yaml \
 	papers/gpipe/experiments.yaml \
 	papers/megatron/experiments.yaml \
 	papers/pipedream/experiments.yaml \
@@ -23,7 +24,7 @@ BUILT_SOURCES += papers/table.c
 CLEANFILES += papers/table.c
 EXTRA_DIST += $(paper_facts)
 
-EXTRA_DIST += papers/gpipe/README.md papers/megatron/README.md papers/zero-bubble/README.md
+EXTRA_DIST += papers/famous/README.md papers/gpipe/README.md papers/megatron/README.md papers/zero-bubble/README.md
 EXTRA_DIST += papers/pipedream/README.md papers/fastt/README.md papers/fastt/gains.png \
 	papers/fastt/fastt.order.png papers/fastt/fastt.spread.png papers/fastt/fastt.breakdown.png
 EXTRA_DIST += examples/papers/mine.yaml

@@ -72,6 +72,8 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/hf-trainer-gpt2.yaml \
 	study/recipes/internlm.yaml \
 	study/recipes/llm-foundry.yaml \
+	study/recipes/megatron-bridge.yaml \
+	study/recipes/megatron-core.yaml \
 	study/recipes/megatron-lm.yaml \
 	study/recipes/mindspore-bert.yaml \
 	study/recipes/mindspore-bert-fused.yaml \

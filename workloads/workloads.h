@@ -256,6 +256,7 @@ const char *fr_zoo_group(size_t i); /* what kind of model; those of one group fo
 
 enum fr_fusion {
     FR_FUSE_BIAS_ACTIVATION,
+    FR_FUSE_GATED_ACTIVATION,
     FR_FUSE_DROPOUT_ADD,
     FR_FUSE_ACTIVATION_DROPOUT,
     FR_FUSE_SOFTMAX,

@@ -39,9 +39,11 @@ void fr__place_sums_on(struct fr__replica *r, uint32_t device)
 /* A gradient that is no tensor of the graph. */
 static uint32_t plain_gradient(struct fr__replica *r, const struct fr__owner *w)
 {
-    if (r->pl->in->keeps_gradients || fr__has_main_gradients(r->pl))
+    if (r->pl->in->keeps_gradients || fr__adds_to_main(r->pl))
         return FR_NONE;
-    return fr__add_buffer(r->pl, FR_BUFFER_GRADIENT, r->device_of[w->ready], w->bytes,
+    return fr__add_buffer(r->pl, FR_BUFFER_GRADIENT, r->device_of[w->ready],
+                          fr__has_main_gradients(r->pl) ? fr__gradient_bytes(r->pl, w->bytes)
+                                                        : w->bytes,
                           r->first_task[w->ready], w->op);
 }
 

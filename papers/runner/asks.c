@@ -145,7 +145,7 @@ static struct fr__field text(const struct fr__ask *a, const char *name, const ch
 static enum fr_status tell(const struct fr__ask *a, const struct fr_record *r,
                            const struct fr__field **out, struct fr_error *err)
 {
-    const bool oom = !r || r->oom;
+    const bool oom = !r || r->oom, has_range = !oom && r->interval.is_known;
     struct planned p = {
         .planned_s = NAN, .ops_on = {NAN, NAN, NAN, NAN}, .own_rule = "", .n_ops = 0};
 
@@ -155,6 +155,8 @@ static enum fr_status tell(const struct fr__ask *a, const struct fr_record *r,
         number("oom", oom),
         number("iteration_s", oom ? (double)NAN : r->iteration_s),
         fitting("time", oom ? (double)NAN : r->iteration_s, oom),
+        number("low_s", has_range ? r->interval.low_s : (double)NAN),
+        number("high_s", has_range ? r->interval.high_s : (double)NAN),
         number("compute_s", r ? r->compute_s : (double)NAN),
         number("comm_s", r ? r->comm_s : (double)NAN),
         number("exposed_comm_s", r ? r->exposed_comm_s : (double)NAN),

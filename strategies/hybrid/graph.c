@@ -19,10 +19,11 @@ static bool is_plain(const struct fr__hybrid_options *o)
 
 /* Whether messages of a sharded optimizer are ops of the graph, once a micro-batch: of FSDP, and of
  * ZeRO's second level where there are several micro-batches, since their whole gradients are not
- * kept. */
+ * kept, unless they are asked to be. */
 static bool is_in_graph(const struct fr__hybrid_options *o)
 {
-    return (o->dp > 1 || o->cp > 1) && (o->zero >= 3 || (o->zero == 2 && o->n_micros > 1));
+    return (o->dp > 1 || o->cp > 1) &&
+           (o->zero >= 3 || (o->zero == 2 && o->n_micros > 1 && !o->scatters_once));
 }
 
 /* The rank that runs a stage; FR_NONE: none does. */

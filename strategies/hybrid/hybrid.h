@@ -64,6 +64,7 @@ struct fr__hybrid_options {
     uint32_t n_recomputed; /* units a group, or of each stage */
     bool stops_early;      /* what runs again stops where the backward pass has what it reads */
     unsigned zero;         /* 0 to 3 */
+    bool scatters_once;    /* zero 2: gradients stay whole until the last micro-batch */
     const struct fr__recipe *recipe; /* what a parameter takes; NULL: what is usual */
     uint32_t prefetch;               /* zero 3: units gathered ahead of the one that runs */
     bool is_tensor_async;            /* messages of a tensor group run beside other work */

@@ -28,6 +28,7 @@ enum {
     RECOMPUTE,
     EARLY_STOP,
     ZERO,
+    SCATTER,
     RECIPE,
     GATHER,
     PREFETCH,
@@ -127,7 +128,8 @@ const struct fr_option fr__hybrid_option_rows[] = {
                    .type = FR_OPTION_TEXT,
                    .fallback = "none",
                    .help = "what the backward pass runs again instead of keeping it: none, "
-                           "selective (the attention core), full (each layer), or the number of "
+                           "selective (the attention core), mlp (the feed-forward layer), full "
+                           "(each layer), or the number of "
                            "layers of a stage",
                    .advice = FR_ADVICE_LEAST,
                    .advice_text = "selective|full"},
@@ -143,6 +145,15 @@ const struct fr_option fr__hybrid_option_rows[] = {
                       "micro-batch scatters its own), 3 parameters too (FSDP)",
               .advice = FR_ADVICE_LEAST,
               .advice_text = "1|2|3"},
+    [SCATTER] = {.name = "scatter",
+                 .type = FR_OPTION_CHOICE,
+                 .fallback = "micro",
+                 .choices = "micro|step",
+                 .help =
+                     "zero=2: each micro-batch scatters its gradients, as in DeepSpeed, or they "
+                     "are added up where they were made and scattered once a step, when the "
+                     "last micro-batch has added its own, as in PyTorch's FSDP without "
+                     "synchronisation"},
     [RECIPE] = FR__RECIPE_OPTION,
     [PREFETCH] = {.name = "prefetch",
                   .type = FR_OPTION_COUNT,
@@ -266,6 +277,7 @@ static enum fr_status check_layout(const struct fr__hybrid_options *o, struct fr
 /* ---- degrees ---- */
 
 enum { CUT_TIME, CUT_LAYERS };
+enum { SCATTER_MICRO, SCATTER_STEP };
 
 static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr_problem *in,
                                    struct fr_error *err)
@@ -404,19 +416,21 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
 {
     static const char *const names[] = {[FR__RECOMPUTE_NONE] = "none",
                                         [FR__RECOMPUTE_SELECTIVE] = "selective",
-                                        [FR__RECOMPUTE_FULL] = "full"};
+                                        [FR__RECOMPUTE_FULL] = "full",
+                                        [FR__RECOMPUTE_MLP] = "mlp"};
     const char *text = fr_option_text(in->options, RECOMPUTE);
     uint64_t n = 0;
 
     o->n_recomputed = 1;
-    for (int k = 0; k < 3; k++)
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
         if (strcmp(text, names[k]) == 0) {
             o->recompute = (enum fr__recompute)k;
             return FR_OK;
         }
     if (fr__parse_count(text, "recompute", FR_NOWHERE, 1, UINT32_MAX - 1, &n, err) != FR_OK)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "recompute=%s is not none, selective, full or a number of layers", text);
+                        "recompute=%s is not none, selective, mlp, full or a number of layers",
+                        text);
     o->recompute = FR__RECOMPUTE_SOME;
     o->n_recomputed = (uint32_t)n;
     return FR_OK;
@@ -481,6 +495,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .fold = v[FOLD] != 0,
         .is_fold_wanted = (in->options->is_set[FOLD] && v[FOLD] != 0) || in->prefers_folding,
         .zero = (unsigned)v[ZERO],
+        .scatters_once = v[ZERO] == 2 && v[SCATTER] == SCATTER_STEP,
         .prefetch = (uint32_t)(v[PREFETCH] < UINT32_MAX / 2 ? v[PREFETCH] : UINT32_MAX / 2),
         .reshards = v[RESHARD] != 0,
         .keeps_last = v[KEEP_LAST] != 0,
@@ -502,6 +517,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
+    if ((!o.sequence_parallel || !o.is_tensor_async) && !in->options->is_set[TP_OVERLAP])
+        o.overlaps_tensor = false; /* likewise */
     FR_TRY(check_tensor_overlap(&o, err));
     FR_TRY(check_layout(&o, err));
     FR_TRY(check_experts(&o, in, err));

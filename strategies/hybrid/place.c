@@ -315,6 +315,7 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
                                       .zero = p->o->zero,
                                       .shards = p->shards,
                                       .is_scattered = p->g->is_scattered,
+                                      .is_whole_first = p->o->scatters_once,
                                       .is_second = p->g->ends_meet ? is_second : NULL,
                                       .casts_gathered = p->o->casts_gathered && p->o->zero >= 3};
     fr__placer_keep_so(pl, &p->keeping);

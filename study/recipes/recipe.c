@@ -562,10 +562,10 @@ static bool has_option(const struct fr_strategy *s, const char *name)
 static const char *option_behind(const char *name)
 {
     static const char *const pairs[][2] = {
-        {"early-stop", "recompute"}, {"packs", "zero"},          {"reshard", "zero"},
-        {"prefetch", "zero"},        {"gather", "zero"},         {"keep-last", "zero"},
-        {"cast-gathered", "zero"},   {"copies-on", "copies-in"}, {"adds", "accumulate"},
-        {"first", "bucket"},
+        {"early-stop", "recompute"}, {"packs", "zero"},         {"reshard", "zero"},
+        {"prefetch", "zero"},        {"gather", "zero"},        {"keep-last", "zero"},
+        {"scatter", "zero"},         {"cast-gathered", "zero"}, {"copies-on", "copies-in"},
+        {"adds", "accumulate"},      {"first", "bucket"},
     };
 
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

@@ -108,7 +108,7 @@ run simulate -w lenet -t dgx1-v100 -g 4 -b 32 -s dp \
 check by_every_verb test "$status" = 0
 
 # ---- outputs are looked at before the work ----
-for paper in gpipe megatron pipedream zero-bubble; do
+for paper in famous gpipe megatron pipedream zero-bubble; do
     run reproduce $paper -o a.svg
     check "$paper has no picture" fails 2 "no table of '$paper' can be drawn"
 done

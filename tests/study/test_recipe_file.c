@@ -349,6 +349,54 @@ TEST(a_recipe_is_its_options)
     ck_assert_double_gt(typed, seconds("dp", NULL, 4));
 }
 
+static double llama_s(const char *strategy, const char *recipe, const char *fuse)
+{
+    struct fr_question q;
+    struct fr_record *r = NULL;
+    struct fr_error err;
+    double s;
+
+    fr_question_init(&q);
+    q.workload = "llama:layers=4,hidden=512,ffn=1024,heads=8,kv_heads=4,seq=256,vocab=1000";
+    q.topology = "hgx-h100";
+    q.strategy = strategy;
+    q.recipe = recipe;
+    q.gpu_variation = -1;
+    q.dtype = FR_BF16;
+    q.global_batch = 8;
+    ck_assert_int_eq(fr_question_set(&q, "optimizer", "adam", &err), FR_OK);
+    if (fuse) {
+        ck_assert_int_eq(fr_question_set(&q, "fuse", fuse, &err), FR_OK);
+        ck_assert_int_eq(fr_question_set(&q, "update", "apex-adam", &err), FR_OK);
+        ck_assert_int_eq(fr_question_set(&q, "host-sync", "norm", &err), FR_OK);
+        ck_assert_int_eq(fr_question_set(&q, "interference", "measured-or-published", &err), FR_OK);
+    }
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    s = r->iteration_s;
+    fr_record_free(r);
+    return s;
+}
+
+/* Where nothing is split by tensors, or sp=0 is typed, tensor messages cannot overlap, and the
+ * recipe refuses nothing. */
+TEST(megatron_core_is_its_settings)
+{
+    static const char fuse[] =
+        "bias-activation+gated-activation+bias-dropout-add+scale-mask-softmax";
+
+    ck_assert_double_eq(
+        llama_s("hybrid:tp=2,pp=2,micro=1", "megatron-core", NULL),
+        llama_s("hybrid:tp=2,pp=2,micro=1,zero=1,sp=1,overlap-gather=1,adds=1,passes=3", NULL,
+                fuse));
+    ck_assert_double_eq(llama_s("hybrid:tp=2,pp=2,micro=1", "megatron-bridge", NULL),
+                        llama_s("hybrid:tp=2,pp=2,micro=1,tp-overlap=1", "megatron-core", NULL));
+    ck_assert_double_eq(llama_s("hybrid:tp=2,sp=0,micro=1", "megatron-bridge", NULL),
+                        llama_s("hybrid:tp=2,sp=0,micro=1", "megatron-core", NULL));
+    ck_assert_double_eq(llama_s("hybrid:micro=1", "megatron-bridge", NULL),
+                        llama_s("hybrid:micro=1", "megatron-core", NULL));
+    ck_assert_double_gt(llama_s("hybrid:zero=3,micro=1", "megatron-bridge", NULL), 0);
+}
+
 TEST(what_the_user_types_goes_before_the_recipe)
 {
     ck_assert_double_eq(seconds("dp:overlap=1,copies-in=0,copies-out=0,passes=0,bucket=25MiB",

@@ -293,6 +293,36 @@ TEST(torch_models_write_norms_and_rotary_positions_out)
     }
 }
 
+/* WIDE: a tensor of the hidden layer, 16 tokens of 128 numbers of 2 bytes. Kept of a layer and
+ * token (Megatron-LM, megatron/core/fusions/fused_bias_swiglu.py): 2 h before and behind each of two norms, 2 h
+ * of queries and of attention's outcome, 4 h_kv of keys and values, 4 f of gate and up, 2 f of
+ * their product, 4 bytes a head of attention, 4 a norm. */
+TEST(swiglu_fused_keeps_its_input_alone)
+{
+    static const char *const specs[] = {
+        "llama:layers=1,hidden=64,heads=4,kv_heads=2,ffn=128,seq=16,vocab=50",
+        "llama:layers=2,hidden=64,heads=4,kv_heads=2,ffn=128,seq=16,vocab=50"};
+    enum { TOKENS = 16, H = 64, KV = 32, F = 128, HEADS = 4, WIDE = TOKENS * F * 2 };
+    uint64_t saved[2];
+
+    for (unsigned k = 0; k < 2; k++) {
+        struct fr_graph *g = load(specs[k], FR_BF16, 0);
+        struct fr_graph *f = load(specs[k], FR_BF16, 1u << FR_FUSE_GATED_ACTIVATION);
+        const struct fr_op *both =
+            find(f, "layer0.mlp.silu") ? find(f, "layer0.mlp.silu") : get(f, "layer0.mlp.mul");
+
+        ck_assert_uint_eq(saved_bytes(g) - saved_bytes(f), (k + 1) * WIDE);
+        ck_assert_double_eq(get(g, "layer0.mlp.silu")->bytes + get(g, "layer0.mlp.mul")->bytes,
+                            5 * WIDE);
+        ck_assert_double_eq(both->bytes, 3 * WIDE);
+        ck_assert(!find(f, "layer0.mlp.silu") || !find(f, "layer0.mlp.mul"));
+        saved[k] = saved_bytes(f);
+        fr_graph_free(f);
+        fr_graph_free(g);
+    }
+    ck_assert_uint_eq(saved[1] - saved[0], TOKENS * (12 * H + 4 * KV + 6 * F + 4 * HEADS + 2 * 4));
+}
+
 TEST(gpt2_in_torch_writes_gelu_out)
 {
     struct fr_graph *g = load(TINY, FR_FP32, 0);

@@ -290,6 +290,36 @@ START_TEST(fused_attention_has_no_core_to_recompute)
 }
 END_TEST
 
+/* Of a feed-forward layer what the backward pass reads runs again: gate, up, SiLU, their product;
+ * of the last product only where all runs again. Its input stays. */
+START_TEST(feed_forward_layers_run_again_by_themselves)
+{
+    static const char spec[] = "llama:layers=2,hidden=64,heads=4,kv_heads=2,ffn=128,seq=16,vocab=8";
+    static const char *const again[] = {"gate", "silu", "up", "mul"};
+    enum { TOKENS = 16, F = 128 };
+    struct fr_graph *g = load(spec, 1, FR_BF16);
+    struct fr__recomputed some = recompute(g, FR__RECOMPUTE_MLP, 1, false);
+    struct fr__recomputed all = recompute(g, FR__RECOMPUTE_MLP, 1, true);
+    struct fr_graph_totals before, after;
+    char name[64];
+
+    for (unsigned l = 0; l < 2; l++)
+        for (size_t k = 0; k < sizeof(again) / sizeof(again[0]); k++) {
+            snprintf(name, sizeof(name), "layer%u.mlp.%s.again", l, again[k]);
+            ck_assert_msg(find(some.graph, name) != FR_NONE, "%s", name);
+        }
+    ck_assert_uint_eq(some.graph->n_ops, g->n_ops + 8);
+    ck_assert_uint_eq(all.graph->n_ops, g->n_ops + 10);
+    ck_assert_uint_ne(find(all.graph, "layer1.mlp.down.again"), FR_NONE);
+    fr_graph_totals(g, &before);
+    fr_graph_totals(some.graph, &after);
+    ck_assert_uint_eq(before.saved_bytes - after.saved_bytes, 2 * 4 * TOKENS * F * 2);
+    fr__recomputed_free(&all);
+    fr__recomputed_free(&some);
+    fr_graph_free(g);
+}
+END_TEST
+
 START_TEST(a_router_is_no_attention_core)
 {
     struct fr_graph *g =
@@ -525,6 +555,7 @@ static TCase *make_case(void)
     tcase_add_test(tc, selective_recomputation_is_the_attention_core);
     tcase_add_test(tc, casts_inside_an_attention_core_run_again_too);
     tcase_add_test(tc, fused_attention_has_no_core_to_recompute);
+    tcase_add_test(tc, feed_forward_layers_run_again_by_themselves);
     tcase_add_test(tc, a_router_is_no_attention_core);
     tcase_add_test(tc, units_are_grouped_stage_by_stage);
     tcase_add_test(tc, a_group_keeps_one_input);

@@ -97,6 +97,37 @@ TEST(a_decoder_is_gpt2_unless_told_otherwise)
     fr_graph_free(small);
 }
 
+/* 2 of 8 heads: keys and values are a quarter as wide. A layer's weights are 12 h h less 2 (1 - 1/4)
+ * h h, its biases 13 h, with 4 h of the norms, less as much of h. */
+TEST(a_decoder_may_share_keys_and_values)
+{
+    enum { H = 64, ALL = 12 * H * H + 13 * H, LESS = 2 * (H - H / 4) * (H + 1) };
+    struct fr_graph *one = load("gpt:layers=1,hidden=64,heads=8,kv_heads=2,seq=8,vocab=16", 1);
+    struct fr_graph *two = load("gpt:layers=2,hidden=64,heads=8,kv_heads=2,seq=8,vocab=16", 1);
+    struct fr_graph_totals a, b;
+
+    fr_graph_totals(one, &a);
+    fr_graph_totals(two, &b);
+    ck_assert_uint_eq(b.param_bytes - a.param_bytes, 4 * (ALL - LESS));
+    fr_graph_free(one);
+    fr_graph_free(two);
+    refuse("gpt:heads=12,kv_heads=5", 0, 0, FR_EUSAGE,
+           "model 'gpt': 12 heads are not a multiple of 5 heads of keys and values");
+}
+
+TEST(experts_may_be_few)
+{
+    struct fr_graph *one = load("mixtral:layers=1,experts=1,chosen=1,hidden=64,heads=8,ffn=128", 1);
+    struct fr_graph *dense = load("llama:layers=1,kv_heads=8,hidden=64,heads=8,ffn=128", 1);
+    struct fr_graph_totals a, b;
+
+    fr_graph_totals(one, &a);
+    fr_graph_totals(dense, &b);
+    ck_assert_uint_eq(a.param_bytes - b.param_bytes, 64 * 4); /* the router's */
+    fr_graph_free(one);
+    fr_graph_free(dense);
+}
+
 TEST(refuses_options_that_make_no_sense)
 {
     static const char *const bad_values[] = {"gpt:layers=0",   "gpt:layers=4097", "gpt:layers=-1",

@@ -19,6 +19,8 @@ static const struct {
     const char *name, *summary;
 } fusions[FR_N_FUSIONS] = {
     [FR_FUSE_BIAS_ACTIVATION] = {"bias-activation", "a bias and the activation behind it"},
+    [FR_FUSE_GATED_ACTIVATION] = {"gated-activation", "an activation and the product with what it "
+                                                      "gates (SwiGLU, GeGLU)"},
     [FR_FUSE_DROPOUT_ADD] = {"bias-dropout-add", "dropout and the residual addition"},
     [FR_FUSE_ACTIVATION_DROPOUT] = {"activation-dropout", "an activation and the dropout behind"},
     [FR_FUSE_SOFTMAX] = {"scale-mask-softmax", "scaling and masking of scores, and the softmax"},

@@ -6,6 +6,8 @@
  * are left.
  *
  *     bias-activation      a bias and the GELU, ReLU, SiLU, tanh or sigmoid behind it
+ *     gated-activation     an activation and the product with what it gates (SwiGLU, GeGLU); the
+ *                          gradient makes the activation again from its input
  *     bias-dropout-add     dropout and the residual addition, with a bias before it if there is one
  *     activation-dropout   an activation and the dropout behind it
  *     scale-mask-softmax   scaling, masking, a cast, and the softmax behind them
@@ -37,7 +39,8 @@
  * tanh or sigmoid twice.
  *
  * Sources:  Megatron-LM, megatron/model/fused_bias_gelu.py (the backward pass adds the bias again),
- *           fused_softmax.py, transformer.py (bias_dropout_add); NVIDIA cuDNN,
+ *           fused_softmax.py, transformer.py (bias_dropout_add), megatron/core/fusions/
+ *           fused_bias_swiglu.py (SwiGLUFunction saves its input alone); NVIDIA cuDNN,
  *           cudnnBatchNormalizationForwardTrainingEx, CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION;
  *           NVIDIA, cuBLAS,
  *           cublasLtEpilogue_t (BIAS, GELU_AUX_BIAS, DGELU, BGRADA); Paddle,

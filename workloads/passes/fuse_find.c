@@ -19,6 +19,8 @@ struct pattern {
 static const struct pattern patterns[] = {
     {FR_FUSE_BIAS_ACTIVATION,
      {{FR__KIND(BIAS), false}, {FR__KIND(CAST), true}, {FR__ACTIVATION, false}}},
+    {FR_FUSE_GATED_ACTIVATION,
+     {{FR__ACTIVATION, false}, {FR__KIND(CAST), true}, {FR__KIND(MUL), false}}},
     {FR_FUSE_DROPOUT_ADD,
      {{FR__KIND(BIAS), true},
       {FR__KIND(CAST), true},

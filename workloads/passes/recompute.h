@@ -7,6 +7,9 @@
  *
  *     selective   the attention core: from the product of queries and keys to the product with the
  *                 values. Fused attention has none of these ops, so nothing changes.
+ *     mlp         each feed-forward layer by itself: from the products that read its input to the one
+ *                 behind the activation (OLMo-core, TransformerActivationCheckpointingMode
+ *                 selected_modules, feed_forward)
  *     full        units (workloads/passes/units.h), n of them a group: what enters a group is kept
  *     some        the first n units of each pipeline stage, each a group of its own
  *
@@ -35,6 +38,7 @@ enum fr__recompute {
     FR__RECOMPUTE_NONE,
     FR__RECOMPUTE_SELECTIVE,
     FR__RECOMPUTE_FULL,
+    FR__RECOMPUTE_MLP,
     FR__RECOMPUTE_SOME
 };
 
@@ -43,7 +47,7 @@ struct fr__recompute_problem {
     const struct fr__units *units;
     enum fr__recompute how;
     /* [n_units] group of each unit, FR_NONE: keeps everything; fr__recompute_groups() fills it.
-     * NULL: each unit is a group. Selective: units with FR_NONE keep their attention core. */
+     * NULL: each unit is a group. Selective, mlp: units with FR_NONE keep what would run again. */
     const uint32_t *group_of;
     bool runs_all;
 };

@@ -114,6 +114,82 @@ static void group_cores(struct fr__groups *out, const struct fr__recompute_probl
     }
 }
 
+/* ---- feed-forward layers ---- */
+
+enum {
+    MOST_STEPS = 8
+}; /* between the products of a feed-forward layer: bias, activation, product
+                            with a gate, dropout, casts */
+
+static bool is_activation(enum fr_op_kind kind)
+{
+    return kind == FR_OP_RELU || kind == FR_OP_GELU || kind == FR_OP_SILU;
+}
+
+static bool is_inside_mlp(enum fr_op_kind kind)
+{
+    return is_activation(kind) || kind == FR_OP_MUL || kind == FR_OP_BIAS ||
+           kind == FR_OP_DROPOUT || kind == FR_OP_CAST;
+}
+
+/* The product behind an activation, with nothing between but elementwise ops; FR_NONE. */
+static uint32_t product_behind(const struct fr_graph *g, uint32_t o)
+{
+    for (unsigned n = 0; n < MOST_STEPS; n++) {
+        uint32_t next = FR_NONE;
+
+        for (uint32_t i = g->out_first[o]; i < g->out_first[o + 1]; i++) {
+            const struct fr_edge *e = &g->edges[i];
+
+            if (e->tensor != FR_NONE && g->ops[e->dst].phase == FR_PHASE_FORWARD)
+                next = e->dst;
+        }
+        if (next == FR_NONE || g->ops[next].kind == FR_OP_MATMUL)
+            return next;
+        if (!is_inside_mlp(g->ops[next].kind))
+            return FR_NONE;
+        o = next;
+    }
+    return FR_NONE;
+}
+
+/* Marks what op o is made of, back to the products that begin the layer. */
+static void mark_sources(const struct fr_graph *g, uint32_t o, uint32_t group,
+                         uint32_t group_of_op[])
+{
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        const struct fr_op *src = &g->ops[e->src];
+
+        if (e->tensor == FR_NONE || src->phase != FR_PHASE_FORWARD ||
+            group_of_op[e->src] == group ||
+            !(src->kind == FR_OP_MATMUL || is_inside_mlp(src->kind)))
+            continue;
+        group_of_op[e->src] = group;
+        if (src->kind != FR_OP_MATMUL)
+            mark_sources(g, e->src, group, group_of_op);
+    }
+}
+
+static void group_mlps(struct fr__groups *out, const struct fr__recompute_problem *in)
+{
+    const struct fr_graph *g = in->graph;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        uint32_t unit = in->units->unit_of_layer[g->ops[o].layer], end;
+
+        if (!is_activation(g->ops[o].kind) || g->ops[o].phase != FR_PHASE_FORWARD ||
+            unit == FR_NONE || (in->group_of && in->group_of[unit] == FR_NONE))
+            continue;
+        end = product_behind(g, o);
+        if (end == FR_NONE || out->group_of_op[end] != FR_NONE)
+            continue;
+        out->group_of_op[end] = (uint32_t)out->n_groups;
+        mark_sources(g, end, (uint32_t)out->n_groups, out->group_of_op);
+        out->n_groups++;
+    }
+}
+
 /* ---- units ---- */
 
 static void group_units(struct fr__groups *out, const struct fr__recompute_problem *in)
@@ -176,6 +252,8 @@ enum fr_status fr__groups_find(struct fr__groups *out, const struct fr__recomput
         return fr__fail_nomem(err);
     if (in->how == FR__RECOMPUTE_SELECTIVE)
         group_cores(out, in);
+    else if (in->how == FR__RECOMPUTE_MLP)
+        group_mlps(out, in);
     else if (in->how != FR__RECOMPUTE_NONE && in->units->n_units == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' repeats no block of layers, so there is nothing to recompute by "

@@ -11,13 +11,17 @@
  * width 2048, and 40 * 128 = 5120 for the 13B model of width 5140. Here the width of a head stands:
  * 16 heads of 128, and a width of 5120, which is what OPT took over (S. Zhang et al., 2022, table
  * 1).
+ *
+ * With fewer heads of keys and values than of queries (kv_heads; J. Ainslie et al., GQA, EMNLP
+ * 2023) the three are projected apart, as a group of queries shares a head of keys and values.
  */
 #include "config.h"
 
+#include "base/error.h"
 #include "workloads/zoo/nn_attention.h"
 #include "workloads/zoo/zoo.h"
 
-enum gpt_key { ATTENTION, LAYERS, HIDDEN, HEADS, SEQ, VOCAB, FFN };
+enum gpt_key { ATTENTION, LAYERS, HIDDEN, HEADS, SEQ, VOCAB, FFN, KV_HEADS };
 
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
@@ -27,8 +31,20 @@ static const struct fr__model_key keys[] = {
     [SEQ] = {"seq", 1024, 1, 1 << 20, NULL},
     [VOCAB] = {"vocab", 50257, 2, 1 << 24, NULL},
     [FFN] = {"ffn", 0, 0, 1 << 19, NULL},
+    [KV_HEADS] = {"kv_heads", 0, 0, 1 << 12, NULL}, /* 0: as many as heads */
     {0},
 };
+
+static struct fr__value attend_grouped(struct fr__net *net, const struct fr__dot_attention *a,
+                                       struct fr__value x)
+{
+    uint32_t hidden = x.t.dims[2], width = hidden / a->heads;
+    struct fr__value q = fr__nn_dense(net, "q", x, hidden);
+    struct fr__value k = fr__nn_dense(net, "k", x, a->kv_heads * width);
+    struct fr__value v = fr__nn_dense(net, "v", x, a->kv_heads * width);
+
+    return fr__nn_attend(net, a, q, k, v);
+}
 
 static struct fr__value attention(struct fr__net *net, uint32_t layer,
                                   const struct fr__dot_attention *a, struct fr__value x)
@@ -37,8 +53,12 @@ static struct fr__value attention(struct fr__net *net, uint32_t layer,
     struct fr__value y;
 
     fr__nn_layer(net, "layer%u.attn", layer);
-    y = fr__nn_dense(net, "qkv", fr__nn_layernorm(net, "ln", x), 3 * hidden);
-    y = fr__nn_dense(net, "proj", fr__nn_attend_packed(net, a, y), hidden);
+    y = fr__nn_layernorm(net, "ln", x);
+    if (a->kv_heads == a->heads)
+        y = fr__nn_attend_packed(net, a, fr__nn_dense(net, "qkv", y, 3 * hidden));
+    else
+        y = attend_grouped(net, a, y);
+    y = fr__nn_dense(net, "proj", y, hidden);
     return fr__nn_add(net, "add", x, fr__nn_dropout(net, "proj.dropout", y), false);
 }
 
@@ -59,7 +79,7 @@ static struct fr__value mlp(struct fr__net *net, uint32_t layer, uint32_t ffn, s
 static void build(struct fr__net *net, const uint32_t s[])
 {
     const struct fr__dot_attention a = {.heads = s[HEADS],
-                                        .kv_heads = s[HEADS],
+                                        .kv_heads = s[KV_HEADS] ? s[KV_HEADS] : s[HEADS],
                                         .form = (enum fr__attention_form)s[ATTENTION],
                                         .is_causal = true,
                                         .has_dropout = true};
@@ -78,6 +98,15 @@ static void build(struct fr__net *net, const uint32_t s[])
     fr__nn_cross_entropy(net, fr__nn_tied_linear(net, "", x, table, s[VOCAB]));
 }
 
+static enum fr_status check(const struct fr__model *m, const uint32_t s[], struct fr_error *err)
+{
+    if (s[KV_HEADS] == 0 || s[HEADS] % s[KV_HEADS] == 0)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "model '%s': %u heads are not a multiple of %u heads of keys and values",
+                    m->name, s[HEADS], s[KV_HEADS]);
+}
+
 const struct fr__family fr__family_gpt = {
     .group = "Transformers",
     .batch = 8,
@@ -85,5 +114,6 @@ const struct fr__family fr__family_gpt = {
     .length = "seq",
     .positions = "seq",
     .has_whole_heads = true,
+    .check = check,
     .build = build,
 };

@@ -446,6 +446,35 @@ LOOP_TEST(the_second_level_keeps_a_part_of_the_gradients_and_two_buckets, 0, 3)
     ck_assert_double_lt((double)o.peak[FR_BUFFER_GRADIENT], recipes[_i].g * o.psi / 2);
 }
 
+/* Scattered once a step, whatever the micro-batches; until then gradients are whole, 4 psi in fp32,
+ * beside the rank's part of the sums; of the table that the head shares both gradients. */
+TEST(gradients_that_are_scattered_once_a_step_are_whole_until_then)
+{
+    struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 32, FR_BF16,
+                                "hybrid:zero=2,accumulate=4,scatter=step,bucket=16KiB");
+
+    check_near(o.scattered, 7.0 / 8 * 4 * o.psi, 1e-12, "scattered");
+    check_near(o.gathered, 7.0 / 8 * 2 * o.psi, 1e-12, "gathered");
+    check_near(o.kept[FR_BUFFER_GRADIENT], 4 * o.psi / 8, 1e-6, "the rank's part");
+    check_near((double)o.peak[FR_BUFFER_GRADIENT], 4 * (o.psi * (1 + 1.0 / 8) + 8 * 64), 1e-6,
+               "peak");
+}
+
+/* Parts of a pipeline rank end their backward passes one after the other where a part takes all
+ * micro-batches in turn: two of three have not begun, or have gone. */
+TEST(parts_of_a_pipeline_hold_whole_gradients_in_turn)
+{
+    static const char spec[] = "gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8";
+    struct outcome all =
+        run_spec(spec, 8, FR_BF16, "hybrid:pp=2,virtual=3,micro=1,cut=layers,zero=1");
+    struct outcome once =
+        run_spec(spec, 8, FR_BF16, "hybrid:pp=2,virtual=3,micro=1,cut=layers,zero=2,scatter=step");
+
+    check_near(once.scattered, all.scattered, 1e-12, "scattered");
+    ck_assert_double_lt((double)once.peak[FR_BUFFER_GRADIENT],
+                        0.75 * (double)all.peak[FR_BUFFER_GRADIENT]);
+}
+
 /* Shards over n of the eight ranks, copies over the other 8/n: inside, (n-1)/n of the bytes of each
  * gather and each reduce-scatter; across, 2 (c-1)/c of a part, g psi/n. A rank keeps 1/n. */
 LOOP_TEST(groups_that_share_alike_sum_their_parts, 0, 3)
