@@ -12,7 +12,8 @@ Exception_ = collections.namedtuple("Exception_", "rules applies part reason")
 PLANNERS = ("heft", "cpop", "mcp", "etf", "fifo", "critical-path", "random", "dpos", "os-dpos",
             "pipedream", "exact")
 BETTER = ("more-bandwidth-is-not-slower", "more-memory-is-not-slower", "faster-gpus-are-not-slower",
-          "a-slow-gpu-is-not-faster", "twice-the-batch-takes-as-long")
+          "a-slow-gpu-is-not-faster", "twice-the-batch-takes-as-long",
+          "a-shorter-update-is-not-slower")
 
 
 def believes(q):
