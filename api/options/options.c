@@ -319,7 +319,8 @@ static const struct option_row rows[] = {
     {OPTIONS_WHOLE, 0, "samples", "N", "samples of the whole training run instead (1e9)",
      fr__set_samples},
     {OPTIONS_WHOLE, 0, "price", "USD|NAME=USD,...",
-     "USD an hour of a GPU, by type, machine or cluster: v100=2.5,p5.48xlarge=98.3",
+     "USD an hour of a GPU, by type, machine or cluster: v100=2.5,p5.48xlarge=98.3; energy=USD a "
+     "kWh",
      fr__add_prices},
     {OPTIONS_COMPARE, 0, "explain", NULL,
      "why each takes longer or less than the first: by part, op and place", set_why},
@@ -335,7 +336,8 @@ static const struct option_row rows[] = {
     {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",
      set_no_timing},
     {OPTIONS_SWEEP, 0, "price", "USD|NAME=USD,...",
-     "USD an hour of a GPU, by type, machine or cluster: v100=2.5,p5.48xlarge=98.3",
+     "USD an hour of a GPU, by type, machine or cluster: v100=2.5,p5.48xlarge=98.3; energy=USD a "
+     "kWh",
      fr__add_prices},
     {OPTIONS_SWEEP, 0, "samples", "N", "samples of the whole training run (1e9)", fr__set_samples},
     {OPTIONS_SWEEP, 0, "tokens", "N", "tokens of the whole training run instead: 300B, 1.5T",

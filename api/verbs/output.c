@@ -60,7 +60,7 @@ enum fr_status fr__check_terms(const struct fr__options *o, struct fr_error *err
 
     if (t->tokens > 0 && t->samples > 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
-    if (t->prices.n > 0 && !(t->tokens > 0 || t->samples > 0))
+    if (fr_prices_any(&t->prices) && !(t->tokens > 0 || t->samples > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option '--price' needs the length of the run: --tokens or --samples");
     return FR_OK;

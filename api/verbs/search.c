@@ -29,6 +29,10 @@ static enum fr_status check(const struct fr__options *o, struct fr_error *err)
     FR_TRY(fr__check_files(o, FR_KIND_SEARCH, err));
     if (o->terms.tokens > 0 && o->terms.samples > 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (o->terms.prices.has_energy)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a search compares layouts, whose energy it does not count; leave out "
+                        "energy= of '--price', and ask the best with simulate");
     if (o->terms.deadline_s > 0 && !(o->terms.tokens > 0 || o->terms.samples > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option '--deadline' needs the length of the run: --tokens or --samples");

@@ -37,14 +37,15 @@ static bool is_summed(const struct fr__replica *r, uint32_t tensor)
 static uint32_t gradient_buffer(struct fr__replica *r, uint32_t tensor)
 {
     const struct fr_tensor *t = &r->pl->graph->tensors[tensor];
+    /* it is the main gradient itself, until it is scattered */
+    bool is_main = fr__has_main_gradients(r->pl) && !fr__adds_to_main(r->pl);
 
     if (fr__adds_to_main(r->pl) && !is_summed(r, tensor))
         return FR_NONE; /* it is added to the main gradient at once */
     if (r->gradient_of[tensor] == FR_NONE && r->first_task[t->op] != FR_NONE)
         r->gradient_of[tensor] = fr__add_buffer(
             r->pl, FR_BUFFER_GRADIENT, r->device_of[t->op],
-            fr__has_main_gradients(r->pl) ? fr__gradient_bytes(r->pl, t->bytes) : t->bytes,
-            r->first_task[t->op], t->op);
+            is_main ? fr__gradient_bytes(r->pl, t->bytes) : t->bytes, r->first_task[t->op], t->op);
     return r->gradient_of[tensor];
 }
 

@@ -25,10 +25,12 @@ static void write_run(struct fr__json *j, const struct fr_record *r,
     }
     fr__json_number(j, "run_s", run.time_s);
     fr__json_number(j, "gpu_hours", run.gpu_hours);
-    if (terms->prices.n > 0)
+    if (fr_prices_any(&terms->prices))
         fr__json_number(j, "cost_usd", run.cost_usd);
     if (r->board_W > 0)
         fr__json_number(j, "energy_J", run.energy_J);
+    if (terms->prices.has_energy)
+        fr__json_number(j, "energy_usd", run.energy_usd);
 }
 
 static void write_record(struct fr__json *j, const struct fr_record *r,

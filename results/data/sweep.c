@@ -13,7 +13,7 @@
 
 static const char *cost_name(const struct fr_sweep_terms *terms)
 {
-    return terms->prices.n > 0 ? "cost_usd" : "gpu_hours";
+    return fr_prices_any(&terms->prices) ? "cost_usd" : "gpu_hours";
 }
 
 /* ---- JSON ---- */

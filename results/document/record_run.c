@@ -31,7 +31,7 @@ void fr__record_run_title(char cell[FR__TABLE_CELL], const struct fr_sweep_terms
 
 const char *fr__record_cost_title(const struct fr_sweep_terms *terms)
 {
-    return terms->prices.n > 0 ? "cost (USD)" : "GPU hours";
+    return fr_prices_any(&terms->prices) ? "cost (USD)" : "GPU hours";
 }
 
 /* "12,345" would be another locale's: groups of digits are not parted. */
@@ -48,7 +48,7 @@ void fr__record_run_cells(char time[FR__TABLE_CELL], char cost[FR__TABLE_CELL],
     if (!fr_record_run_of(r, terms, &run))
         return;
     fr__format_time(run.time_s, time, NUMBER);
-    if (terms->prices.n == 0)
+    if (!fr_prices_any(&terms->prices))
         fr__rate_cell(cost, run.gpu_hours);
     else if (isnan(run.cost_usd))
         fr__table_text(cost, "no price");
@@ -90,11 +90,15 @@ void fr__record_put_run(struct fr__document *doc, const struct fr_record *r,
     if (!isnan(run.cost_usd)) {
         money(text, run.cost_usd);
         fr__say(doc, ", %s USD", text);
-    } else if (terms->prices.n > 0) {
-        fr__say(doc, ", a GPU without a price");
+    } else if (fr_prices_any(&terms->prices)) {
+        fr__say(doc, ", a part of it without a price");
     }
     if (!isnan(run.energy_J))
         fr__say(doc, r->power_limit_W > 0 ? ", %s" : ", at most %s at the boards' power",
                 energy(run.energy_J, text));
+    if (!isnan(run.energy_usd)) {
+        money(text, run.energy_usd);
+        fr__say(doc, " for %s of these USD", text);
+    }
     fr__say(doc, "\n");
 }

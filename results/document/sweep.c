@@ -51,7 +51,7 @@ struct winners {
 /* Without prices nobody knows what is cheapest, only what takes the fewest GPU hours. */
 static bool has_prices(const struct page *p)
 {
-    return p->summary->terms.prices.n > 0;
+    return fr_prices_any(&p->summary->terms.prices);
 }
 
 static void find_winners(const struct page *p, const struct fr_sweep_group *g, struct winners *w)

@@ -157,7 +157,7 @@ const char *fr__sweep_time_title(const struct fr_sweep_terms *terms)
 
 const char *fr__sweep_cost_title(const struct fr_sweep_terms *terms)
 {
-    return terms->prices.n > 0 ? "cost (USD)" : "GPU hours";
+    return fr_prices_any(&terms->prices) ? "cost (USD)" : "GPU hours";
 }
 
 const char *fr__sweep_cost_text(double cost, char *buf, size_t n)

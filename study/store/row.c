@@ -88,6 +88,7 @@ const struct fr_figure fr__row_figures[] = {
     FOUND("model_flops_per_s_per_gpu", model_flops_per_s_per_gpu, "model_flops_per_s_per_gpu"),
     FOUND("mfu", mfu, "mfu"),
     FOUND("hfu", hfu, "hfu"),
+    FOUND("average_power_w", gpu_W, "average_power_w"),
     {.key = "record", ROW(record), FR_DETAIL},
     FR_END_OF_FIGURES,
 };

@@ -12,7 +12,7 @@
  * last "record". A figure whose `from` is set is read from the record that answers; a new one is a
  * member of struct fr_sweep_row and a line of this table. */
 extern const struct fr_figure fr__row_figures[];
-enum { FR__N_ROW_FIGURES = 60 };
+enum { FR__N_ROW_FIGURES = 61 };
 
 /* The columns of one store. It keeps figures by key: what it was begun with is what it has, in that
  * order. So a store that is older than a figure still opens: its rows do not know that figure, and

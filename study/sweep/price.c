@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "calibrate/power/power.h"
 #include "study/answer/record.h"
 #include "study/sweep/state.h"
 
@@ -21,6 +22,9 @@ static const double DEFAULT_SAMPLES = 1e6;
  * length. */
 static size_t name_length(const char *item, size_t *n)
 {
+    *n = strspn(item, "+-.0123456789eE");
+    if (*n > 0 && item[*n] == ',') /* "2.5,energy=0.12" */
+        return 0;
     for (const char *equals = strchr(item, '='); equals; equals = strchr(equals + 1, '=')) {
         size_t n_number = strspn(equals + 1, "+-.0123456789eE");
         char end = equals[1 + n_number];
@@ -32,6 +36,16 @@ static size_t name_length(const char *item, size_t *n)
     }
     *n = strcspn(item, ",");
     return 0;
+}
+
+/* "energy=0.12": a name that no GPU, machine or cluster has. */
+static enum fr_status take_energy(struct fr_prices *p, double usd_per_kWh, struct fr_error *err)
+{
+    if (p->has_energy)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '--price' has two prices of energy");
+    p->has_energy = true;
+    p->usd_per_kWh = usd_per_kWh;
+    return FR_OK;
 }
 
 static enum fr_status parse_one(struct fr_prices *p, const char *item, size_t *n,
@@ -53,6 +67,8 @@ static enum fr_status parse_one(struct fr_prices *p, const char *item, size_t *n
     if (n_name)
         snprintf(what, sizeof(what), "option '--price' of '%s'", price.name);
     FR_TRY(fr__parse_number(text, what, FR_NOWHERE, 0, 1e9, &price.usd_per_hour, err));
+    if (strcmp(price.name, "energy") == 0)
+        return take_energy(p, price.usd_per_hour, err);
     for (size_t i = 0; i < p->n; i++)
         if (strcmp(p->price[i].name, price.name) == 0)
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -148,6 +164,11 @@ static double sum(const struct fr_prices *p, const char *list,
         list += n + (list[n] == ';');
     }
     return usd;
+}
+
+bool fr_prices_any(const struct fr_prices *p)
+{
+    return p->n > 0 || p->has_energy;
 }
 
 double fr_prices_usd_per_hour(const struct fr_prices *p, const struct fr_priced *what)
@@ -275,6 +296,22 @@ static enum fr_status fail_unpriced(const struct fr_prices *p, const struct fr_p
         (int)strcspn(type, ":"), type, c->topology, (int)strcspn(type, "-:"), type);
 }
 
+/* A cluster whose energy is not known would be left out of what is cheapest. */
+static enum fr_status check_draw(const struct fr_priced *c, struct fr_error *err)
+{
+    char type[MAX_NAME];
+
+    for (const char *at = c->gpu_types; *at; at += strcspn(at, ";"), at += *at == ';') {
+        snprintf(type, sizeof(type), "%.*s", (int)strcspn(at, ":;"), at);
+        if (!fr__power_of(type))
+            return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                            "option '--price' has a price of energy, but what '%.80s' of %.80s "
+                            "draws is not known",
+                            type, c->topology);
+    }
+    return FR_OK;
+}
+
 enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
                                struct fr_error *err)
 {
@@ -283,6 +320,8 @@ enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep 
     for (size_t i = 0; p->n > 0 && i < s->n_clusters; i++)
         if (isnan(fr_prices_usd_per_hour(p, &s->clusters[i])))
             return fail_unpriced(p, &s->clusters[i], err);
+    for (size_t i = 0; p->has_energy && i < s->n_clusters; i++)
+        FR_TRY(check_draw(&s->clusters[i], err));
     return FR_OK;
 }
 
@@ -307,21 +346,34 @@ enum fr_status fr_prices_check_topo(const struct fr_prices *p, const struct fr_t
 
 /* ---- a whole run ---- */
 
+static const double JOULES_A_KWH = 3.6e6;
+
+/* USD for GPUs and energy over a time. NAN: a part of it is not known. */
+static double usd_of(const struct fr_prices *p, const struct fr_priced *what, double time_s,
+                     double energy_usd)
+{
+    double usd = p->n > 0 ? time_s / 3600 * fr_prices_usd_per_hour(p, what) : 0;
+
+    return p->has_energy ? usd + energy_usd : usd;
+}
+
 struct fr_sweep_value fr_sweep_value(const struct fr_sweep_row *row,
                                      const struct fr_sweep_terms *terms)
 {
     struct fr_sweep_value v = {NAN, NAN, false};
     double samples = terms->samples > 0 ? terms->samples : DEFAULT_SAMPLES;
     const struct fr_priced what = {row->topology, row->machines, row->gpu_types};
-    double per_hour =
-        terms->prices.n > 0 ? fr_prices_usd_per_hour(&terms->prices, &what) : (double)row->gpus;
+    double energy_usd;
 
     if (terms->tokens > 0)
         samples = terms->tokens / (double)row->seq_len;
     if (row->outcome != FR_FITS || !(row->samples_per_s > 0) || !isfinite(samples))
         return v;
     v.time_s = samples / row->samples_per_s;
-    v.cost = v.time_s / 3600 * per_hour;
+    energy_usd =
+        v.time_s * row->gpu_W * (double)row->gpus / JOULES_A_KWH * terms->prices.usd_per_kWh;
+    v.cost = fr_prices_any(&terms->prices) ? usd_of(&terms->prices, &what, v.time_s, energy_usd)
+                                           : v.time_s / 3600 * (double)row->gpus;
     v.is_late = terms->deadline_s > 0 && v.time_s > terms->deadline_s;
     return v;
 }
@@ -337,11 +389,13 @@ bool fr_record_run_of(const struct fr_record *r, const struct fr_sweep_terms *te
         return false;
     out->time_s = n / per_s;
     out->gpu_hours = out->time_s / 3600 * (double)r->n_gpus;
-    out->cost_usd = terms->prices.n > 0 && r->gpu_types
-                        ? out->time_s / 3600 * fr_prices_usd_per_hour(&terms->prices, &what)
-                        : NAN;
     out->energy_J = r->power_limit_W > 0 ? out->time_s * r->gpu_W * (double)r->n_gpus
                     : r->board_W > 0     ? out->time_s * r->board_W
                                          : NAN;
+    out->energy_usd =
+        terms->prices.has_energy ? out->energy_J / JOULES_A_KWH * terms->prices.usd_per_kWh : NAN;
+    out->cost_usd = fr_prices_any(&terms->prices) && r->gpu_types
+                        ? usd_of(&terms->prices, &what, out->time_s, out->energy_usd)
+                        : NAN;
     return true;
 }

@@ -98,6 +98,7 @@ struct fr_sweep_row {
     uint64_t tasks;
     /* NAN: the workload has no tokens, no FLOPs; or it does not fit */
     double tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu;
+    double gpu_W; /* what a GPU draws, the mean over all and the step; NAN: not known */
     const char
         *record; /* as print_record of struct fr_sweep_options writes it; "" where nothing ran,
                            when records were not asked for, or over a million bytes */
@@ -199,12 +200,15 @@ struct fr_prices {
         double usd_per_hour;
     } price[FR_MAX_PRICES];
     size_t n;
+    bool has_energy; /* "energy=0.12" */
+    double usd_per_kWh;
 };
 /* "2.5", or "v100=2.5,p5.48xlarge=98.32,4x hgx-h100 via ib:400Gbps=300". A type is named in full or
  * by its first words ("v100" for v100-sxm2-16gb); the longest name that fits counts. A machine is
  * named as the topology names it, and one of which any GPU is used costs all of its price. A
  * cluster is named by the whole text of the topology, and costs its price however many GPUs are
- * used. Of prices that fit, the cluster's counts, then the machines', then those of GPUs. */
+ * used. Of prices that fit, the cluster's counts, then the machines', then those of GPUs.
+ * "energy=0.12" is the price of a kilowatt-hour that GPUs draw, which comes on top. */
 enum fr_status fr_prices_parse(struct fr_prices *p, const char *text, struct fr_error *err);
 /* FR_ENOENT unless each name fits a type that is built in or among the sweep's topologies, a
  * machine or a topology, and, where there are prices, each topology has one. */
@@ -218,7 +222,9 @@ enum fr_status fr_prices_check_topo(const struct fr_prices *p, const struct fr_t
 struct fr_priced {
     const char *topology, *machines, *gpu_types;
 };
-/* Of all of it an hour; NAN when a part of it has no price. */
+/* Whether costs are in USD. */
+bool fr_prices_any(const struct fr_prices *p);
+/* Of all of it an hour, without energy; NAN when a part of it has no price. */
 double fr_prices_usd_per_hour(const struct fr_prices *p, const struct fr_priced *what);
 
 /* ---- what the rows say together ---- */
@@ -233,15 +239,16 @@ struct fr_sweep_terms {
 /* The whole run of an answer. */
 struct fr_record_run {
     double time_s, gpu_hours;
-    double cost_usd; /* NAN: a GPU has no price */
-    double energy_J; /* at most, all boards at their board power; NAN: not known of all */
+    double cost_usd;   /* of GPUs and energy; NAN: a part of it has no price or is not known */
+    double energy_usd; /* the part for energy; NAN: energy has no price, or is not known */
+    double energy_J;   /* at most, all boards at their board power; NAN: not known of all */
 };
 /* false: terms ask for no run, or nothing runs (out of memory), or there are no tokens to count. */
 bool fr_record_run_of(const struct fr_record *r, const struct fr_sweep_terms *terms,
                       struct fr_record_run *out);
 
 /* A row's run: time_s = samples / samples_per_s; cost = time_s / 3600 h x price an hour of its
- * GPUs, or number of GPUs. NAN where it does not fit or has no price. */
+ * GPUs, or number of GPUs, and in USD what the energy costs. NAN where it does not fit or has no price. */
 struct fr_sweep_value {
     double time_s, cost;
     bool is_late; /* time_s > deadline_s */

@@ -143,6 +143,44 @@ TEST(a_run_takes_its_tokens_at_the_answers_rate)
     fr_record_free(r);
 }
 
+/* A kilowatt-hour is 3.6 MJ; its price comes on top of that of GPUs, or stands alone. */
+TEST(energy_has_a_price)
+{
+    struct fr_record *r = answer("gpt3-125m", "dgx-a100-80g", 2, 2);
+    struct fr_sweep_terms terms = {.tokens = 1e9}, alone = {.tokens = 1e9};
+    struct fr_sweep_row row = {.outcome = FR_FITS,
+                               .samples_per_s = r->samples_per_s,
+                               .gpus = 2,
+                               .seq_len = r->tokens_per_sample,
+                               .gpu_W = r->gpu_W,
+                               .gpu_types = "a100-sxm4-80gb:2"};
+    struct fr_record_run run;
+    struct fr_error err;
+    char *text, *json;
+    double usd;
+
+    ck_assert_int_eq(fr_prices_parse(&terms.prices, "2,energy=0.12", &err), FR_OK);
+    ck_assert(fr_record_run_of(r, &terms, &run));
+    usd = run.energy_J / 3.6e6 * 0.12;
+    ck_assert_double_eq_tol(run.energy_usd, usd, 1e-9 * usd);
+    ck_assert_double_eq_tol(run.cost_usd, 2 * run.gpu_hours + usd, 1e-9 * run.cost_usd);
+    ck_assert_double_eq_tol(fr_sweep_value(&row, &terms).cost, run.cost_usd, 1e-9 * run.cost_usd);
+    text = print(r, &terms, false);
+    json = print(r, &terms, true);
+    ck_assert_ptr_nonnull(strstr(text, " of these USD\n"));
+    ck_assert_double_eq_tol(value_of(json, "energy_usd"), usd, 1e-6 * usd);
+    ck_assert_int_eq(fr_prices_parse(&alone.prices, "energy=0.12", &err), FR_OK);
+    ck_assert(fr_record_run_of(r, &alone, &run));
+    ck_assert_double_eq_tol(run.cost_usd, usd, 1e-9 * usd);
+    ck_assert_double_eq_tol(fr_sweep_value(&row, &alone).cost, usd, 1e-9 * usd);
+    row.gpu_W = NAN;
+    ck_assert(isnan(fr_sweep_value(&row, &alone).cost));
+    ck_assert_int_ne(fr_prices_parse(&alone.prices, "energy=0.2", &err), FR_OK);
+    free(text);
+    free(json);
+    fr_record_free(r);
+}
+
 TEST(a_run_without_tokens_or_a_price_says_so)
 {
     struct fr_record *images = answer("lenet", "dgx1-v100", 1, 8);
@@ -161,7 +199,7 @@ TEST(a_run_without_tokens_or_a_price_says_so)
     ck_assert_int_eq(fr_prices_parse(&terms.prices, "v100=3", &err), FR_OK);
     text = print(tokens, &terms, false);
     json = print(tokens, &terms, true);
-    ck_assert_ptr_nonnull(strstr(text, "GPU hours, a GPU without a price"));
+    ck_assert_ptr_nonnull(strstr(text, "GPU hours, a part of it without a price"));
     ck_assert_ptr_nonnull(strstr(json, "\"cost_usd\": null"));
     free(text);
     free(json);
