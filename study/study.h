@@ -274,7 +274,8 @@ struct fr_record_correction {
     double compute_factor,
         host_factor,                /* compute, and host time an op, take so many times as long */
         exchange_factor;            /* and all that is exchanged, hidden or not */
-    double exchange_s, step_s;      /* what that, and software once a step, add to each */
+    double copies_s;                /* what all that is exchanged takes besides, by its bytes */
+    double exchange_s, step_s;      /* what these two, and software once a step, add to each step */
     uint32_t batch;                 /* of the first step */
     double predicted_s, measured_s; /* the first step, before the correction */
     double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not said */

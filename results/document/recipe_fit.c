@@ -51,7 +51,7 @@ static void fill_part(const void *user, size_t i, struct fr__table_row *row)
 {
     static const char *const meanings[FR_RECIPE_FIT_PARTS] = {
         "of what computes", "of host time an op", "of all that is exchanged, hidden or not",
-        "of its updates and 5 ms, once a step"};
+        "of its updates and 5 ms, once a step", "of a read and a write of what is exchanged"};
     const struct fr_recipe_fit_part *p = &((const struct fr_recipe_fit *)user)->parts[i];
 
     fr__table_text(row->cell[0], p->name);

@@ -249,7 +249,7 @@ static void put_steps(struct fr__document *doc, const struct fr_record_correctio
 /* "measured: one GPU took 412 ms for 32 samples, predicted 368 ms; so compute takes ..." */
 static void put_correction(struct fr__document *doc, const struct fr_record_correction *c)
 {
-    char a[NUMBER], b[NUMBER], exchange[NUMBER], step[NUMBER];
+    char a[NUMBER], b[NUMBER], exchange[NUMBER], copies[NUMBER], step[NUMBER];
 
     if (!c->is_asked)
         return;
@@ -265,13 +265,14 @@ static void put_correction(struct fr__document *doc, const struct fr_record_corr
                 c->n_recipe_steps == 1 ? "" : "s", c->n_steps > 0 ? "; " : "");
     if (c->n_steps > 0)
         put_steps(doc, c);
-    fr__say(
-        doc,
-        "; so compute takes %s times as long here, host time an op %s times, exchange %s times, "
-        "and software %s more a step\n",
-        fr__fixed(c->compute_factor, 3, a, sizeof(a)), fr__fixed(c->host_factor, 3, b, sizeof(b)),
-        fr__fixed(c->exchange_factor, 2, exchange, sizeof(exchange)),
-        fr__format_time(c->step_s, step, sizeof(step)));
+    fr__say(doc,
+            "; so compute takes %s times as long here, host time an op %s times, exchange %s times "
+            "and %s more by its bytes, and software %s more a step\n",
+            fr__fixed(c->compute_factor, 3, a, sizeof(a)),
+            fr__fixed(c->host_factor, 3, b, sizeof(b)),
+            fr__fixed(c->exchange_factor, 2, exchange, sizeof(exchange)),
+            fr__format_time(c->copies_s, copies, sizeof(copies)),
+            fr__format_time(c->step_s, step, sizeof(step)));
     if (c->measured_bytes > 0)
         fr__say(doc, "measured memory: %s, predicted %s on a GPU; memory is not corrected\n",
                 fr__format_bytes(c->measured_bytes, a, sizeof(a)),

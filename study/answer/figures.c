@@ -141,6 +141,7 @@ static const struct fr_figure correction[] = {
     {.key = "compute_factor", CORRECTION(compute_factor), .when = has_parts},
     {.key = "host_factor", CORRECTION(host_factor), .when = has_parts},
     {.key = "exchange_factor", CORRECTION(exchange_factor), .when = has_parts},
+    {.key = "copies_s", CORRECTION(copies_s), .when = has_parts},
     {.key = "exchange_s", CORRECTION(exchange_s), .when = has_parts},
     {.key = "step_s", CORRECTION(step_s), .when = has_parts},
     {.key = "gpus", CORRECTION(n_gpus), .when = has_steps},

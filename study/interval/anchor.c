@@ -31,12 +31,13 @@ static void slopes(const struct fr__correction *c, uint32_t type, const double p
             parts_s[fr_device_resource(type, (enum fr_device_resource)what)] / iteration_s;
     slope[FR__EXCHANGE] =
         (c->moved[FR__EXCHANGE] < 0 ? units->exposed_s : units->exchange_s) / iteration_s;
+    slope[FR__COPIES] = units->copies_s / iteration_s;
     slope[FR__STEP] = (c->moved[FR__STEP] < 0 ? units->updates_s : units->step_s) / iteration_s;
 }
 
 /* What GPUs exchange, the mean of those in use. */
 static void measure_exchange(struct fr__step_units *out, const struct fr_plan_view *v,
-                             const struct fr_run *run)
+                             const struct fr_run *run, const double copied_s[])
 {
     double n = 0;
 
@@ -48,10 +49,12 @@ static void measure_exchange(struct fr__step_units *out, const struct fr_plan_vi
             continue;
         n += count;
         out->exchange_s += count * k->comm_s;
+        out->copies_s += count * copied_s[d];
         out->exposed_s += count * k->exposed_comm_s;
     }
     out->exchange_s /= fmax(n, 1);
     out->exposed_s /= fmax(n, 1);
+    out->copies_s /= fmax(n, 1);
 }
 
 enum fr_status fr__step_units(struct fr__step_units *out, const struct fr_plan *plan,
@@ -59,12 +62,19 @@ enum fr_status fr__step_units(struct fr__step_units *out, const struct fr_plan *
 {
     const struct fr_plan_view *v = fr_plan_view(plan);
     double *updates_s = calloc(v->topo->n_devices + 1, sizeof(*updates_s)), most_s = 0;
+    double *copied_s = calloc(v->topo->n_devices + 1, sizeof(*copied_s));
 
-    if (!updates_s)
+    if (!updates_s || !copied_s) {
+        free(updates_s);
+        free(copied_s);
         return fr__fail_nomem(err);
+    }
     for (size_t t = 0; t < v->n_tasks; t++) {
         const struct fr_task *k = &v->tasks[t];
 
+        if (fr_task_collective(k) != FR_NONE)
+            copied_s[k->device] += 2 * v->collectives[fr_task_collective(k)].bytes /
+                                   v->topo->types[v->topo->devices[k->device].type].mem_Bps;
         if (k->kind != FR_TASK_COMPUTE || k->phase != FR_PHASE_UPDATE)
             continue;
         updates_s[k->device] += run->end_s[t] - run->start_s[t];
@@ -73,7 +83,8 @@ enum fr_status fr__step_units(struct fr__step_units *out, const struct fr_plan *
     free(updates_s);
     most_s /= run->n_iterations;
     *out = (struct fr__step_units){.updates_s = most_s, .step_s = most_s + CONSTANT_S};
-    measure_exchange(out, v, run);
+    measure_exchange(out, v, run, copied_s);
+    free(copied_s);
     return FR_OK;
 }
 
@@ -93,7 +104,8 @@ double fr__correction_exchange_s(const struct fr__correction *c, const struct fr
 {
     double x = c->moved[FR__EXCHANGE];
 
-    return x * (x < 0 ? units->exposed_s : units->exchange_s);
+    return x * (x < 0 ? units->exposed_s : units->exchange_s) +
+           c->moved[FR__COPIES] * units->copies_s;
 }
 
 enum fr_status fr__correction_slowness(double **out, const struct fr__correction *c,

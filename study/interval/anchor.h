@@ -1,17 +1,19 @@
 /* study/interval/anchor.h - what measured steps say of all other questions on the same model,
  * number format and GPU type.
  *
- * Model:   ln(measured) = ln(T(f, h) + x E + u S) + e; T: the step simulated with compute exp(f)
- *          times and host time an op exp(h) times as long; E: all that it takes to exchange, hidden
- *          or not (of x below 0 what is not hidden), since copies, negotiation and sums on busy
- *          multiprocessors grow with it and hide behind nothing; S: its updates and CONSTANT_S, for
- *          other work that software does once a step; e: normal, NOISE. Each of f, h, x, u has a
- *          prior (priors.h, or what the question's recipe was fitted to), so a step moves what is
- *          uncertain: one GPU says nothing of an exchange
+ * Model:   ln(measured) = ln(T(f, h) + x E + c B + u S) + e; T: the step simulated with compute
+ *          exp(f) times and host time an op exp(h) times as long; E: all that it takes to exchange,
+ *          hidden or not (of x below 0 what is not hidden), for links that are slower; B: what is
+ *          exchanged, read and written once by the GPU that sends it, for copies, casts, checks and
+ *          sums on busy multiprocessors, which go with its bytes however fast the links are; S: its
+ *          updates and CONSTANT_S, for other work that software does once a step; e: normal, NOISE.
+ *          Each of f, h, x, c, u has a prior (priors.h, or what the question's recipe was fitted
+ *          to), so a step moves what is uncertain: one GPU says nothing of an exchange, and steps
+ *          inside a machine tell B from E by their priors alone
  * Which:   steps on as many GPUs as the question has, by its strategy, if there are any: they hold
  *          what the software loses among so many. Else, of a question of several, steps on several:
  *          they hold most of it. Else steps of one GPU.
- * Method:  the most likely f, h, x, u (most_likely.h), f no further above its prior than
+ * Method:  the most likely f, h, x, c, u (most_likely.h), f no further above its prior than
  *          MOST_DEVIATIONS
  * Contradictions: a step says something else than what is known where its time lies
  *          - outside the range of 90 % of its class before anything was measured (terms.h); or
@@ -48,6 +50,7 @@ struct fr__contradiction {
 /* What an exchange and a step of software are counted in. */
 struct fr__step_units {
     double exchange_s, exposed_s; /* messages in an iteration, the mean of GPUs; not hidden ones */
+    double copies_s;              /* all that is exchanged, once read and written by the GPU */
     double updates_s, step_s;     /* on the GPU that has most of them; with a constant */
 };
 

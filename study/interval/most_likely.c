@@ -45,9 +45,10 @@ static void find_ends(const struct fr__seen *s, double least[FR__N_MOVED], doubl
 {
     least[FR__COMPUTE] = least[FR__HOST] = -MOST_LOG;
     least[FR__EXCHANGE] = least[FR__STEP] = LEAST;
+    least[FR__COPIES] = 0;
     most[FR__COMPUTE] = s->most_compute;
     most[FR__HOST] = MOST_LOG;
-    most[FR__EXCHANGE] = most[FR__STEP] = INFINITY;
+    most[FR__EXCHANGE] = most[FR__STEP] = most[FR__COPIES] = INFINITY;
 }
 
 /* Adds that part k is at `to`. */
@@ -64,7 +65,7 @@ static double step(const struct fr__seen *s, struct place *at, const struct fr__
 {
     double least[FR__N_MOVED], most[FR__N_MOVED], d[FR__N_MOVED], moved = 0;
     double unused[FR__N_MOVED][FR__N_MOVED];
-    bool is_at_end[FR__N_MOVED] = {false, false, false, false};
+    bool is_at_end[FR__N_MOVED] = {false, false, false, false, false};
     struct fr__normal pinned = *n;
 
     find_ends(s, least, most);

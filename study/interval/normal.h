@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 /* What measured steps say of a question's parts. COMPUTE, HOST: logarithms of the factors on
- * compute and on host time an op. EXCHANGE, STEP: what is added, in units of fr__step_units. */
-enum { FR__COMPUTE, FR__HOST, FR__EXCHANGE, FR__STEP, FR__N_MOVED };
+ * compute and on host time an op. EXCHANGE, STEP, COPIES: what is added, in units of
+ * fr__step_units. */
+enum { FR__COMPUTE, FR__HOST, FR__EXCHANGE, FR__STEP, FR__COPIES, FR__N_MOVED };
 
 /* J'J / v, J' r / v, and what is to be least, the misfit of the steps and of the prior. */
 struct fr__normal {

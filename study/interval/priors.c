@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-static const double COMPUTE = 0.1, HOST = 0.5, EXCHANGE = 1, STEP = 2;
-static const double EXCHANGE_MEAN = 0.4, STEP_MEAN = 1;
+static const double COMPUTE = 0.1, HOST = 0.5, EXCHANGE = 0.7, COPIES = 16, STEP = 2;
+static const double EXCHANGE_MEAN = 0.1, COPIES_MEAN = 8, STEP_MEAN = 1;
 
 void fr__prior_of(struct fr__step_class c, double mean[FR__N_MOVED], double variance[FR__N_MOVED])
 {
@@ -18,9 +18,11 @@ void fr__prior_of(struct fr__step_class c, double mean[FR__N_MOVED], double vari
     mean[FR__COMPUTE] = fmax(-compute, fmin(compute, fr__step_claim(c, &basis).q[FR__Q50]));
     mean[FR__HOST] = 0;
     mean[FR__EXCHANGE] = EXCHANGE_MEAN;
+    mean[FR__COPIES] = COPIES_MEAN;
     mean[FR__STEP] = STEP_MEAN;
     variance[FR__COMPUTE] = compute * compute;
     variance[FR__HOST] = HOST * HOST;
     variance[FR__EXCHANGE] = EXCHANGE * EXCHANGE;
     variance[FR__STEP] = STEP * STEP;
+    variance[FR__COPIES] = COPIES * COPIES;
 }

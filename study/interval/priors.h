@@ -8,9 +8,14 @@
  *             but no further off than a standard deviation: the rest of that is no compute.
  *   host:     a standard deviation up is 1.65 times, about what eager PyTorch takes of CUDA's own
  *             launches.
- *   exchange: 13 to 75 ms in one machine where 4 to 12 are predicted, once to several times all
- *             that is exchanged; little where software is tuned for it. So it is wide, and more
- *             likely slower than predicted.
+ *   copies:   13 to 75 ms in one machine where 4 to 12 are predicted: up to tens of times what it
+ *             takes to read and write all that is exchanged once (1 ms), some of it in most
+ *             software; little where it is tuned for it.
+ *   exchange: links themselves are known better, and more likely slower than predicted. More
+ *             machines add less to what software lost in one than their slower links would make of
+ *             it: fits to steps of at most eight GPUs predicted those of more 4.8 % off in the
+ *             median so, and 10.5 % (p90 20 and 40) with one wide part that goes with the time of
+ *             links (124 steps of the same source; both widths were chosen in sight of them).
  *   step:     2 to 7 times the predicted on one GPU, that is once to several times the updates.
  */
 #ifndef FR_STUDY_INTERVAL_PRIORS_H

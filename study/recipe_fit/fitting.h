@@ -14,7 +14,8 @@ struct fr__fit_step {
     struct fr__measurement *row;
     struct fr_setting setting; /* of the session */
     struct fr_question question;
-    uint32_t type;             /* of its GPUs */
+    uint64_t gpus;             /* that it is asked on */
+    uint32_t type;             /* of these */
     uint32_t n_machines;       /* that these are in: 1, or 2 for several */
     double time_s;             /* with the parts as they were last; and */
     double slope[FR__N_MOVED]; /* that of its logarithm */
@@ -40,10 +41,10 @@ enum fr_status fr__fit_step_open(struct fr__fit_step *s, const struct fr__fittin
 enum fr_status fr__fit_step_ask(struct fr__fit_step *s, struct fr__fitting *f,
                                 struct fr_error *err);
 
-/* The variance of the logarithm of its time. lacks_network: no measured step was on several
- * machines. */
+/* The variance of the logarithm of its time, after the measured steps; the parts' share of it as
+ * if `with` (NULL: nothing) said nothing of them, but had been measured. */
 double fr__fit_variance(const struct fr__fit_step *s, const struct fr__fitting *f,
-                        bool lacks_network);
+                        const struct fr__fit_step *with);
 
 /* The further measurements that would say most; see struct fr_recipe_fit. Texts live as long as the
  * rows. */

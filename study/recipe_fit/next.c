@@ -33,13 +33,12 @@ static double product(const double s[FR__N_MOVED], const struct fr__correction *
 static double width(const struct fr__fitting *f, const struct fr__fit_step *with)
 {
     bool have_questions = f->n_steps > f->n_measured;
-    bool lacks_network = f->n_machines < 2 && (!with || with->n_machines < 2);
     size_t from = have_questions ? f->n_measured : 0;
     double sum = 0;
 
     for (size_t i = from; i < f->n_steps; i++) {
         const struct fr__fit_step *s = &f->steps[i];
-        double variance = fr__fit_variance(s, f, lacks_network);
+        double variance = fr__fit_variance(s, f, with);
 
         if (with)
             variance -= pow(product(s->slope, &f->correction, with->slope), 2) /
@@ -136,6 +135,7 @@ static enum fr_status consider(struct fr_recipe_fit *out, struct fr__fitting *f,
     struct fr_error why;
     enum fr_status st;
 
+    s.gpus = x->gpus;
     s.question.strategy = x->strategy;
     s.question.n_gpus = row->question.devices ? 0 : x->gpus;
     s.question.global_batch = (uint32_t)x->global_batch;

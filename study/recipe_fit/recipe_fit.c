@@ -84,6 +84,7 @@ static enum fr_status open_steps(struct owned *o, struct fr_error *err)
                                 x->row.why_not);
             s->row = x;
             s->question = x->question;
+            s->gpus = x->row.gpus;
             fr__question_for_step(&s->question);
             FR_TRY(at_row(fr__fit_step_open(s, f, err), x, err));
             f->n_steps++;
@@ -142,7 +143,7 @@ static void believe(struct owned *o, struct fr__seen *seen)
 static void take_after(struct fr_recipe_fit_row *r, const struct fr__fit_step *s,
                        const struct fr__fitting *f)
 {
-    double reach = fr__fit_reach(fr__fit_variance(s, f, f->n_machines < 2)),
+    double reach = fr__fit_reach(fr__fit_variance(s, f, NULL)),
            miss = log(r->measured_s / s->time_s);
 
     r->after_s = s->time_s;
@@ -178,7 +179,8 @@ static enum fr_status fit_parts(struct owned *o, struct fr_error *err)
     static const char *const names[FR__N_MOVED] = {[FR__COMPUTE] = "compute",
                                                    [FR__HOST] = "host",
                                                    [FR__EXCHANGE] = "exchange",
-                                                   [FR__STEP] = "software"};
+                                                   [FR__STEP] = "software",
+                                                   [FR__COPIES] = "copies"};
     struct fr__fitting *f = &o->fitting;
     struct fr__seen seen = {
         .n = f->n_measured, .look = look, .user = f, .freedom = fr__freedom_of(f->n_measured)};

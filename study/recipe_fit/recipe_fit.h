@@ -42,7 +42,7 @@ struct fr_recipe_fit_next {
     double width_before, width_after; /* (high - low) / after, the mean */
 };
 
-enum { FR_RECIPE_FIT_PARTS = 4, FR_RECIPE_FIT_NEXT = 3 };
+enum { FR_RECIPE_FIT_PARTS = 5, FR_RECIPE_FIT_NEXT = 3 };
 
 struct fr_recipe_fit {
     const char *base; /* recipe that the rows name; NULL: none */

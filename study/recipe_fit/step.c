@@ -17,15 +17,25 @@ double fr__fit_reach(double variance)
     return Z95 * sqrt(variance + FR__NOISE * FR__NOISE);
 }
 
+/* Deviation of steps on more GPUs than any that was measured, beside what the parts leave: so that
+ * 89 % of 200 published ones lie in the range of 90 %, of four steps each on at most 8 and 16 GPUs
+ * (DLPerf, 2020). */
+static const double BEYOND = 0.1;
+
 double fr__fit_variance(const struct fr__fit_step *s, const struct fr__fitting *f,
-                        bool lacks_network)
+                        const struct fr__fit_step *with)
 {
     double variance =
         fr__normal_spread(s->slope, (const double(*)[FR__N_MOVED])f->correction.variance);
+    bool has_network = f->n_machines > 1 || (with && with->n_machines > 1);
+    uint64_t most = with ? with->gpus : 0;
 
-    if (lacks_network && s->n_machines > 1)
+    for (size_t i = 0; i < f->n_measured; i++)
+        if (f->steps[i].gpus > most)
+            most = f->steps[i].gpus;
+    if (!has_network && s->n_machines > 1)
         variance += s->slope[FR__EXCHANGE] * s->slope[FR__EXCHANGE] * f->network_variance;
-    return variance;
+    return s->gpus > most ? variance + BEYOND * BEYOND : variance;
 }
 
 enum fr_status fr__fit_step_open(struct fr__fit_step *s, const struct fr__fitting *f,

@@ -14,7 +14,8 @@
 static const char *const part_names[FR__N_MOVED] = {[FR__COMPUTE] = "compute",
                                                     [FR__HOST] = "host",
                                                     [FR__EXCHANGE] = "exchange",
-                                                    [FR__STEP] = "software"};
+                                                    [FR__STEP] = "software",
+                                                    [FR__COPIES] = "copies"};
 
 /* Beyond, a factor or a variance is a misprint. */
 static const double MOST_NUMBER = 1e6;

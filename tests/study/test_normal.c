@@ -20,10 +20,13 @@ static struct fr__prior prior_of(const double mean[FR__N_MOVED], const double va
 /* With a prior that says nothing, as many steps as unknowns give the solution of the system. */
 TEST(as_many_steps_as_unknowns_are_met)
 {
-    static const double slope[FR__N_MOVED][FR__N_MOVED] = {
-        {0.9, 0.1, 0, 0.2}, {0.5, 0.4, 0, 0.5}, {0.7, 0.1, 0.4, 0.1}, {0.2, 0.9, 0.1, 0.6}};
-    static const double truth[FR__N_MOVED] = {0.1, -0.2, 1.5, 3}, zero[FR__N_MOVED] = {0};
-    static const double wide[FR__N_MOVED] = {1e6, 1e6, 1e6, 1e6};
+    static const double slope[FR__N_MOVED][FR__N_MOVED] = {{0.9, 0.1, 0, 0.2, 0},
+                                                           {0.5, 0.4, 0, 0.5, 0.3},
+                                                           {0.7, 0.1, 0.4, 0.1, 0.2},
+                                                           {0.2, 0.9, 0.1, 0.6, 0.1},
+                                                           {0.3, 0.2, 0.6, 0.1, 0.8}};
+    static const double truth[FR__N_MOVED] = {0.1, -0.2, 1.5, 3, 7}, zero[FR__N_MOVED] = {0};
+    static const double wide[FR__N_MOVED] = {1e6, 1e6, 1e6, 1e6, 1e6};
     double d[FR__N_MOVED], covariance[FR__N_MOVED][FR__N_MOVED];
     const struct fr__prior prior = prior_of(zero, wide);
     struct fr__normal n = {.misfit = 0};
@@ -46,8 +49,8 @@ TEST(as_many_steps_as_unknowns_are_met)
 /* One step moves each part by V s miss / (v + s' V s), V the prior's variances. */
 TEST(one_step_moves_each_part_by_how_uncertain_it_is)
 {
-    static const double slope[FR__N_MOVED] = {0.6, 0, 0.3, 0.1}, zero[FR__N_MOVED] = {0};
-    static const double variance[FR__N_MOVED] = {0.01, 0.25, 1, 4};
+    static const double slope[FR__N_MOVED] = {0.6, 0, 0.3, 0.1, 0.2}, zero[FR__N_MOVED] = {0};
+    static const double variance[FR__N_MOVED] = {0.01, 0.25, 1, 4, 9};
     double d[FR__N_MOVED], covariance[FR__N_MOVED][FR__N_MOVED], all = noise, miss = 0.4;
     const struct fr__prior prior = prior_of(zero, variance);
     struct fr__normal n = {.misfit = 0};
@@ -69,8 +72,8 @@ TEST(one_step_moves_each_part_by_how_uncertain_it_is)
 /* Nothing was measured of the rest: it goes to its prior. */
 TEST(what_was_not_measured_is_believed)
 {
-    static const double x[FR__N_MOVED] = {1, 1, 1, 1}, mean[FR__N_MOVED] = {0, 0.5, 2, 1};
-    static const double variance[FR__N_MOVED] = {1, 2, 3, 4};
+    static const double x[FR__N_MOVED] = {1, 1, 1, 1, 1}, mean[FR__N_MOVED] = {0, 0.5, 2, 1, 3};
+    static const double variance[FR__N_MOVED] = {1, 2, 3, 4, 5};
     double d[FR__N_MOVED], covariance[FR__N_MOVED][FR__N_MOVED];
     const struct fr__normal n = {.misfit = 0};
     const struct fr__prior prior = prior_of(mean, variance);
@@ -85,8 +88,9 @@ TEST(what_was_not_measured_is_believed)
 /* Two steps in one fit, or the second after what the first left: the same. */
 TEST(what_a_step_left_is_the_prior_of_the_next)
 {
-    static const double slope[2][FR__N_MOVED] = {{0.6, 0.1, 0.3, 0.1}, {0.2, 0.5, 0.1, 0.4}};
-    static const double variance[FR__N_MOVED] = {0.01, 0.25, 1, 4}, zero[FR__N_MOVED] = {0};
+    static const double slope[2][FR__N_MOVED] = {{0.6, 0.1, 0.3, 0.1, 0.2},
+                                                 {0.2, 0.5, 0.1, 0.4, 0.3}};
+    static const double variance[FR__N_MOVED] = {0.01, 0.25, 1, 4, 9}, zero[FR__N_MOVED] = {0};
     static const double misses[2] = {0.4, -0.2};
     const struct fr__prior prior = prior_of(zero, variance);
     double both[FR__N_MOVED], first[FR__N_MOVED], second[FR__N_MOVED], miss = misses[1];
@@ -117,7 +121,7 @@ TEST(what_a_step_left_is_the_prior_of_the_next)
 TEST(a_matrix_that_is_no_covariance_has_no_inverse)
 {
     static const double flat[FR__N_MOVED][FR__N_MOVED] = {
-        {1, 2, 0, 0}, {2, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+        {1, 2, 0, 0, 0}, {2, 1, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}};
     double inverse[FR__N_MOVED][FR__N_MOVED];
 
     ck_assert(!fr__normal_invert(flat, inverse));
@@ -126,7 +130,7 @@ TEST(a_matrix_that_is_no_covariance_has_no_inverse)
 /* A Student's t with 3 degrees: at 0 it is one step, at ten deviations 1 / (1 + 100 / 3). */
 TEST(a_step_far_from_the_rest_counts_little)
 {
-    static const double slope[FR__N_MOVED] = {1, 0, 0, 0};
+    static const double slope[FR__N_MOVED] = {1, 0, 0, 0, 0};
     struct fr__normal n = {.misfit = 0};
 
     ck_assert_double_eq(fr__normal_weight(0.3, noise, 0), 1);
