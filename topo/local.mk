@@ -54,15 +54,21 @@ device_type_files = topo/devices/k80-die.yaml \
 	topo/devices/h100-sxm5-96gb.yaml \
 	topo/devices/h100-pcie-80gb.yaml \
 	topo/devices/h100-nvl-94gb.yaml \
+	topo/devices/h800-sxm5-80gb.yaml \
 	topo/devices/h20-sxm-96gb.yaml \
 	topo/devices/h200-sxm-141gb.yaml \
 	topo/devices/gh200-96gb.yaml \
 	topo/devices/b200-sxm-180gb.yaml \
 	topo/devices/gb200-186gb.yaml \
+	topo/devices/b300-sxm-288gb.yaml \
+	topo/devices/gb300-288gb.yaml \
 	topo/devices/l4.yaml \
 	topo/devices/l40s.yaml \
 	topo/devices/rtx6000ada.yaml \
 	topo/devices/rtx4090.yaml \
+	topo/devices/mi300x-192gb.yaml \
+	topo/devices/mi325x-256gb.yaml \
+	topo/devices/mi355x-288gb.yaml \
 	topo/devices/2x-xeon-e5-2686v4.yaml \
 	topo/devices/2x-xeon-e5-2698v4.yaml \
 	topo/devices/2x-xeon-8168.yaml \
@@ -76,8 +82,7 @@ amd_type_files = topo/gpus/amd/mi50-16gb.yaml \
 	topo/gpus/amd/mi100.yaml \
 	topo/gpus/amd/mi250x-die.yaml \
 	topo/gpus/amd/mi210.yaml \
-	topo/gpus/amd/mi300a.yaml \
-	topo/gpus/amd/mi300x.yaml
+	topo/gpus/amd/mi300a.yaml
 # The machines that we know, in the order of lists.
 machine_files = topo/machines/dgx1-p100.yaml \
 	topo/machines/dgx1-v100.yaml \
@@ -90,10 +95,17 @@ machine_files = topo/machines/dgx1-p100.yaml \
 	topo/machines/dgx-a100-80g.yaml \
 	topo/machines/hgx-h100.yaml \
 	topo/machines/hgx-h100-96g.yaml \
+	topo/machines/hgx-h800.yaml \
+	topo/machines/hgx-h20.yaml \
 	topo/machines/hgx-h200.yaml \
 	topo/machines/gh200-quad.yaml \
 	topo/machines/hgx-b200.yaml \
-	topo/machines/gb200-nvl72.yaml
+	topo/machines/gb200-nvl72.yaml \
+	topo/machines/hgx-b300.yaml \
+	topo/machines/gb300-nvl72.yaml \
+	topo/machines/8x-mi300x.yaml \
+	topo/machines/8x-mi325x.yaml \
+	topo/machines/8x-mi355x.yaml
 # A table is made of its schema and files; it may name rows of the tables before it.
 types_facts = topo/devices/type.schema.yaml $(device_type_files)
 amd_facts = topo/gpus/amd.schema.yaml $(amd_type_files)

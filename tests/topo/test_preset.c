@@ -52,10 +52,17 @@ static const struct fact {
     {"dgx-a100-80g", "a100-sxm4-80gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8, "a100-nvswitch"},
     {"hgx-h100", "h100-sxm5-80gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
     {"hgx-h100-96g", "h100-sxm5-96gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
+    {"hgx-h800", "h800-sxm5-80gb", 8, 1, 8, 8, 25e9, 32, 400e9 / 8, NULL},
+    {"hgx-h20", "h20-sxm-96gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
     {"hgx-h200", "h200-sxm-141gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
     {"gh200-quad", "gh200-96gb", 4, 1, 4, 18, 25e9, 24, 200e9 / 8, "gh200-slingshot"},
     {"hgx-b200", "b200-sxm-180gb", 8, 1, 8, 18, 50e9, 72, 400e9 / 8, "b200-nvswitch"},
     {"gb200-nvl72", "gb200-186gb", 72, 18, 72, 18, 50e9, 648, 400e9 / 8, "gb200-nvswitch"},
+    {"hgx-b300", "b300-sxm-288gb", 8, 1, 8, 18, 50e9, 72, 800e9 / 8, "b200-nvswitch"},
+    {"gb300-nvl72", "gb300-288gb", 72, 18, 72, 18, 50e9, 648, 800e9 / 8, "gb200-nvswitch"},
+    {"8x-mi300x", "mi300x-192gb", 8, 1, 8, 7, 64e9, 16, 400e9 / 8, NULL},
+    {"8x-mi325x", "mi325x-256gb", 8, 1, 8, 7, 64e9, 16, 400e9 / 8, NULL},
+    {"8x-mi355x", "mi355x-288gb", 8, 1, 8, 7, 76.8e9, 16, 400e9 / 8, NULL},
 };
 
 enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };
@@ -84,9 +91,10 @@ LOOP_TEST(machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with, 0, N_
         double raw_Bps = f->nvlinks * f->link_Bps;
 
         ck_assert_str_eq(t->types[t->devices[g].type].name, f->gpu);
-        /* what large messages get is 0.8 to 0.96 of the raw rate wherever it was measured */
+        /* what large messages get is 0.8 to 0.96 of the raw rate wherever it was measured; RCCL
+         * counts 0.75 of it on AMD's links */
         ck_assert_double_le(nvlink_Bps(t, g), 0.97 * raw_Bps);
-        ck_assert_double_ge(nvlink_Bps(t, g), 0.79 * raw_Bps);
+        ck_assert_double_ge(nvlink_Bps(t, g), 0.74 * raw_Bps);
     }
     for (size_t v = 0; v < t->n_vertices; v++)
         n_nics += t->vertices[v].kind == FR_VERTEX_NIC;
@@ -499,7 +507,7 @@ LOOP_TEST(a_p100_dgx1_finds_as_many_rings_as_were_measured, 0, 6)
 /* One ring fills every GPU's NVLinks where switches join them. On K80s the ring crosses between the
  * sockets both ways, 6 GB/s each. Two machines with eight NICs
  * behind PCIe 5.0 have eight rings of 48 GB/s. */
-LOOP_TEST(rings_fill_switched_machines, 0, 7)
+LOOP_TEST(rings_fill_switched_machines, 0, 8)
 {
     static const struct {
         const char *spec;
@@ -509,7 +517,7 @@ LOOP_TEST(rings_fill_switched_machines, 0, 7)
         {"dgx2", 16, 1, 125e9},           {"hgx-h100", 8, 1, 375e9},
         {"hgx-b200", 8, 1, 721.8e9},      {"gb200-nvl72", 72, 1, 721.8e9},
         {"p2.16xlarge", 16, 1, 6e9},      {"2x hgx-h100", 16, 8, 8 * 48e9},
-        {"2x hgx-b200", 16, 8, 8 * 48e9},
+        {"2x hgx-b200", 16, 8, 8 * 48e9}, {"hgx-h800", 8, 1, 375e9 * 8 / 18},
     };
     size_t n_rings;
     double Bps = rings_Bps(rows[_i].spec, rows[_i].n, &n_rings);

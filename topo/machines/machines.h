@@ -45,7 +45,7 @@ const struct fr__preset *fr__preset_find(const char *name); /* NULL: unknown */
 /* The rules (wiring.c). */
 typedef void fr__wiring(struct fr_topo_builder *b, uint32_t machine, const struct fr__preset *m);
 fr__wiring fr__wire_cube_mesh, fr__wire_nvswitch, fr__wire_nvswitch_boards, fr__wire_nvswitch_rack,
-    fr__wire_every_pair, fr__wire_k80_boards;
+    fr__wire_every_pair, fr__wire_every_pair_of_8, fr__wire_k80_boards;
 
 /* Other names, the last row's NULL; topo/machines/aliases.csv. */
 extern const struct fr_topo_alias fr__topo_aliases[];

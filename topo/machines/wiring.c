@@ -46,6 +46,27 @@ static void add_slots(struct fr_topo_builder *b, uint32_t machine, const struct 
     join(b, socket[0], add(b, FR_VERTEX_NIC, machine, "nic", 0), m);
 }
 
+/* Two sockets with PCIe switches that share eight GPUs out, and as many NICs. */
+static void add_switches(struct fr_topo_builder *b, uint32_t machine, const struct fr__preset *m,
+                         const uint32_t gpu[8])
+{
+    unsigned n_each = 8 / m->n_pcie_switches;
+    uint32_t socket[2];
+
+    add_host(b, machine, m, socket);
+    for (unsigned p = 0; p < m->n_pcie_switches; p++) {
+        uint32_t plx = add(b, FR_VERTEX_PCIE, machine, "plx", p);
+
+        join(b, plx, socket[2 * p / m->n_pcie_switches], m);
+        for (unsigned i = n_each * p; i < n_each * (p + 1); i++) {
+            uint32_t nic = add(b, FR_VERTEX_NIC, machine, "nic", i);
+
+            join(b, plx, gpu[i], m);
+            join(b, plx, nic, m);
+        }
+    }
+}
+
 /* Eight SXM2 GPUs in a hybrid cube mesh. Two sockets, each with two PCIe switches; a switch carries
  * two GPUs and, on a DGX-1, one NIC. */
 void fr__wire_cube_mesh(struct fr_topo_builder *b, uint32_t machine, const struct fr__preset *m)
@@ -85,27 +106,29 @@ void fr__wire_cube_mesh(struct fr_topo_builder *b, uint32_t machine, const struc
  * d mod 2 of a switch that has two, by the tie rule. */
 void fr__wire_nvswitch(struct fr_topo_builder *b, uint32_t machine, const struct fr__preset *m)
 {
-    unsigned n_each = 8 / m->n_pcie_switches;
-    uint32_t gpu[8], socket[2], nvswitch;
+    uint32_t gpu[8], nvswitch;
 
-    fr_topo_builder_system(b, machine, m->collectives, FR_NOWHERE);
+    if (m->collectives)
+        fr_topo_builder_system(b, machine, m->collectives, FR_NOWHERE);
     nvswitch = add(b, FR_VERTEX_NVSWITCH, machine, "nvswitch0-", m->last_nvswitch);
     for (unsigned i = 0; i < 8; i++) {
         gpu[i] = fr__topo_builder_add(b, FR_VERTEX_GPU, machine, "gpu", i, m->gpu);
         fr__wire_join_measured(b, gpu[i], nvswitch, m->nvlink, 1, m->messages[0], m->messages[1]);
     }
-    add_host(b, machine, m, socket);
-    for (unsigned p = 0; p < m->n_pcie_switches; p++) {
-        uint32_t plx = add(b, FR_VERTEX_PCIE, machine, "plx", p);
+    add_switches(b, machine, m, gpu);
+}
 
-        join(b, plx, socket[2 * p / m->n_pcie_switches], m);
-        for (unsigned i = n_each * p; i < n_each * (p + 1); i++) {
-            uint32_t nic = add(b, FR_VERTEX_NIC, machine, "nic", i);
+/* Eight GPUs, every two on a link of their own without a switch; PCIe as above. */
+void fr__wire_every_pair_of_8(struct fr_topo_builder *b, uint32_t machine,
+                              const struct fr__preset *m)
+{
+    uint32_t gpu[8];
 
-            join(b, plx, gpu[i], m);
-            join(b, plx, nic, m);
-        }
-    }
+    add_gpus(b, machine, m, gpu, 8);
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned j = i + 1; j < 8; j++)
+            fr__wire_join(b, FR_LINK_NVLINK, gpu[i], gpu[j], m->nvlink, 1);
+    add_switches(b, machine, m, gpu);
 }
 
 /* Sixteen V100 on two boards of six NVSwitches. Each GPU has one NVLink 2.0 to each of its board's
