@@ -231,6 +231,19 @@ static void count_byte(struct reader *r, char c)
     }
 }
 
+/* The first n bytes of a piece, of which only the last may end a line. */
+static void count_bytes(struct reader *r, const char *s, size_t n)
+{
+    if (n == 0)
+        return;
+    if (n > 1) {
+        r->n_bytes += n - 1;
+        r->here.col += (unsigned)(n - 1);
+        r->is_after_cr = false;
+    }
+    count_byte(r, s[n - 1]);
+}
+
 static void fail_parser(struct reader *r)
 {
     if (csv_error(&r->parser) == CSV_EPARSE)
@@ -248,14 +261,14 @@ static bool is_empty_line(const struct reader *r, const char *piece, size_t n)
     return n == 1 && (*piece == '\n' || *piece == '\r') && r->n_bytes - r->cell_at == 1;
 }
 
+/* A piece ends with a comma, the end of a line or the text, and has none of them before. */
 static void feed_piece(struct reader *r, const char *s, size_t n)
 {
     size_t taken;
 
     r->has_cell_ended = false;
     taken = csv_parse(&r->parser, s, n, take_cell, take_row, r);
-    for (size_t i = 0; i < taken && i < n; i++)
-        count_byte(r, s[i]);
+    count_bytes(r, s, taken < n ? taken : n);
     if (r->st != FR_OK)
         return;
     if (taken != n) {

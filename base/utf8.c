@@ -69,8 +69,13 @@ size_t fr__utf8_text_length(const char *s, size_t n)
     size_t i = 0;
 
     while (i < n) {
-        size_t len = fr__utf8_length(s + i, n - i);
+        size_t len;
 
+        if (s[i] >= 0x20 && s[i] < 0x7f) { /* most bytes of most files */
+            i++;
+            continue;
+        }
+        len = fr__utf8_length(s + i, n - i);
         if (len == 0 || is_control(s + i, len))
             break;
         i += len;

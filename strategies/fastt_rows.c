@@ -60,6 +60,7 @@ const struct fr_strategy fr__strategy_dpos = {
     .source =
         "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
     .options = fr__dpos_options,
+    .keeps_whole_batch = true,
     .plan = plan_dpos,
     .explain = explain_dpos,
     .learn = learn_dpos,
@@ -71,6 +72,7 @@ const struct fr_strategy fr__strategy_os_dpos = {
     .source =
         "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
     .options = fr__os_dpos_options,
+    .keeps_whole_batch = true,
     .plan = plan_os_dpos,
     .explain = explain_os_dpos,
     .learn = learn_os_dpos,

@@ -48,6 +48,10 @@ struct fr_strategy {
     bool is_trusted;
     /* Not among "all" strategies: compared, swept and advised where its name is given only. */
     bool is_by_name_only;
+    /* At the end of the forward pass each parameter, and each result that the backward pass reads,
+     * is on a GPU: nothing of the batch comes later, or is computed again. So a question that asks
+     * for room alone need not plan what all GPUs together have no room for. */
+    bool keeps_whole_batch;
     bool is_baseline; /* others are compared with it, where it was asked for without options */
     const char *required_option; /* without which it cannot plan; NULL: none */
 };

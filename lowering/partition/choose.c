@@ -46,14 +46,13 @@ static struct fr__cut_aim aim_of(const struct fr_schedule *s)
 }
 
 /* From the cut that is the best so far. given: the caller's. */
-static enum fr_status improve(struct fr__tries *x, const uint32_t given[], struct fr__choice *out,
-                              struct fr_error *err)
+static void improve(struct fr__tries *x, const uint32_t given[], struct fr__choice *out)
 {
     double before_s = x->best_s;
 
     x->n_before = x->n_tried;
     out->tried_all = fr__tries_can_be_all(x);
-    FR_TRY(fr__tries_search(x, err));
+    fr__tries_search(x);
     if (x->best_s < before_s)
         out->by = FR__CHOSEN_REPLAY;
     if (x->best_s >= out->given_s * (1 - x->in->least_gain_frac)) {
@@ -61,7 +60,6 @@ static enum fr_status improve(struct fr__tries *x, const uint32_t given[], struc
         x->best_s = out->given_s;
         memcpy(x->first, given, (x->in->chain->n_stages + 1) * sizeof(*given));
     }
-    return FR_OK;
 }
 
 /* ---- several stages a rank ---- */
@@ -84,8 +82,7 @@ static void see(void *user, const uint32_t first[], double most_s)
 
 /* Of the cuts whose busiest rank has nearly as little to do as can be, the one that ends first by
  * the schedule: with equal ranks stages may still be unlike. */
-static enum fr_status take_seen(struct fr__tries *x, const struct seen *k, double least_s,
-                                struct fr_error *err)
+static void take_seen(struct fr__tries *x, const struct seen *k, double least_s)
 {
     double best_s = INFINITY, now_s;
 
@@ -94,13 +91,12 @@ static enum fr_status take_seen(struct fr__tries *x, const struct seen *k, doubl
 
         if (k->most_s[i] > least_s * NEARLY || (i > 0 && !fr__tries_has_work(x)))
             continue;
-        FR_TRY(fr__tries_price(x, cut, &now_s, err));
+        now_s = fr__tries_price(x, cut);
         if (now_s < best_s * FR__TRIES_BETTER) {
             best_s = now_s;
             memcpy(x->first, cut, k->width * sizeof(*cut));
         }
     }
-    return FR_OK;
 }
 
 /* The cut whose busiest rank has least to do takes the place of the caller's, for which each stage
@@ -117,7 +113,8 @@ static enum fr_status take_ranks(struct fr__tries *x, struct seen *k, struct fr_
     out->best = (struct fr__best_cut){ranks.most_s, ranks.bound_s, ranks.is_exact};
     if (!isinf(ranks.most_s) || fr__cut_excess_bytes(c, x->trial, x->excess_bytes) < given_bytes)
         memcpy(x->first, x->trial, (c->n_stages + 1) * sizeof(*x->first));
-    return take_seen(x, k, ranks.most_s, err);
+    take_seen(x, k, ranks.most_s);
+    return FR_OK;
 }
 
 static enum fr_status propose_ranks(struct fr__tries *x, struct fr__choice *out,
@@ -147,23 +144,22 @@ static enum fr_status propose(struct fr__tries *x, struct fr__choice *out, struc
 static enum fr_status choose(struct fr__tries *x, struct fr__choice *out, struct fr_error *err)
 {
     const struct fr__chain *c = x->in->chain;
-    bool fits, is_better = false;
+    bool fits, is_better;
 
     out->rule = x->aim.rule;
     FR_TRY(propose(x, out, err));
     fits = fr__cut_excess_bytes(c, x->first, x->excess_bytes) <= 0;
     memcpy(x->given, x->first, (c->n_stages + 1) * sizeof(*x->given));
-    FR_TRY(fr__tries_price(x, x->first, &out->given_s, err));
+    out->given_s = fr__tries_price(x, x->first);
     x->best_s = fits ? out->given_s : INFINITY;
-    if (!isinf(out->best.cost_s) && c->n_stages == c->n_ranks)
-        FR_TRY(fr__tries_try(x, &is_better, err));
+    is_better = !isinf(out->best.cost_s) && c->n_stages == c->n_ranks && fr__tries_try(x);
     out->by = is_better ? FR__CHOSEN_FORM : FR__CHOSEN_GIVEN;
     if (!fits)
         out->given_s = INFINITY; /* whatever fits is better */
     if (!isinf(x->best_s))
-        FR_TRY(improve(x, x->given, out, err));
+        improve(x, x->given, out);
     if (isinf(out->given_s))
-        FR_TRY(fr__tries_price(x, x->given, &out->given_s, err));
+        out->given_s = fr__tries_price(x, x->given);
     out->planned_s = isinf(x->best_s) ? out->given_s : x->best_s;
     out->n_tried = x->n_tried;
     return FR_OK;
@@ -179,15 +175,14 @@ enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32
     enum fr_status st = fr__tries_init(&x, in, &aim, NULL, err);
 
     if (st == FR_OK)
-        st = fr__tries_price(&x, first, planned_s, err);
+        *planned_s = fr__tries_price(&x, first);
     fr__tries_fini(&x);
     return st;
 }
 
 /* What the schedule takes if the work, the transfers and the updates of all stages together were
  * shared out evenly. */
-static enum fr_status price_even(struct fr__tries *x, const uint32_t first[], double *s,
-                                 struct fr_error *err)
+static double price_even(struct fr__tries *x, const uint32_t first[])
 {
     const struct fr__chain *c = x->in->chain;
     struct fr__timed_stage all = {0};
@@ -212,7 +207,7 @@ static enum fr_status price_even(struct fr__tries *x, const uint32_t first[], do
         x->stages[i] = all;
     for (size_t r = 0; r < c->n_ranks; r++)
         x->tail_s[r] = tail_s;
-    return fr__timed_run(x->timed, x->stages, x->tail_s, s, err);
+    return fr__timed_run(x->timed, x->stages, x->tail_s);
 }
 
 enum fr_status fr__cut_even(const struct fr__choice_problem *in, const uint32_t first[],
@@ -224,7 +219,7 @@ enum fr_status fr__cut_even(const struct fr__choice_problem *in, const uint32_t 
 
     *even_s = 0;
     if (st == FR_OK && x.timed)
-        st = price_even(&x, first, even_s, err);
+        *even_s = price_even(&x, first);
     fr__tries_fini(&x);
     return st;
 }
@@ -252,7 +247,7 @@ static enum fr_status choose_in(const struct fr__choice_problem *in, uint32_t fi
     if (st == FR_OK)
         st = choose(&x, out, err);
     if (st == FR_OK && in->chain->n_stages > in->chain->n_ranks && x.timed)
-        st = price_even(&x, first, &out->even_s, err);
+        out->even_s = price_even(&x, first);
     fr__tries_fini(&x);
     return st;
 }

@@ -9,16 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both are [n_stages n_micros], cell stage n_micros + micro-batch. */
-struct arrivals {
-    double *forward_s;  /* when the output of a forward is at the next stage */
-    double *backward_s; /* when the gradient of a stage's input is at the stage before */
+/* A pass of one action. In there_s a cell is what crosses one border for one micro-batch: forward,
+ * then backward; one more is always 0, and one more is never read. */
+struct step {
+    size_t reads, writes; /* cells */
+    uint32_t rank, stage;
+    uint8_t kind;    /* of enum fr_action_kind */
+    bool leads_pair; /* overlaps with the step after it */
+};
+
+/* What the passes of a kind take on a stage. */
+struct took {
+    double pass_s, launches_s;
+    double send_s; /* of what the pass hands to another rank */
 };
 
 struct fr__timed {
     const struct fr_schedule *s;
-    struct fr__passes passes;
-    struct arrivals there;
+    struct step *steps; /* in an order in which all can run: no time changes it */
+    size_t n_steps;
+    struct took *took;                /* [n_stages][FR_N_ACTIONS] */
+    double *there_s;                  /* [2 n_stages n_micros + 2] when it is at the other rank */
     double *rank_s;                   /* [n_ranks] end of the last action so far */
     double *host_s;                   /* [n_ranks] end of its launches */
     uint32_t *first_rank, *last_rank; /* [n_stages] of the first copy of a stage, of the last */
@@ -42,108 +53,114 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* When what a pass reads is there. */
-static double inputs_s(const struct fr__timed *t, unsigned kind, uint32_t stage, uint32_t micro)
-{
-    if (kind == FR_ACTION_F)
-        return stage > 0 ? t->there.forward_s[cell(t, stage - 1, micro)] : 0;
-    if ((kind == FR_ACTION_B || kind == FR_ACTION_I) && stage + 1 < t->s->n_stages)
-        return t->there.backward_s[cell(t, stage + 1, micro)];
-    return 0;
-}
+/* ---- the passes ---- */
 
-static double pass_s(const struct fr__timed *t, unsigned kind, uint32_t stage)
+static void add_step(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t stage,
+                     uint32_t micro)
 {
-    const struct fr__timed_stage *p = &t->of[stage];
+    size_t n_cells = (size_t)t->s->n_stages * t->s->n_micros;
+    struct step *p = &t->steps[t->n_steps++];
 
-    switch (kind) {
-    case FR_ACTION_F:
-        return p->forward_s;
-    case FR_ACTION_I:
-        return p->input_s;
-    case FR_ACTION_W:
-        return p->weight_s;
-    case FR_ACTION_B:
-        return p->input_s + p->weight_s;
-    default:
-        return 0;
+    *p = (struct step){.reads = 2 * n_cells,
+                       .writes = 2 * n_cells + 1,
+                       .rank = rank,
+                       .stage = stage,
+                       .kind = (uint8_t)kind};
+    if (kind == FR_ACTION_F) {
+        if (stage > 0)
+            p->reads = cell(t, stage - 1, micro);
+        if (stage + 1 < t->s->n_stages)
+            p->writes = cell(t, stage, micro);
+    } else if (kind == FR_ACTION_B || kind == FR_ACTION_I) {
+        if (stage + 1 < t->s->n_stages)
+            p->reads = n_cells + cell(t, stage + 1, micro);
+        if (stage > 0)
+            p->writes = n_cells + cell(t, stage, micro);
     }
 }
 
-static double launches_s(const struct fr__timed *t, unsigned kind, uint32_t stage)
-{
-    const struct fr__timed_stage *p = &t->of[stage];
+struct adding {
+    struct fr__timed *t;
+    const struct fr__passes *passes;
+};
 
-    switch (kind) {
-    case FR_ACTION_F:
-        return p->forward_host_s;
-    case FR_ACTION_I:
-        return p->input_host_s;
-    case FR_ACTION_W:
-        return p->weight_host_s;
-    case FR_ACTION_B:
-        return p->input_host_s + p->weight_host_s;
-    default:
-        return 0;
+static void add_action(void *user, size_t action, const uint32_t waits[], unsigned n_waits)
+{
+    const struct adding *x = user;
+    const struct fr_action *a = &x->t->s->actions[action];
+    uint32_t rank = x->passes->rank_of[action];
+
+    (void)waits;
+    (void)n_waits;
+    add_step(x->t, rank, a->kind, a->stage, a->micro);
+    if (a->with == FR_ACTION_NONE)
+        return;
+    x->t->steps[x->t->n_steps - 1].leads_pair = true;
+    add_step(x->t, rank, a->with, a->with_stage, a->with_micro);
+}
+
+static void set_took(struct fr__timed *t)
+{
+    for (uint32_t k = 0; k < t->s->n_stages; k++) {
+        const struct fr__timed_stage *p = &t->of[k];
+        struct took *w = t->took + (size_t)k * FR_N_ACTIONS;
+
+        w[FR_ACTION_F] = (struct took){.pass_s = p->forward_s, .launches_s = p->forward_host_s};
+        w[FR_ACTION_I] = (struct took){.pass_s = p->input_s, .launches_s = p->input_host_s};
+        w[FR_ACTION_W] = (struct took){.pass_s = p->weight_s, .launches_s = p->weight_host_s};
+        w[FR_ACTION_B] = (struct took){.pass_s = p->input_s + p->weight_s,
+                                       .launches_s = p->input_host_s + p->weight_host_s};
+        if (k + 1 < t->s->n_stages)
+            w[FR_ACTION_F].send_s = p[1].send_s;
+        if (k > 0)
+            w[FR_ACTION_B].send_s = w[FR_ACTION_I].send_s = p->back_s;
     }
+}
+
+/* When the rank is free and what the pass reads is there. */
+static double ready_s(const struct fr__timed *t, const struct step *p)
+{
+    return later(t->rank_s[p->rank], t->there_s[p->reads]);
 }
 
 /* What a rank sends takes turns, whoever gets it: a device has one stream for that. */
-static void hand_on(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t stage,
-                    uint32_t micro, double end_s)
+static void run_pass(struct fr__timed *t, const struct step *p, double from_s)
 {
-    double *there_s, took_s;
+    const struct took *w = &t->took[(size_t)p->stage * FR_N_ACTIONS + p->kind];
+    double end_s = later(t->rank_s[p->rank], from_s) + w->pass_s;
 
-    if (kind == FR_ACTION_F && stage + 1 < t->s->n_stages) {
-        there_s = &t->there.forward_s[cell(t, stage, micro)];
-        took_s = t->of[stage + 1].send_s;
-    } else if ((kind == FR_ACTION_B || kind == FR_ACTION_I) && stage > 0) {
-        there_s = &t->there.backward_s[cell(t, stage, micro)];
-        took_s = t->of[stage].back_s;
-    } else {
-        return;
-    }
-    *there_s = end_s;
-    if (took_s > 0)
-        *there_s = t->out_s[rank] = later(end_s, t->out_s[rank]) + took_s;
-}
-
-/* One pass from ready_s on, or when the rank is free. */
-static void run_pass(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t stage,
-                     uint32_t micro, double ready_s)
-{
-    double end_s = later(t->rank_s[rank], ready_s) + pass_s(t, kind, stage);
-
-    t->host_s[rank] += launches_s(t, kind, stage);
-    end_s = later(end_s, t->host_s[rank]);
-    hand_on(t, rank, kind, stage, micro, end_s);
-    t->rank_s[rank] = end_s;
-    if (kind != FR_ACTION_F)
-        t->end_s[stage] = later(t->end_s[stage], end_s);
+    t->host_s[p->rank] += w->launches_s;
+    end_s = later(end_s, t->host_s[p->rank]);
+    t->rank_s[p->rank] = end_s;
+    if (p->kind != FR_ACTION_F)
+        t->end_s[p->stage] = later(t->end_s[p->stage], end_s);
+    if (w->send_s > 0)
+        end_s = t->out_s[p->rank] = later(end_s, t->out_s[p->rank]) + w->send_s;
+    t->there_s[p->writes] = end_s;
 }
 
 /* Of an overlapped pair the pass goes first whose inputs are there first, the forward if both are.
  */
-static void run(void *user, size_t action, const uint32_t waits[], unsigned n_waits)
+static void run_passes(struct fr__timed *t)
 {
-    struct fr__timed *t = user;
-    const struct fr_action *a = &t->s->actions[action];
-    uint32_t rank = t->passes.rank_of[action];
-    double ready_s = later(t->rank_s[rank], inputs_s(t, a->kind, a->stage, a->micro)), with_s = 0;
-    bool is_pair = a->with != FR_ACTION_NONE, is_first = true;
+    for (const struct step *p = t->steps, *end = p + t->n_steps; p < end; p++) {
+        double from_s = ready_s(t, p), with_s;
 
-    (void)waits;
-    (void)n_waits;
-    if (is_pair) {
-        with_s = later(t->rank_s[rank], inputs_s(t, a->with, a->with_stage, a->with_micro));
-        is_first = ready_s <= with_s;
+        if (!p->leads_pair) {
+            run_pass(t, p, from_s);
+            continue;
+        }
+        with_s = ready_s(t, p + 1);
+        if (from_s <= with_s)
+            run_pass(t, p, from_s);
+        run_pass(t, p + 1, with_s);
+        if (!(from_s <= with_s))
+            run_pass(t, p, from_s);
+        p++;
     }
-    if (!is_first)
-        run_pass(t, rank, a->with, a->with_stage, a->with_micro, with_s);
-    run_pass(t, rank, a->kind, a->stage, a->micro, ready_s);
-    if (is_pair && is_first)
-        run_pass(t, rank, a->with, a->with_stage, a->with_micro, with_s);
 }
+
+/* ---- what comes after them ---- */
 
 /* Stages in the order of their ends. That of the run before is a good beginning. */
 static void sort_ends(struct fr__timed *t)
@@ -237,10 +254,11 @@ static void end_ties(struct fr__timed *t)
     }
 }
 
-enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],
-                             const double tail_s[], double *makespan_s, struct fr_error *err)
+double fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],
+                     const double tail_s[])
 {
     const struct fr_schedule *s = t->s;
+    double makespan_s = 0;
 
     t->of = stages;
     memset(t->rank_s, 0, s->n_ranks * sizeof(*t->rank_s));
@@ -248,16 +266,16 @@ enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage s
     memset(t->end_s, 0, s->n_stages * sizeof(*t->end_s));
     memset(t->out_s, 0, s->n_ranks * sizeof(*t->out_s));
     memset(t->whole_s, 0, s->n_stages * sizeof(*t->whole_s));
-    FR_TRY(fr__passes_walk(&t->passes, s, run, t, err));
+    set_took(t);
+    run_passes(t);
     send_ties(t);
     run_sums(t);
     for (uint32_t r = 0; r < s->n_ranks; r++)
         t->ends_s[r] = t->rank_s[r] + (tail_s ? tail_s[r] : 0);
     end_ties(t);
-    *makespan_s = 0;
     for (uint32_t r = 0; r < s->n_ranks; r++)
-        *makespan_s = later(*makespan_s, t->ends_s[r]);
-    return FR_OK;
+        makespan_s = later(makespan_s, t->ends_s[r]);
+    return makespan_s;
 }
 
 /* ---- life ---- */
@@ -266,8 +284,9 @@ static bool make_room(struct fr__timed *t)
 {
     size_t n_cells = (size_t)t->s->n_stages * t->s->n_micros;
 
-    t->there.forward_s = calloc(n_cells, sizeof(double));
-    t->there.backward_s = calloc(n_cells, sizeof(double));
+    t->steps = calloc(2 * t->s->n_actions, sizeof(*t->steps));
+    t->took = calloc((size_t)t->s->n_stages * FR_N_ACTIONS, sizeof(*t->took));
+    t->there_s = calloc(2 * n_cells + 2, sizeof(*t->there_s));
     t->rank_s = calloc(t->s->n_ranks, sizeof(double));
     t->host_s = calloc(t->s->n_ranks, sizeof(double));
     t->first_rank = malloc(t->s->n_stages * sizeof(*t->first_rank));
@@ -277,41 +296,53 @@ static bool make_room(struct fr__timed *t)
     t->out_s = calloc(t->s->n_ranks, sizeof(double));
     t->whole_s = calloc(t->s->n_stages, sizeof(double));
     t->ends_s = calloc(t->s->n_ranks, sizeof(double));
-    return t->there.forward_s && t->there.backward_s && t->rank_s && t->host_s && t->first_rank &&
+    return t->steps && t->took && t->there_s && t->rank_s && t->host_s && t->first_rank &&
            t->last_rank && t->end_s && t->by_end && t->out_s && t->whole_s && t->ends_s;
+}
+
+/* What depends on the schedule alone. */
+static enum fr_status set_steps(struct fr__timed *t, const struct fr__passes *passes,
+                                struct fr_error *err)
+{
+    struct adding x = {.t = t, .passes = passes};
+    const struct fr_schedule *s = t->s;
+
+    for (uint32_t k = 0; k < s->n_stages; k++) {
+        t->by_end[k] = k;
+        t->first_rank[k] = passes->rank_of[passes->forward[cell(t, k, 0)]];
+        t->last_rank[k] = passes->rank_of[passes->forward[cell(t, k, s->n_micros - 1)]];
+    }
+    return fr__passes_walk(passes, s, add_action, &x, err);
 }
 
 enum fr_status fr__timed_new(struct fr__timed **out, const struct fr_schedule *s,
                              struct fr_error *err)
 {
     struct fr__timed *t = calloc(1, sizeof(*t));
-    enum fr_status st = FR_OK;
+    struct fr__passes passes;
+    enum fr_status st;
 
     if (!t)
         return fr__fail_nomem(err);
     t->s = s;
-    st = make_room(t) ? fr__passes_init(&t->passes, s, err) : fr__fail_nomem(err);
-    if (st != FR_OK) {
+    st = fr__passes_init(&passes, s, err);
+    if (st == FR_OK)
+        st = make_room(t) ? set_steps(t, &passes, err) : fr__fail_nomem(err);
+    fr__passes_fini(&passes);
+    if (st == FR_OK)
+        *out = t;
+    else
         fr__timed_free(t);
-        return st;
-    }
-    for (uint32_t k = 0; k < s->n_stages; k++) {
-        t->first_rank[k] = t->passes.rank_of[t->passes.forward[cell(t, k, 0)]];
-        t->last_rank[k] = t->passes.rank_of[t->passes.forward[cell(t, k, s->n_micros - 1)]];
-    }
-    for (uint32_t k = 0; k < s->n_stages; k++)
-        t->by_end[k] = k;
-    *out = t;
-    return FR_OK;
+    return st;
 }
 
 void fr__timed_free(struct fr__timed *t)
 {
     if (!t)
         return;
-    fr__passes_fini(&t->passes);
-    free(t->there.forward_s);
-    free(t->there.backward_s);
+    free(t->steps);
+    free(t->took);
+    free(t->there_s);
     free(t->rank_s);
     free(t->host_s);
     free(t->first_rank);

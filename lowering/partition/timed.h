@@ -44,8 +44,8 @@ struct fr__timed_tie {
 void fr__timed_tie(struct fr__timed *t, const struct fr__timed_tie ties[], size_t n);
 
 /* Makespan. stages: [n_stages]; tail_s: [n_ranks] after a rank's last pass and sum, NULL: nothing.
- * O(actions). FR_ENOMEM. */
-enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],
-                             const double tail_s[], double *makespan_s, struct fr_error *err);
+ * O(actions). */
+double fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],
+                     const double tail_s[]);
 
 #endif

@@ -170,34 +170,29 @@ static double interval_s(const struct fr__tries *x)
     return most_s + ties_interval_s(x, is_each);
 }
 
-enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], double *s,
-                               struct fr_error *err)
+double fr__tries_price(struct fr__tries *x, const uint32_t first[])
 {
     x->n_tried++;
     fr__tries_describe(x, first);
-    if (x->aim.rule == FR__CUT_PERIOD) {
-        *s = interval_s(x);
-        return FR_OK;
-    }
-    return fr__timed_run(x->timed, x->stages, x->tail_s, s, err);
+    if (x->aim.rule == FR__CUT_PERIOD)
+        return interval_s(x);
+    return fr__timed_run(x->timed, x->stages, x->tail_s);
 }
 
-/* Keeps the trial if it fits and takes less. *is_better: so it was. */
-enum fr_status fr__tries_try(struct fr__tries *x, bool *is_better, struct fr_error *err)
+/* Keeps the trial if it fits and takes less. Returns whether it was so. */
+bool fr__tries_try(struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;
     double s;
 
-    *is_better = false;
     if (fr__cut_excess_bytes(c, x->trial, x->excess_bytes) > 0)
-        return FR_OK;
-    FR_TRY(fr__tries_price(x, x->trial, &s, err));
-    *is_better = s < x->best_s * FR__TRIES_BETTER;
-    if (*is_better) {
-        x->best_s = s;
-        memcpy(x->first, x->trial, (c->n_stages + 1) * sizeof(*x->first));
-    }
-    return FR_OK;
+        return false;
+    s = fr__tries_price(x, x->trial);
+    if (!(s < x->best_s * FR__TRIES_BETTER))
+        return false;
+    x->best_s = s;
+    memcpy(x->first, x->trial, (c->n_stages + 1) * sizeof(*x->first));
+    return true;
 }
 
 bool fr__tries_has_work(const struct fr__tries *x)
@@ -233,18 +228,16 @@ static bool next_cut(const struct fr__tries *x)
     return false;
 }
 
-static enum fr_status try_all(struct fr__tries *x, struct fr_error *err)
+static void try_all(struct fr__tries *x)
 {
     size_t k = x->in->chain->n_stages;
-    bool is_better;
 
     for (size_t s = 0; s < k; s++)
         x->trial[s] = (uint32_t)s;
     x->trial[k] = (uint32_t)x->in->chain->n;
     do
-        FR_TRY(fr__tries_try(x, &is_better, err));
+        (void)fr__tries_try(x);
     while (next_cut(x));
-    return FR_OK;
 }
 
 /* ---- one from another ---- */
@@ -273,11 +266,11 @@ static bool move(struct fr__tries *x, size_t from, size_t to, enum step step, bo
     return true;
 }
 
-/* Moves of `width` borders at once; *helped: one did. */
-static enum fr_status move_all(struct fr__tries *x, size_t width, enum step step, bool *helped,
-                               struct fr_error *err)
+/* Moves of `width` borders at once. Returns whether one helped. */
+static bool move_all(struct fr__tries *x, size_t width, enum step step)
 {
     size_t k = x->in->chain->n_stages;
+    bool helped = false;
 
     for (size_t from = 1; from + width <= k && fr__tries_has_work(x); from++)
         for (int is_up = 0; is_up < 2 && fr__tries_has_work(x); is_up++) {
@@ -285,38 +278,36 @@ static enum fr_status move_all(struct fr__tries *x, size_t width, enum step step
 
             while (is_better && fr__tries_has_work(x) &&
                    move(x, from, from + width - 1, step, is_up)) {
-                FR_TRY(fr__tries_try(x, &is_better, err));
-                *helped = *helped || is_better;
+                is_better = fr__tries_try(x);
+                helped = helped || is_better;
             }
         }
-    return FR_OK;
+    return helped;
 }
 
 /* Two borders, each a step up or down: with several stages a rank, work goes from one rank to
  * another through borders that are no neighbours. */
-static enum fr_status move_pairs(struct fr__tries *x, enum step step, bool *helped,
-                                 struct fr_error *err)
+static bool move_pairs(struct fr__tries *x, enum step step)
 {
     size_t k = x->in->chain->n_stages;
+    bool helped = false;
 
     for (size_t a = 1; a < k; a++)
         for (size_t b = a + 1; b < k; b++)
             for (unsigned ways = 0; ways < 4 && fr__tries_has_work(x); ways++) {
-                bool is_better = false, is_cut = move(x, a, a, step, ways & 1);
+                bool is_cut = move(x, a, a, step, ways & 1);
 
                 x->trial[b] = next_border(x, x->first[b], step, ways & 2);
                 for (size_t s = 0; s < k; s++)
                     is_cut = is_cut && x->trial[s] < x->trial[s + 1];
-                if (is_cut)
-                    FR_TRY(fr__tries_try(x, &is_better, err));
-                *helped = *helped || is_better;
+                helped = (is_cut && fr__tries_try(x)) || helped;
             }
-    return FR_OK;
+    return helped;
 }
 
 /* From x->first on. Small steps end between two places where little crosses; then the next such
  * place is tried, and from there small steps again. */
-static enum fr_status descend(struct fr__tries *x, struct fr_error *err)
+static void descend(struct fr__tries *x)
 {
     const struct fr__chain *c = x->in->chain;
     bool helped = true;
@@ -325,12 +316,11 @@ static enum fr_status descend(struct fr__tries *x, struct fr_error *err)
         helped = false;
         for (int step = 0; step < N_STEPS && !helped; step++) {
             for (size_t width = 1; width < c->n_stages && !helped; width++)
-                FR_TRY(move_all(x, width, (enum step)step, &helped, err));
+                helped = move_all(x, width, (enum step)step);
             if (!helped && c->n_stages > c->n_ranks)
-                FR_TRY(move_pairs(x, (enum step)step, &helped, err));
+                helped = move_pairs(x, (enum step)step);
         }
     }
-    return FR_OK;
 }
 
 /* ---- where a search begins ---- */
@@ -398,24 +388,22 @@ bool fr__tries_evenly(struct fr__tries *x)
 }
 
 /* Descends from the other cut as well, which takes other_s, and keeps the better end. */
-static enum fr_status descend_too(struct fr__tries *x, uint32_t other[], double other_s,
-                                  struct fr_error *err)
+static void descend_too(struct fr__tries *x, uint32_t other[], double other_s)
 {
     size_t width = x->in->chain->n_stages + 1;
     double end_s = x->best_s;
 
     if (isinf(other_s) || !fr__tries_has_work(x))
-        return FR_OK;
+        return;
     memcpy(x->trial, x->first, width * sizeof(*x->trial));
     memcpy(x->first, other, width * sizeof(*x->first));
     memcpy(other, x->trial, width * sizeof(*other));
     x->best_s = other_s;
-    FR_TRY(descend(x, err));
+    descend(x);
     if (x->best_s >= end_s * FR__TRIES_BETTER) {
         x->best_s = end_s;
         memcpy(x->first, other, width * sizeof(*x->first));
     }
-    return FR_OK;
 }
 
 /* Whether what stages share takes a part of the time that is worth another descent. */
@@ -456,39 +444,38 @@ static bool hold_together(const struct fr__tries *x, const struct fr__tie *tie, 
 
 /* A cut that leaves all who use a table in one stage is far from any that does not: no step of a
  * border leads there. */
-static enum fr_status descend_together(struct fr__tries *x, struct fr_error *err)
+static void descend_together(struct fr__tries *x)
 {
     size_t k = x->in->chain->n_stages;
-    double now_s;
 
     if (!shares_much(x))
-        return FR_OK;
+        return;
     for (size_t i = 0; i < x->in->n_ties; i++)
         for (size_t s = 0; s < k && fr__tries_has_work(x); s++) {
             if (!hold_together(x, &x->in->ties[i], s) ||
                 fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) > 0)
                 continue;
             memcpy(x->other, x->trial, (k + 1) * sizeof(*x->other));
-            FR_TRY(fr__tries_price(x, x->trial, &now_s, err));
-            FR_TRY(descend_too(x, x->other, now_s, err));
+            descend_too(x, x->other, fr__tries_price(x, x->trial));
         }
-    return FR_OK;
 }
 
-enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err)
+void fr__tries_search(struct fr__tries *x)
 {
     size_t width = x->in->chain->n_stages + 1;
     double other_s = INFINITY;
     bool is_better = false;
 
-    if (fr__tries_can_be_all(x))
-        return try_all(x, err);
+    if (fr__tries_can_be_all(x)) {
+        try_all(x);
+        return;
+    }
     if (x->in->chain->n_stages == 1)
-        return FR_OK;
+        return;
     find_places(x);
     if (fr__tries_evenly(x) && fr__cut_excess_bytes(x->in->chain, x->trial, x->excess_bytes) <= 0) {
         memcpy(x->other, x->trial, width * sizeof(*x->other));
-        FR_TRY(fr__tries_price(x, x->trial, &other_s, err));
+        other_s = fr__tries_price(x, x->trial);
         is_better = other_s < x->best_s * FR__TRIES_BETTER;
     }
     if (is_better) {
@@ -499,9 +486,9 @@ enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err)
         x->best_s = other_s;
         other_s = best_s;
     }
-    FR_TRY(descend(x, err));
-    FR_TRY(descend_too(x, x->other, other_s, err));
-    return descend_together(x, err);
+    descend(x);
+    descend_too(x, x->other, other_s);
+    descend_together(x);
 }
 
 /* ---- life ---- */

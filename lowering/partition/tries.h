@@ -34,12 +34,11 @@ void fr__tries_fini(struct fr__tries *x);
 
 /* Fills stages, tail_s and ties with what a cut makes of them. */
 void fr__tries_describe(struct fr__tries *x, const uint32_t first[]);
-/* What a cut takes: an iteration of the schedule, or its interval. Counts it as tried.
- * FR_ENOMEM. */
-enum fr_status fr__tries_price(struct fr__tries *x, const uint32_t first[], double *s,
-                               struct fr_error *err);
-/* Keeps x->trial as x->first if it fits and takes less than x->best_s. *is_better: so it was. */
-enum fr_status fr__tries_try(struct fr__tries *x, bool *is_better, struct fr_error *err);
+/* What a cut takes: an iteration of the schedule, or its interval. Counts it as tried. */
+double fr__tries_price(struct fr__tries *x, const uint32_t first[]);
+/* Keeps x->trial as x->first if it fits and takes less than x->best_s. Returns whether it was so.
+ */
+bool fr__tries_try(struct fr__tries *x);
 
 /* Makes the trial of even parts of the passes, but a border stands where what crosses it and what
  * it is off take least together. n_stages > 1. false: there is no room for the rest. */
@@ -52,7 +51,7 @@ bool fr__tries_can_be_all(const struct fr__tries *x);
 /* Tries all cuts, or looks for better ones than x->first, which takes best_s, as long as there is
  * work. Borders move by an item, one or several neighbours at once; where that no longer helps, to
  * the next places where less crosses than beside them. The search begins at x->first and at even
- * parts whose borders stand where little crosses, first at the better of the two. FR_ENOMEM. */
-enum fr_status fr__tries_search(struct fr__tries *x, struct fr_error *err);
+ * parts whose borders stand where little crosses, first at the better of the two. */
+void fr__tries_search(struct fr__tries *x);
 
 #endif

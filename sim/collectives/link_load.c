@@ -218,10 +218,13 @@ static void add_group(struct fr__engine *e, enum shape shape, uint32_t collectiv
 
 /* ---- making loads ---- */
 
-/* Weights are multiples of 2^-36, so that their sums are exact. */
+/* Weights are multiples of 2^-36, so that their sums are exact. Beyond 2^53 all numbers are whole.
+ */
 static double rounded(double weight)
 {
-    return floor(weight * 0x1p36 + 1e-3) * 0x1p-36;
+    double parts = weight * 0x1p36 + 1e-3;
+
+    return (parts < 0x1p53 ? (double)(int64_t)parts : parts) * 0x1p-36;
 }
 
 /* The rate at which the first link is full; INFINITY: there is none. */
@@ -229,9 +232,15 @@ static double least_full_Bps(const struct fr__engine *e, const double sums[], do
 {
     double Bps = INFINITY;
 
-    for (uint32_t l = 0; l < e->v->topo->n_links; l++)
-        if (rounded(sums[l] / unit) > 0)
-            Bps = fmin(Bps, fr__link_bw_Bps(&e->network.routes, l) / rounded(sums[l] / unit));
+    for (uint32_t l = 0; l < e->v->topo->n_links; l++) {
+        double weight;
+
+        if (!(sums[l] > 0))
+            continue;
+        weight = rounded(sums[l] / unit);
+        if (weight > 0)
+            Bps = fmin(Bps, fr__link_bw_Bps(&e->network.routes, l) / weight);
+    }
     return Bps;
 }
 
@@ -244,42 +253,63 @@ static double largest(const double sums[], size_t n)
     return most;
 }
 
-/* Keeps the sums as weights, and sets them to 0. */
-static void keep_weights(struct fr__engine *e, struct fr__link_loads *l, struct made *m)
+/* Lists the links with sums, which are few of those of a large cluster, in links. Returns how many.
+ */
+static size_t find_used(const struct fr__link_loads *l, size_t n_links, uint32_t links[])
 {
-    double unit = m->load.unit_bytes;
-    size_t n_links = e->v->topo->n_links, n = 0;
-    uint32_t *links;
-    double *weights, *sums, full_Bps = INFINITY;
+    size_t n = 0;
 
-    for (size_t i = 0; i < n_links; i++)
-        n += rounded(l->sums[i] / unit) > 0;
-    links = fr__arena_take(l->arena, n, sizeof(*links));
-    weights = fr__arena_take(l->arena, n, sizeof(*weights));
-    sums = fr__arena_take(l->arena, n, sizeof(*sums));
-    if (!links || !weights || !sums) {
+    for (uint32_t i = 0; i < n_links; i++)
+        if (l->sums[i] > 0)
+            links[n++] = i;
+    return n;
+}
+
+/* Keeps the sums of the links as weights, and sets them to 0. */
+static void keep_sums(struct fr__engine *e, struct fr__link_loads *l, struct made *m,
+                      const uint32_t used[], size_t n)
+{
+    uint32_t *links = fr__arena_take(l->arena, n, sizeof(*links));
+    double *weights = fr__arena_take(l->arena, n, sizeof(*weights));
+    double *sums = fr__arena_take(l->arena, n, sizeof(*sums));
+    double full_Bps = INFINITY;
+
+    if (!links || !weights || !sums)
         fr__engine_fail_nomem(e);
-        n = 0;
-    }
     m->load.links = links;
     m->load.weights = weights;
     m->load.sums = sums;
-    for (uint32_t i = 0; i < n_links; i++) {
-        double sum = l->sums[i], weight = rounded(sum / unit), at_Bps;
+    for (size_t k = 0; k < n; k++) {
+        double sum = l->sums[used[k]], weight = rounded(sum / m->load.unit_bytes), at_Bps;
 
-        l->sums[i] = 0;
-        if (!(weight > 0) || m->load.n == n)
+        l->sums[used[k]] = 0;
+        if (!(weight > 0) || e->status != FR_OK)
             continue;
-        at_Bps = fr__link_bw_Bps(&e->network.routes, i) / weight;
+        at_Bps = fr__link_bw_Bps(&e->network.routes, used[k]) / weight;
         if (at_Bps < full_Bps) {
             full_Bps = at_Bps;
             m->load.narrowest = m->load.n;
         }
-        links[m->load.n] = i;
+        links[m->load.n] = used[k];
         sums[m->load.n] = sum;
         weights[m->load.n++] = weight;
     }
     m->load.full_Bps = full_Bps;
+}
+
+static void keep_weights(struct fr__engine *e, struct fr__link_loads *l, struct made *m)
+{
+    size_t n_links = e->v->topo->n_links;
+    struct fr__mark mark = fr__arena_mark(e->scratch);
+    uint32_t *used = fr__arena_take(e->scratch, n_links, sizeof(*used));
+
+    if (used) {
+        keep_sums(e, l, m, used, find_used(l, n_links, used));
+    } else {
+        memset(l->sums, 0, n_links * sizeof(*l->sums));
+        fr__engine_fail_nomem(e);
+    }
+    fr__arena_rewind(e->scratch, mark);
 }
 
 /* Of a plan that is not folded; closed_form.c and symmetry.h know shorter walks of messages between

@@ -15,6 +15,7 @@
 #include "study/question/slow.h"
 #include "study/study.h"
 #include "study/question/variation.h"
+#include "workloads/graph/totals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,29 @@ static enum fr_status choose_way(struct fr__making *m, struct fr_error *err)
     return FR_OK;
 }
 
+/* For a question that asks for room alone. */
+static enum fr_status say_overfull(const struct fr__making *m, bool is_overfull,
+                                   struct fr_error *err)
+{
+    *m->question->is_overfull = is_overfull;
+    return is_overfull ? fr__fail(err, FR_ENOROOM, FR_NOWHERE,
+                                  "what stays for the whole iteration does not fit in memory")
+                       : FR_OK;
+}
+
+/* Whether no plan can fit, before there is one: what all GPUs must hold between them at the end of
+ * the forward pass is more than they have. */
+static enum fr_status check_all_room(const struct fr__making *m, const struct fr_problem *in,
+                                     struct fr_error *err)
+{
+    double has_bytes = 0, least_bytes;
+
+    FR_TRY(fr__graph_kept_bytes(in->graph, in->global_batch, &least_bytes, err));
+    for (size_t i = 0; i < in->n_devices; i++)
+        has_bytes += (double)in->topo->types[in->topo->devices[in->devices[i]].type].mem_bytes;
+    return say_overfull(m, least_bytes > has_bytes, err);
+}
+
 /* Whether what a device holds for the whole iteration is more than its memory. */
 static enum fr_status check_room(const struct fr__making *m, struct fr_error *err)
 {
@@ -126,10 +150,7 @@ static enum fr_status check_room(const struct fr__making *m, struct fr_error *er
     for (size_t d = 0; d < t->n_devices; d++)
         is_overfull = is_overfull || bytes[d] > (double)t->types[t->devices[d].type].mem_bytes;
     free(bytes);
-    *m->question->is_overfull = is_overfull;
-    return is_overfull ? fr__fail(err, FR_ENOROOM, FR_NOWHERE,
-                                  "what stays for the whole iteration does not fit in memory")
-                       : FR_OK;
+    return say_overfull(m, is_overfull, err);
 }
 
 /* How the plan will be run, as far as the plan need not be known for it. */
@@ -207,6 +228,8 @@ static enum fr_status plan_once(struct fr__making *m, const struct fr_problem *p
     const struct fr_question *q = m->question;
     double cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
 
+    if (q->is_overfull && strategy->keeps_whole_batch)
+        FR_TRY(check_all_room(m, problem, err));
     FR_TRY(make_plan(m, problem, strategy, err));
     if (q->is_overfull)
         FR_TRY(check_room(m, err));

@@ -56,6 +56,36 @@ static const struct fr_record_advice *find(const struct fr_record *r, const char
     return NULL;
 }
 
+/* A trial that dpos cannot pass is answered without its plan: on two V100s of 16 GB the activations
+ * of 2 sequences have room, those of 512 have not. */
+START_TEST(what_all_gpus_have_no_room_for_is_not_planned)
+{
+    struct fr_question q;
+    struct fr_setting setting;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    q.workload = "gpt2-small";
+    q.topology = "dgx1-v100";
+    q.n_gpus = 2;
+    q.strategy = "dpos";
+    q.is_brief = true;
+    for (q.global_batch = 2; q.global_batch <= 512; q.global_batch *= 256) {
+        struct fr_record *r = NULL;
+        bool is_overfull = false;
+        enum fr_status st;
+
+        q.is_overfull = &is_overfull;
+        ck_assert_int_eq(fr_setting_load(&setting, &q, &err), FR_OK);
+        st = fr_answer_on(&setting, &q, NULL, &r, &err);
+        ck_assert_int_eq(st, q.global_batch == 2 ? FR_OK : FR_ENOROOM);
+        ck_assert_int_eq(is_overfull, q.global_batch != 2);
+        fr_record_free(r);
+        fr_setting_fini(&setting);
+    }
+}
+END_TEST
+
 /* 2 R + 2 + 1 <= 64 MiB with R a multiple of 2 MiB: R = 30 MiB, 30720 samples of 1024 bytes. The
  * peak is then 60 + 2 + 1. */
 START_TEST(finds_the_largest_batch_that_fits)
@@ -392,6 +422,7 @@ static Suite *suite(void)
     Suite *s = suite_create("results/advice");
     TCase *t = tcase_create("advice");
 
+    tcase_add_test(t, what_all_gpus_have_no_room_for_is_not_planned);
     tcase_add_test(t, finds_the_largest_batch_that_fits);
     tcase_add_test(t, more_gpus_leave_the_training_as_it_is_and_go_first);
     tcase_add_test(t, more_gpus_than_the_named_ones_help_too);

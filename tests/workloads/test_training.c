@@ -3,6 +3,7 @@
 
 #include "workloads/zoo/nn_attention.h"
 #include "workloads/zoo/nn_image.h"
+#include "workloads/graph/totals.h"
 #include "workloads/workloads.h"
 #include "tests/support/base_check.h"
 
@@ -90,6 +91,15 @@ static struct fr__value linear(struct fr__net *net, const char *layer, struct fr
 
 /* ---- a whole step by hand ---- */
 
+static double kept_bytes(const struct fr_graph *g, double batch)
+{
+    struct fr_error err;
+    double bytes = 0;
+
+    ck_assert_int_eq(fr__graph_kept_bytes(g, batch, &bytes, &err), FR_OK);
+    return bytes;
+}
+
 struct expected {
     const char *name;
     enum fr_op_kind kind;
@@ -158,6 +168,28 @@ START_TEST(a_two_layer_perceptron_expands_as_by_hand)
     /* input 16, ReLU output 12 and log-probabilities 6 of 4 bytes; two int64; 4 bytes of the
      * loss */
     ck_assert_uint_eq(saved_bytes(g), 4 * (16 + 12 + 6) + 2 * 8 + 4);
+    /* so much, and parameters of 48 and 18 elements, is held at the end of the forward pass; three
+     * times the batch is three times that, but for the loss */
+    ck_assert_double_eq(kept_bytes(g, 2), 4 * (16 + 12 + 6) + 2 * 8 + 4 + 4 * (48 + 18));
+    ck_assert_double_eq(kept_bytes(g, 6), 3 * (4 * (16 + 12 + 6) + 2 * 8) + 4 + 4 * (48 + 18));
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Two losses: the backward pass of one may have ended before the forward pass of the other. */
+START_TEST(of_two_losses_only_parameters_are_surely_held)
+{
+    struct fr__net net;
+    struct fr__value x, y;
+    struct fr_graph *g;
+
+    begin(&net, 2);
+    x = fr__nn_relu(&net, "relu", linear(&net, "fc1", fr__nn_images(&net, 2), 6));
+    y = linear(&net, "fc3", x, 3);
+    x = fr__nn_loss_of(&net, "one", linear(&net, "fc2", x, 3));
+    (void)fr__nn_add_losses(&net, "loss", x, fr__nn_loss_of(&net, "other", y));
+    g = train(&net);
+    ck_assert_double_eq(kept_bytes(g, 2), 4 * (48 + 18 + 18));
     fr_graph_free(g);
 }
 END_TEST
@@ -515,6 +547,7 @@ static Suite *make_suite(void)
     TCase *steps = tcase_create("steps"), *kinds = tcase_create("kinds");
 
     tcase_add_test(steps, a_two_layer_perceptron_expands_as_by_hand);
+    tcase_add_test(steps, of_two_losses_only_parameters_are_surely_held);
     tcase_add_test(steps, gradients_have_the_size_of_what_they_belong_to);
     tcase_add_test(steps, a_value_read_twice_sums_its_gradients);
     tcase_add_test(steps, a_value_read_three_times_sums_pairwise);

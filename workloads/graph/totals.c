@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,33 @@ enum fr_status fr_graph_layer_totals(const struct fr_graph *g, struct fr_layer_t
     for (size_t t = 0; t < g->n_tensors; t++)
         if (is_saved[t])
             out[g->ops[g->tensors[t].op].layer].saved_bytes += g->tensors[t].bytes;
+    free(is_saved);
+    return FR_OK;
+}
+
+enum fr_status fr__graph_kept_bytes(const struct fr_graph *g, double batch, double *bytes,
+                                    struct fr_error *err)
+{
+    bool *is_saved = calloc(g->n_tensors + 1, sizeof(*is_saved));
+    size_t n_losses = 0;
+
+    *bytes = 0;
+    if (!is_saved)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_op *op = &g->ops[i];
+
+        if (op->phase != FR_PHASE_FORWARD)
+            continue;
+        n_losses += op->kind == FR_OP_LOSS;
+        *bytes += (double)op->param_bytes; /* those that it owns */
+    }
+    if (n_losses == 1)
+        fr__mark_saved(g, is_saved);
+    for (size_t t = 0; t < g->n_tensors; t++)
+        if (is_saved[t])
+            *bytes +=
+                floor((double)g->tensors[t].bytes * (g->tensors[t].scales ? batch / g->batch : 1));
     free(is_saved);
     return FR_OK;
 }
