@@ -35,6 +35,8 @@ enum row {
     MAP,        /* elementwise */
     LINEAR_MAP, /* elementwise and linear */
     BIAS,
+    CONV1D, /* depthwise over positions, which stay whole */
+    SCAN,   /* a state a head runs over positions, which stay whole */
     NORM,
     NORM_OF_HEADS, /* each head a row of its own */
     SOFTMAX,
@@ -73,6 +75,8 @@ static const struct rule rules[N_ROWS] = {
     [MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
     [LINEAR_MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", true},
     [BIAS] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
+    [CONV1D] = {"b.c", NULL, "b.c", NULL, "c", "", false},
+    [SCAN] = {"b.c", NULL, "b.c", "b.c b.c.", "c", "", false},
     [NORM] = {"b. bs. bcs.", NULL, "b. bs. bcs.", "b bs bcs", "", "", false},
     [NORM_OF_HEADS] = {"bsc", NULL, "bsc", "bsc", "", "", false},
     [SOFTMAX] = {"b. bs. bcs.", NULL, "b. bs. bcs.", NULL, "", "", false},
@@ -214,6 +218,8 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
         [FR_OP_AVGPOOL] = AVGPOOL,
         [FR_OP_EMBEDDING] = EMBEDDING,
         [FR_OP_LSTM] = SAMPLES_ONLY,
+        [FR_OP_CONV1D] = CONV1D,
+        [FR_OP_SCAN] = SCAN,
         [FR_OP_SCATTER] = COMBINE,
         [FR_OP_TOPK] = TOPK,
         [FR_OP_LAYER] = SAMPLES_ONLY,
@@ -262,8 +268,16 @@ static bool is_left(const struct fr_graph *g, uint32_t op, uint32_t at)
     return at == (weights == FR_NONE ? first : weights);
 }
 
-/* Queries are as long and as wide as the output. Where keys or values are too, they are the first
- * that are turned by positions, else the first. */
+/* How wide the queries of an op that writes y are: a head's values may have another width. */
+static uint64_t query_width(const struct fr_shape *s, const struct fr_tensor *y)
+{
+    return s->of == FR_SHAPE_ATTENTION
+               ? y->dims[2] / fr_shape_value_width(s) * s->attention.head_width
+               : y->dims[2];
+}
+
+/* Queries are as long as the output and have as many heads. Where keys or values are too, they are
+ * the first that are turned by positions, else the first. */
 static bool are_queries(const struct fr_graph *g, uint32_t op, uint32_t at)
 {
     const struct fr_tensor *y = output(g, op);
@@ -277,7 +291,7 @@ static bool are_queries(const struct fr_graph *g, uint32_t op, uint32_t at)
             continue;
         t = &g->tensors[e->tensor];
         if (t->n_dims != 3 || y->n_dims != 3 || t->dims[1] != y->dims[1] ||
-            t->dims[2] != y->dims[2])
+            t->dims[2] != query_width(&g->ops[op].shape, y))
             continue;
         first = first == FR_NONE ? i : first;
         if (turned == FR_NONE && g->ops[e->src].kind == FR_OP_ROTARY)
