@@ -38,11 +38,14 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard/rules.h workloads/passes/shard/rules.c workloads/passes/shard/shard.c \
 	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
 	workloads/random/random_tasks.h workloads/random/random_tasks.c \
-	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
+	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/decoder.h workloads/zoo/decoder.c \
+	workloads/zoo/decoder_attention.c workloads/zoo/decoder_mixers.c workloads/zoo/densenet.c \
+	workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c \
 	workloads/zoo/llama.c workloads/zoo/neox.c workloads/zoo/net.c \
 	workloads/zoo/nn.h workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
-	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
+	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_mlp.h workloads/zoo/nn_mlp.c \
+	workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
 	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/nn_tf1.h \
 	workloads/zoo/nn_tf1.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
 	workloads/zoo/t5.c workloads/zoo/transformer.c workloads/zoo/vgg.c workloads/zoo/vit.c \

@@ -57,7 +57,7 @@ static const struct fr__rule rules[FR_N_OP_KINDS] = {
     [FR_OP_AVGPOOL] = {FR__FLOW_ALL, HELD, 0, false, 1, 0, 0, 0},
     [FR_OP_EMBEDDING] = {FR__FLOW_NONE, 0, IN, false, 0, 0, 0, 1},
     [FR_OP_LSTM] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, false, 1, 0, 1, 0},
-    [FR_OP_ATTENTION] = {FR__FLOW_ALL, IN | OUT | EXTRA, 0, false, 2.5, 0, 0, 0},
+    [FR_OP_ATTENTION] = {FR__FLOW_ALL, IN | OUT | EXTRA, EXTRA, false, 2.5, 0, 0, 0},
     [FR_OP_CONCAT] = {FR__FLOW_PARTS, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_SPLIT] = {FR__FLOW_ALL, 0, 0, true, 0, 0, 0, 0},
     [FR_OP_RESHAPE] = {FR__FLOW_PASS, 0, 0, false, 0, 0, 0, 0},
@@ -77,7 +77,7 @@ static const struct fr__rule rules[FR_N_OP_KINDS] = {
     [FR_OP_SLICE] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_LAYER] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
     [FR_OP_CONV1D] = {FR__FLOW_ALL, 0, IN, false, 1, 0, 1, 0},
-    [FR_OP_SCAN] = {FR__FLOW_ALL, IN | EXTRA, 0, false, 2.5, 0, 0, 0},
+    [FR_OP_SCAN] = {FR__FLOW_ALL, IN | EXTRA, EXTRA, false, 2.5, 0, 0, 0},
     [FR_OP_OTHER] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
 };
 
