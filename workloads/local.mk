@@ -50,17 +50,21 @@ libworkloads_la_SOURCES = \
 	workloads/zoo/nn_tf1.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
 	workloads/zoo/t5.c workloads/zoo/transformer.c workloads/zoo/vgg.c workloads/zoo/vit.c \
 	workloads/zoo/zoo.h workloads/zoo/zoo.c
-workload_tables = workloads/import/hf_family_table.c workloads/zoo/model_table.c
+workload_tables = workloads/import/hf_family_table.c workloads/import/hf_ignored_table.c \
+	workloads/zoo/model_table.c
 nodist_libworkloads_la_SOURCES = $(workload_tables)
 hf_facts = workloads/import/hf_family.schema.yaml workloads/import/hf_families.yaml
+hf_ignored_facts = workloads/import/hf_ignored.schema.yaml workloads/import/hf_ignored.yaml
 model_facts = workloads/zoo/model.schema.yaml workloads/zoo/models.yaml
 workloads/zoo/model_table.c: $(model_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(model_facts)'; $(make_table)
 workloads/import/hf_family_table.c: $(hf_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(hf_facts)'; $(make_table)
+workloads/import/hf_ignored_table.c: $(hf_ignored_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(hf_ignored_facts)'; $(make_table)
 BUILT_SOURCES += $(workload_tables)
 CLEANFILES += $(workload_tables)
-EXTRA_DIST += $(hf_facts) $(model_facts)
+EXTRA_DIST += $(hf_facts) $(hf_ignored_facts) $(model_facts)
 facts_DATA += workloads/import/hf_families.yaml workloads/zoo/models.yaml
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \

@@ -11,6 +11,7 @@ struct fr__import {
     size_t len;
     const char *name;                      /* stands for the path */
     const struct fr_workload_options *opt; /* that shape a model; may be NULL */
+    const char *more; /* options of the model behind the path, "mtp=1,skew=30"; NULL: none */
     struct fr__arena *arena;               /* until the graph is made */
 };
 
