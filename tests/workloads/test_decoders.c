@@ -184,6 +184,68 @@ LOOP_TEST(small_decoders_have_the_parameters_and_flops_counted_by_hand, 0,
     fr_graph_free(g);
 }
 
+static uint64_t saved_bytes(const char *spec)
+{
+    const struct fr_workload_options opt = {.batch = 1, .dtype = FR_BF16, .seq_len = SEQ};
+    struct fr_graph_totals t;
+    struct fr_graph *g;
+    struct fr_error err;
+
+    ck_assert_msg(fr_workload_load(&g, spec, &opt, &err) == FR_OK, "%s", err.text);
+    fr_graph_totals(g, &t);
+    fr_graph_free(g);
+    return t.saved_bytes;
+}
+
+/* Latent attention of a token, in elements of 2 bytes: the layer's input 16 (of the norm), its norm
+ * 16 (of q_a and kv_a), q_a 6 (of its norm), that norm 6 (of q_b), kv_a 7 (of its norm), that norm 5
+ * (of kv_b), queries 20, keys 20, values in what kv_b writes 28, the context 16; in fp32 three norms'
+ * roots and four sums of softmax. The MLP: its input and norm 2 x 16, gate, SiLU, up and product 4 x
+ * 32, one root. */
+TEST(latent_attention_keeps_its_latents_and_what_they_are_expanded_to)
+{
+#define LATENT                                                                                     \
+    "decoder:hidden=16,ffn=32,heads=4,kv_heads=4,vocab=100,q_rank=6,kv_rank=5,rope_width=2,"       \
+    "nope_width=3,value_width=4,layers="
+    uint64_t layer = saved_bytes(LATENT "2") - saved_bytes(LATENT "1");
+#undef LATENT
+
+    ck_assert_uint_eq(layer, SEQ * (2 * (16 + 16 + 6 + 6 + 7 + 5 + 20 + 20 + 28 + 16) + 4 * 7 +
+                                    2 * (32 + 128) + 4));
+}
+
+/* The module's embedding is the model's table and its head the model's own; it has two norms, a
+ * product 2 x 16 to 16, a layer and a norm, and is written down behind the loss. */
+TEST(a_module_that_predicts_one_token_more_is_the_last_layer)
+{
+#define SMALL "decoder:hidden=16,ffn=32,heads=4,kv_heads=4,vocab=100,layers=1,mtp="
+    const struct fr_workload_options opt = {.batch = 1, .dtype = FR_BF16, .seq_len = SEQ};
+    struct fr_graph_totals without, with;
+    struct fr_graph *g, *h;
+    struct fr_error err;
+
+    ck_assert(fr_workload_load(&g, SMALL "0", &opt, &err) == FR_OK);
+    ck_assert(fr_workload_load(&h, SMALL "1", &opt, &err) == FR_OK);
+#undef SMALL
+    fr_graph_totals(g, &without);
+    fr_graph_totals(h, &with);
+    ck_assert_uint_eq(with.params - without.params,
+                      16 + 16 + 2 * 16 * 16 + (4 * 256 + 3 * 512 + 32) + 16);
+    ck_assert_str_eq(h->layer_names[h->n_layers - 1], "mtp0.loss");
+    ck_assert_str_eq(g->layer_names[g->n_layers - 1], "loss");
+    fr_graph_free(g);
+    fr_graph_free(h);
+}
+
+TEST(options_may_stand_behind_the_path_of_a_configuration_alone)
+{
+    struct fr_graph *g;
+    struct fr_error err = {0};
+
+    ck_assert_int_ne(fr_workload_load(&g, "/no/such/config.json:mtp=1", NULL, &err), FR_OK);
+    ck_assert_ptr_nonnull(strstr(err.text, "no model, folder or file named"));
+}
+
 int main(void)
 {
     TCase *tc = tcase_create("decoders");

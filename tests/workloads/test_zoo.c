@@ -204,7 +204,7 @@ START_TEST(every_model_has_its_facts_checked)
         /* models of any size have tests of their own */
         static const char *const any_size[] = {"gnmt",     "transformer", "bert",        "gpt",
                                                "llama",    "mixtral",     "wresnet-L-W", "t5",
-                                               "gpt-neox", "vit"};
+                                               "gpt-neox", "vit",         "decoder"};
         bool is_checked = false;
         size_t n = strlen(name);
 
