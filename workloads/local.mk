@@ -44,11 +44,13 @@ libworkloads_la_SOURCES = \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c \
 	workloads/zoo/llama.c workloads/zoo/neox.c workloads/zoo/net.c \
 	workloads/zoo/nn.h workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
+	workloads/zoo/mmdit.c workloads/zoo/nn_encoder.h workloads/zoo/nn_encoder.c \
 	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_mlp.h workloads/zoo/nn_mlp.c \
 	workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
 	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/nn_tf1.h \
 	workloads/zoo/nn_tf1.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
-	workloads/zoo/t5.c workloads/zoo/transformer.c workloads/zoo/vgg.c workloads/zoo/vit.c \
+	workloads/zoo/t5.c workloads/zoo/towers.c workloads/zoo/transformer.c workloads/zoo/vgg.c \
+	workloads/zoo/vit.c workloads/zoo/whisper.c \
 	workloads/zoo/zoo.h workloads/zoo/zoo.c
 workload_tables = workloads/import/hf_family_table.c workloads/import/hf_ignored_table.c \
 	workloads/zoo/model_table.c

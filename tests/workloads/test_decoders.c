@@ -122,6 +122,14 @@ static const struct {
     {"{\"model_type\": \"llama4_text\", \"intermediate_size\": 8, \"head_dim\": 4,"
      "\"attention_chunk_size\": 16, \"num_local_experts\": 4," SIZES "}",
      2 * (768 + 5 * 384 + 64 + 32), 2 * 3 * 384, 2 * 32, 2 * 8, 4 * 8, false, false, 0},
+    /* an encoder: qkv 16 x 48, o, Wi 16 x 64, Wo 32 x 16; norms of one weight a column but in front
+     * of the first layer's attention, behind the embedding instead; the first layer sees all 64, the
+     * second 16 on both sides; in front of the head a product 16 x 16 and a norm, behind it 100
+     * biases */
+    {"{\"model_type\": \"modernbert\", \"intermediate_size\": 32, \"local_attention\": 16," SIZES
+     "}",
+     2 * (1024 + 1536 + 32) + 256 + 16 + 100, 0, 2 * 32 + 16 + 100, 64 + 16 - 1, 4 * 8, true, false,
+     0},
     /* Mamba-2, 2 heads of 16, state 4, 1 group: in 16 x (32 + 32 + 8 + 2), convolution of 40 channels
      * over 4 and a bias, 3 numbers a head, a gated norm of 32, out 32 x 16, a norm of 16. Scan: 2 x 8
      * x 4 + 2 x (2 x 8 x 16 + 4 x 4 x 16) */

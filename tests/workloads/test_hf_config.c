@@ -149,7 +149,7 @@ TEST(what_is_not_simulated_is_refused_with_its_place)
          "llama, mistral, mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, olmo, olmo2, olmo3, olmoe, "
          "phi3, gemma2, gemma3_text, gemma3, granite, gpt_oss, glm4_moe, minimax_m2, qwen3_next, "
          "deepseek_v2, deepseek_v3, kimi_k2, llama4_text, llama4, mamba2, nemotron_h, falcon_h1, "
-         "jamba, t5, vit, did you mean 'llama'?"},
+         "jamba, modernbert, t5, vit, clip, siglip, whisper, sd3, flux, did you mean 'llama'?"},
         {"{\"architectures\": [\"X\"]}", "in/tiny/config.json:1:1: key 'model_type' is missing"},
         {"{\"model_type\": \"mistral\",\n \"attention_bias\": true}",
          "in/tiny/config.json:2:20: 'attention_bias' is true; of 'mistral' models only false|null "

@@ -54,10 +54,24 @@ static void append(char *text, size_t size, bool *is_too_long, const char *fmt, 
     *is_too_long |= n < 0 || (size_t)n >= size - used;
 }
 
+/* What stands at a key, "text_config.hidden_size" inside a map; NULL: nothing. */
+static const struct fr__yaml *at_key(const struct reading *r, const char *key)
+{
+    const char *dot = strchr(key, '.');
+    char outer[64];
+    const struct fr__yaml *map;
+
+    if (!dot)
+        return fr__yaml_get(r->map, key);
+    snprintf(outer, sizeof(outer), "%.*s", (int)(dot - key), key);
+    map = fr__yaml_get(r->map, outer);
+    return map && map->kind == FR__YAML_MAP ? fr__yaml_get(map, dot + 1) : NULL;
+}
+
 /* The value of a key; NULL where the file is silent, which null is too. */
 static const struct fr__yaml *said(const struct reading *r, const char *key)
 {
-    const struct fr__yaml *node = fr__yaml_get(r->map, key);
+    const struct fr__yaml *node = at_key(r, key);
 
     return node && node->kind == FR__YAML_SCALAR && strcmp(node->text, "null") == 0 ? NULL : node;
 }
@@ -315,18 +329,26 @@ static bool says_nothing(const struct fr__yaml *node)
     return strcmp(node->text, "null") == 0 || strcmp(node->text, "false") == 0 || !*node->text;
 }
 
-static bool is_known(const struct reading *r, const char *key)
+/* Whether a key of a map is ours: "hidden_size", of a map inside "text_config.hidden_size". */
+static bool is_same(const char *ours, const char *outer, const char *key)
+{
+    size_t n = strlen(outer);
+
+    return strncmp(ours, outer, n) == 0 && strcmp(ours + n, key) == 0;
+}
+
+/* outer: "", or of a map inside the file "text_config.". */
+static bool is_known(const struct reading *r, const char *outer, const char *key)
 {
     const struct fr__hf_family *f = r->family;
 
-    if ((f->positions && strcmp(f->positions, key) == 0) ||
-        (!f->positions && fits("image_size", key)))
+    if (f->positions ? is_same(f->positions, outer, key) : is_same("image_size", outer, key))
         return true;
     for (size_t i = 0; f->keys[i][FR__HF_THEIRS]; i++)
-        if (strcmp(f->keys[i][FR__HF_THEIRS], key) == 0)
+        if (is_same(f->keys[i][FR__HF_THEIRS], outer, key))
             return true;
     for (size_t i = 0; f->limits[i][0]; i++)
-        if (strcmp(f->limits[i][0], key) == 0)
+        if (is_same(f->limits[i][0], outer, key))
             return true;
     for (size_t i = 0; f->ignored[i]; i++)
         if (fits(f->ignored[i], key))
@@ -337,16 +359,33 @@ static bool is_known(const struct reading *r, const char *key)
     return false;
 }
 
-static enum fr_status check_unknown(const struct reading *r, struct fr_error *err)
+/* Whether keys of the family are inside the map of that name, "text_config.". */
+static bool is_opened(const struct reading *r, const char *outer)
 {
-    for (size_t i = 0; i < r->map->n; i++) {
-        const struct fr__yaml *node = r->map->items[i];
+    for (size_t i = 0; r->family->keys[i][FR__HF_THEIRS]; i++)
+        if (strncmp(r->family->keys[i][FR__HF_THEIRS], outer, strlen(outer)) == 0)
+            return true;
+    return false;
+}
 
-        if (!is_known(r, node->key) && !says_nothing(node))
-            return fr__fail(err, FR_EUNSUPPORTED, node->key_loc,
-                            "key '%.60s' of '%s' models is not known here, so what it changes "
-                            "cannot be told",
-                            node->key, r->family->type);
+static enum fr_status check_unknown(const struct reading *r, const struct fr__yaml *map,
+                                    const char *outer, struct fr_error *err)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        const struct fr__yaml *node = map->items[i];
+        char inside[64];
+
+        if (says_nothing(node) || is_known(r, outer, node->key))
+            continue;
+        snprintf(inside, sizeof(inside), "%.60s.", node->key);
+        if (!*outer && node->kind == FR__YAML_MAP && is_opened(r, inside)) {
+            FR_TRY(check_unknown(r, node, inside, err));
+            continue;
+        }
+        return fr__fail(err, FR_EUNSUPPORTED, node->key_loc,
+                        "key '%.60s' of '%s' models is not known here, so what it changes "
+                        "cannot be told",
+                        node->key, r->family->type);
     }
     return FR_OK;
 }
@@ -354,7 +393,7 @@ static enum fr_status check_unknown(const struct reading *r, struct fr_error *er
 static enum fr_status check_limit(const struct reading *r, const char *key, const char *allowed,
                                   struct fr_error *err)
 {
-    const struct fr__yaml *node = fr__yaml_get(r->map, key);
+    const struct fr__yaml *node = at_key(r, key);
     const char *value = node && node->kind == FR__YAML_SCALAR             ? node->text
                         : node && node->kind == FR__YAML_LIST && !node->n ? "[]"
                                                                           : "...";
@@ -387,6 +426,12 @@ static enum fr_status take_positions(struct reading *r, struct fr_error *err)
     return FR_OK;
 }
 
+/* Diffusers write the class in place of the family. */
+static bool says_class_alone(const struct fr__yaml *map)
+{
+    return !fr__yaml_get(map, "model_type") && fr__yaml_get(map, "_class_name");
+}
+
 static enum fr_status find_family(struct reading *r, struct fr_error *err)
 {
     enum { MOST_FAMILIES = 64 };
@@ -394,17 +439,20 @@ static enum fr_status find_family(struct reading *r, struct fr_error *err)
     char known[1024] = "", hint[96];
     bool is_too_long = false;
     struct fr_loc loc;
+    const char *key = says_class_alone(r->map) ? "_class_name" : "model_type";
+    size_t place;
 
-    FR_TRY(fr__yaml_text(r->map, "model_type", NULL, &type, &loc, err));
+    FR_TRY(fr__yaml_text(r->map, key, NULL, &type, &loc, err));
     for (size_t i = 0; i < fr__n_hf_families && i < MOST_FAMILIES; i++) {
         names[i] = fr__hf_families[i].type;
         append(known, sizeof(known), &is_too_long, "%s%s", i ? ", " : "", names[i]);
-        if (strcmp(names[i], type) == 0)
+        if (strcmp(names[i], type) == 0 || (*key == '_' && fr__hf_families[i].class_name &&
+                                            is_among(fr__hf_families[i].class_name, type, &place)))
             r->family = &fr__hf_families[i];
     }
     if (r->family)
         return FR_OK;
-    return fr__fail(err, FR_EUNSUPPORTED, loc, "'model_type' is \"%.60s\", known are %s%s", type,
+    return fr__fail(err, FR_EUNSUPPORTED, loc, "'%s' is \"%.60s\", known are %s%s", key, type,
                     known, fr__did_you_mean(type, names, fr__n_hf_families, hint, sizeof(hint)));
 }
 
@@ -433,7 +481,7 @@ static enum fr_status read_config(struct reading *r, struct fr_error *err)
     FR_TRY(fr__yaml_expect(r->map, FR__YAML_MAP, "a model's configuration", err));
     FR_TRY(find_family(r, err));
     FR_TRY(go_inside(r, err));
-    FR_TRY(check_unknown(r, err));
+    FR_TRY(check_unknown(r, r->map, "", err));
     append(r->spec, sizeof(r->spec), &r->is_too_long, "%s:%s", r->family->model,
            r->family->fixed ? r->family->fixed : "");
     for (size_t i = 0; r->family->limits[i][0]; i++)
@@ -530,7 +578,8 @@ static bool recognises(const char *head, size_t len)
 {
     (void)len;
     head += strspn(head, " \t\r\n");
-    return *head == '{' && (strstr(head, "\"model_type\"") || strstr(head, "\"architectures\""));
+    return *head == '{' && (strstr(head, "\"model_type\"") || strstr(head, "\"architectures\"") ||
+                            strstr(head, "\"_class_name\""));
 }
 
 const struct fr__importer fr__importer_hf_config = {

@@ -23,6 +23,7 @@ enum {
 
 struct fr__hf_family {
     const char *type, *model; /* model_type; of the zoo */
+    const char *class_name;   /* of Diffusers, where a file has no model_type: "A|B"; NULL: none */
     const char *fixed;        /* options that all of the family have, "qkv_bias=1"; NULL: none */
     const char *positions;    /* the key of the longest sequence; NULL: it takes images */
     uint32_t n_positions;     /* where the file is silent */

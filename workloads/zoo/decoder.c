@@ -11,7 +11,8 @@
 struct fr__value fr__decoder_norm(struct fr__net *net, const char *name, const uint32_t s[],
                                   struct fr__value x)
 {
-    return s[FR__D_PLAIN_NORM] ? fr__nn_plain_norm(net, name, x) : fr__nn_rmsnorm(net, name, x);
+    return s[FR__D_PLAIN_NORM] ? fr__nn_plain_norm(net, name, x, s[FR__D_PLAIN_NORM] == 2)
+                               : fr__nn_rmsnorm(net, name, x);
 }
 
 /* ---- which layer is what ---- */
@@ -149,14 +150,15 @@ static struct fr__value mix(struct fr__net *net, const uint32_t s[], char letter
     }
 }
 
+/* is_normed: what it reads is normalised already. */
 static struct fr__value mixer(struct fr__net *net, const uint32_t s[], const char *name,
-                              char letter, struct fr__value x)
+                              char letter, bool is_normed, struct fr__value x)
 {
     fr__nn_layer(net, "%s.%s", name,
                  letter == 'm' || letter == 's' ? "mamba"
                  : letter == 'd'                ? "delta"
                                                 : "attn");
-    return add_residual(net, s, x, mix(net, s, letter, norm_first(net, s, x)));
+    return add_residual(net, s, x, mix(net, s, letter, is_normed ? x : norm_first(net, s, x)));
 }
 
 static struct fr__value feed_forward(struct fr__net *net, const uint32_t s[], const char *name,
@@ -191,7 +193,7 @@ static struct fr__value layer(struct fr__net *net, const uint32_t s[], const cha
     char letter = mixer_of(s, number);
 
     if (letter != '-' && letter != 'e')
-        x = mixer(net, s, name, letter, x);
+        x = mixer(net, s, name, letter, s[FR__D_EMBED_NORM] && number == 0, x);
     if (has_mlp(s, letter))
         x = feed_forward(net, s, name, letter == 'e' || (letter != '-' && has_experts(s, number)),
                          x);
@@ -213,8 +215,20 @@ static struct fr__value logits(struct fr__net *net, const uint32_t s[],
     return y;
 }
 
+/* What stands in front of the head of an encoder that predicts masked words (B. Warner et al.,
+ * ModernBERT, 2024, as in Hugging Face Transformers). All positions are predicted. */
+static struct fr__value prepare(struct fr__net *net, const uint32_t s[], struct fr__value x)
+{
+    if (!s[FR__D_WORDS_HEAD])
+        return x;
+    x = fr__nn_gelu(net, "gelu", fr__nn_linear(net, "fc", x, s[FR__D_HIDDEN]));
+    return fr__decoder_norm(net, "norm", s, x);
+}
+
 static struct fr__value settle(struct fr__net *net, const uint32_t s[], struct fr__value y)
 {
+    if (s[FR__D_WORDS_HEAD])
+        y = fr__nn_bias(net, "bias", y);
     if (s[FR__D_HEAD_SCALE])
         y = fr__nn_scale(net, "scale", y);
     return s[FR__D_HEAD_CAP] ? fr__nn_cap(net, "cap", y) : y;
@@ -255,6 +269,8 @@ static struct fr__value embed(struct fr__net *net, const uint32_t s[], struct fr
 
     fr__nn_layer(net, "embed");
     x = *table = fr__nn_embedding(net, "", x, s[FR__D_VOCAB], s[FR__D_HIDDEN]);
+    if (s[FR__D_EMBED_NORM])
+        x = fr__decoder_norm(net, "norm", s, x);
     return s[FR__D_EMBED_SCALE] ? fr__nn_scale(net, "scale", x) : x;
 }
 
@@ -277,6 +293,7 @@ void fr__decoder_build(struct fr__net *net, const uint32_t s[])
     fr__nn_layer(net, "final");
     x = fr__decoder_norm(net, "norm", s, x);
     fr__nn_layer(net, "head");
+    x = prepare(net, s, x);
     y = logits(net, s, s[FR__D_TIED] ? &owners[0] : NULL, x);
     owners[1] = s[FR__D_TIED] ? owners[0] : y;
     fr__nn_cross_entropy(net, settle(net, s, y));

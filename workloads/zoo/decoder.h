@@ -42,7 +42,8 @@ enum fr__decoder_key {
     FR__D_ROUTER_BIAS,
     FR__D_FUSED,      /* q, k and v are one product, gate and up are one (Phi-3) */
     FR__D_NORMS,      /* where: enum fr__norms */
-    FR__D_PLAIN_NORM, /* layer norms without weights (OLMo) in place of RMS norms */
+    FR__D_PLAIN_NORM, /* 1: layer norms without weights (OLMo) in place of RMS norms; 2: with one
+                         weight a column (ModernBERT) */
     FR__D_ACT,        /* of feed-forward layers: enum fr__activation */
     FR__D_PLAIN_MLP,  /* they have no gate */
     FR__D_MIXERS,     /* letters, again and again over the layers */
@@ -69,10 +70,13 @@ enum fr__decoder_key {
     FR__D_ROPE_WIDTH,     /* of a head: elements that turn, shared by all heads' keys */
     FR__D_NOPE_WIDTH,     /* and those that do not */
     FR__D_VALUE_WIDTH,
-    FR__D_MTP,       /* modules that predict further tokens */
-    FR__D_SSM_HEADS, /* of Mamba-2; of values of the delta rule */
-    FR__D_SSM_WIDTH, /* of a head */
-    FR__D_SSM_STATE, /* of a state; of a head of keys */
+    FR__D_SEES_BOTH,  /* an encoder: positions see both sides */
+    FR__D_EMBED_NORM, /* of the embedding, in place of the first layer's norm */
+    FR__D_WORDS_HEAD, /* a product, GELU and a norm in front of the head, which has a bias */
+    FR__D_MTP,        /* modules that predict further tokens */
+    FR__D_SSM_HEADS,  /* of Mamba-2; of values of the delta rule */
+    FR__D_SSM_WIDTH,  /* of a head */
+    FR__D_SSM_STATE,  /* of a state; of a head of keys */
     FR__D_SSM_GROUPS,
     FR__D_SSM_CONV, /* positions that the convolution sees */
     FR__D_SSM_CONV_BIAS,
@@ -85,7 +89,7 @@ enum fr__decoder_key {
 
 enum { FR__D_LAST = 4095 };
 enum fr__qk_norm { FR__QK_NORM_NONE, FR__QK_NORM_HEADS, FR__QK_NORM_ALL, FR__QK_NORM_PLAIN };
-/* In front of each sublayer (pre), behind it too (both; Gemma 2), behind it alone (post; OLMo 2). */
+/* In front of each sublayer (pre), behind it too (both; Gemma 2), behind it alone (post; OLMo 2) */
 enum fr__norms { FR__NORMS_PRE, FR__NORMS_BOTH, FR__NORMS_POST };
 
 /* Writes the whole model down. s: [FR__D_N_KEYS], then the letters (zoo.h). */

@@ -18,7 +18,7 @@ static struct fr__dot_attention attention_of(const uint32_t s[], char letter)
                                       .kv_heads =
                                           s[FR__D_KV_RANK] ? s[FR__D_HEADS] : s[FR__D_KV_HEADS],
                                       .form = (enum fr__attention_form)s[FR__D_ATTENTION],
-                                      .is_causal = true,
+                                      .is_causal = !s[FR__D_SEES_BOTH],
                                       .value_width = s[FR__D_KV_RANK] ? s[FR__D_VALUE_WIDTH] : 0,
                                       .window = is_bounded ? s[FR__D_WINDOW] : 0,
                                       .is_chunked = letter == 'c',

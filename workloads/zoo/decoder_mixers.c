@@ -13,7 +13,7 @@ enum { BATCH = 1, DIM_2 = 4, FLOAT_BYTES = 4, MOST_INPUTS = 5 };
 static const double silu_flops = 4;
 static const double delta_chunk =
     64; /* fla-org/flash-linear-attention, gated_delta_rule/chunk.py */
-/* Of the recurrence of Mamba, for each element of a state and token (state-spaces/mamba, issue 110):
+/* Of Mamba's recurrence, for each element of a state and token (state-spaces/mamba, issue 110):
  * exp(dt A), times the state, dt B x added, times C, summed. */
 static const double mamba_flops = 9;
 

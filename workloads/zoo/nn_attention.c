@@ -143,12 +143,15 @@ struct fr__value fr__nn_plain_norm_heads(struct fr__net *net, const char *name, 
     return norm_heads(net, name, x, width, 0);
 }
 
-struct fr__value fr__nn_plain_norm(struct fr__net *net, const char *name, struct fr__value x)
+struct fr__value fr__nn_plain_norm(struct fr__net *net, const char *name, struct fr__value x,
+                                   bool has_gain)
 {
     const struct fr__op_spec spec = {.name = name,
                                      .kind = FR_OP_LAYERNORM,
-                                     .flops =
-                                         plain_norm_flops * (double)fr__nn_elements(net, &x.t)};
+                                     .flops = (plain_norm_flops + has_gain) *
+                                              (double)fr__nn_elements(net, &x.t),
+                                     .n_weights = has_gain ? x.t.dims[2] : 0,
+                                     .n_params = has_gain};
     struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_1),
                               fr__nn_tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, BATCH | DIM_1)};
 

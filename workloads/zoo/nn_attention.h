@@ -92,9 +92,11 @@ struct fr__value fr__nn_rotary(struct fr__net *net, const char *name, struct fr_
  * fused_rope.cu). 0: nothing is done. */
 struct fr__value fr__nn_rotary_part(struct fr__net *net, const char *name, struct fr__value x,
                                     uint32_t percent);
-/* Each row less its mean over its deviation, without weights (OLMo: D. Groeneveld et al., 2024,
- * section 2.1). */
-struct fr__value fr__nn_plain_norm(struct fr__net *net, const char *name, struct fr__value x);
+/* Each row less its mean over its deviation, without an offset; has_gain: times a weight a column
+ * (ModernBERT: B. Warner et al., 2024, section 2.1), else without weights (OLMo: D. Groeneveld et
+ * al., 2024, section 2.1). */
+struct fr__value fr__nn_plain_norm(struct fr__net *net, const char *name, struct fr__value x,
+                                   bool has_gain);
 /* Each head of x over the root of the mean of its squares, without weights (Llama 4). */
 struct fr__value fr__nn_plain_norm_heads(struct fr__net *net, const char *name, struct fr__value x,
                                          uint32_t width);

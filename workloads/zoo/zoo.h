@@ -67,7 +67,7 @@ struct fr__model {
 #define FR__FAMILIES(X)                                                                            \
     X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)                       \
     X(rnnlm) X(gnmt)                                                                               \
-    X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(vit)
+    X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(vit) X(towers) X(whisper) X(mmdit)
 /* clang-format on */
 
 #define FR__DECLARE_FAMILY(name) extern const struct fr__family fr__family_##name;

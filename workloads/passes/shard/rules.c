@@ -52,6 +52,7 @@ enum row {
     HEADS_LAST,   /* and back */
     REPEAT_HEADS, /* [batch, heads, ...] to more heads */
     ONE_POSITION, /* [batch, seq, width] to [batch, width], one or more */
+    ROWS_JOINED,  /* positions of several sequences, behind each other, and cut again */
     HEADS_JOINED, /* each head, and behind it one part that all heads share */
     STACK,        /* [batch, width], several, to [batch, seq, width] */
     VIEW,         /* the last dimension cut or joined behind a sequence, also into several */
@@ -94,6 +95,7 @@ static const struct rule rules[N_ROWS] = {
     [HEADS_LAST] = {"bcs.", NULL, "bsc", NULL, "", "", true},
     [REPEAT_HEADS] = {"bcs.", NULL, "bcs.", NULL, "", "", true},
     [ONE_POSITION] = {"b.c", NULL, "bc", NULL, "", "", true},
+    [ROWS_JOINED] = {"b.c", NULL, "b.c", NULL, "", "", true},
     [HEADS_JOINED] = {"bsc", "bs.", "bsc", NULL, "", "", true},
     [STACK] = {"bc", NULL, "b.c", NULL, "", "", true},
     [VIEW] = {"bc bsc bsc.", NULL, "bc bsc bsc.", NULL, "", "", true},
@@ -149,6 +151,8 @@ static enum row row_of_split(const struct fr_tensor *x, const struct fr_tensor *
         return ONE_POSITION;
     if (x->n_dims == 3 && y->n_dims == 3 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1])
         return VIEW;
+    if (x->n_dims == 3 && y->n_dims == 3 && x->dims[0] == y->dims[0] && x->dims[2] == y->dims[2])
+        return ROWS_JOINED;
     return SAMPLES_ONLY;
 }
 
@@ -163,6 +167,9 @@ static enum row row_of_concat(const struct fr_graph *g, uint32_t op, const struc
     if (x->n_dims == 3 && y->n_dims == 3 && x->dims[1] == y->dims[1] && input(g, op, 1) &&
         input(g, op, 1)->n_dims == 3 && input(g, op, 1)->dims[1] == y->dims[1])
         return x->dims[2] + input(g, op, 1)->dims[2] == y->dims[2] ? VIEW : HEADS_JOINED;
+    if (x->n_dims == 3 && y->n_dims == 3 && x->dims[2] == y->dims[2] && input(g, op, 1) &&
+        input(g, op, 1)->n_dims == 3)
+        return ROWS_JOINED;
     return SAMPLES_ONLY;
 }
 
