@@ -1,5 +1,5 @@
-/* tests/workloads/test_decoders.c - decoders by small config.json files of our own: parameters, those
- * that a token meets and FLOPs, counted by hand, a family each. */
+/* tests/workloads/test_decoders.c - decoders by small config.json files of our own: parameters,
+ * those that a token meets and FLOPs, counted by hand, a family each. */
 #include "config.h"
 
 #include "tests/support/base_check.h"
@@ -86,8 +86,8 @@ static const struct {
      0},
     {"{\"model_type\": \"granite\", \"intermediate_size\": 32, \"mlp_bias\": true," SIZES "}",
      2 * (2304 + 32 + 80), 0, 2 * (32 + 80), 2 * 32, 4 * 8, false, false, 0},
-    /* heads of 4: attention 768 and 16 + 8 + 8 + 16 biases, 4 sinks; 4 experts of 384 and 8 + 8 + 16
-     * biases of which 1, router 64 + 4; the first layer sees 16 keys */
+    /* heads of 4: attention 768 and 16 + 8 + 8 + 16 biases, 4 sinks; 4 experts of 384 and 8 + 8 +
+     * 16 biases of which 1, router 64 + 4; the first layer sees 16 keys */
     {"{\"model_type\": \"gpt_oss\", \"intermediate_size\": 8, \"head_dim\": 4,"
      "\"num_local_experts\": 4, \"num_experts_per_tok\": 1, \"sliding_window\": 16," SIZES "}",
      2 * (768 + 48 + 4 + 4 * (384 + 32) + 68 + 32), 2 * 3 * (384 + 32), 2 * (48 + 4 + 32 + 4 + 32),
@@ -123,16 +123,16 @@ static const struct {
      "\"attention_chunk_size\": 16, \"num_local_experts\": 4," SIZES "}",
      2 * (768 + 5 * 384 + 64 + 32), 2 * 3 * 384, 2 * 32, 2 * 8, 4 * 8, false, false, 0},
     /* an encoder: qkv 16 x 48, o, Wi 16 x 64, Wo 32 x 16; norms of one weight a column but in front
-     * of the first layer's attention, behind the embedding instead; the first layer sees all 64, the
-     * second 16 on both sides; in front of the head a product 16 x 16 and a norm, behind it 100
+     * of the first layer's attention, behind the embedding instead; the first layer sees all 64,
+     * the second 16 on both sides; in front of the head a product 16 x 16 and a norm, behind it 100
      * biases */
     {"{\"model_type\": \"modernbert\", \"intermediate_size\": 32, \"local_attention\": 16," SIZES
      "}",
      2 * (1024 + 1536 + 32) + 256 + 16 + 100, 0, 2 * 32 + 16 + 100, 64 + 16 - 1, 4 * 8, true, false,
      0},
-    /* Mamba-2, 2 heads of 16, state 4, 1 group: in 16 x (32 + 32 + 8 + 2), convolution of 40 channels
-     * over 4 and a bias, 3 numbers a head, a gated norm of 32, out 32 x 16, a norm of 16. Scan: 2 x 8
-     * x 4 + 2 x (2 x 8 x 16 + 4 x 4 x 16) */
+    /* Mamba-2, 2 heads of 16, state 4, 1 group: in 16 x (32 + 32 + 8 + 2), convolution of 40
+     * channels over 4 and a bias, 3 numbers a head, a gated norm of 32, out 32 x 16, a norm of 16.
+     * Scan: 2 x 8 x 4 + 2 x (2 x 8 x 16 + 4 x 4 x 16) */
     {"{\"model_type\": \"mamba2\", \"num_heads\": 2, \"head_dim\": 16, \"state_size\": 4,"
      "\"n_groups\": 1, \"chunk_size\": 8, \"hidden_size\": 16, \"num_hidden_layers\": 2,"
      "\"vocab_size\": 100}",
@@ -158,9 +158,9 @@ static const struct {
      1024 + 160 + 352 + 11 + 128 + 160 + 512 + 1536 + 32 + 768 + 4 * 1536 + 64 + 32, 2 * 1536,
      160 + 11 + 32 + 160 + 64, 32, 4 * 8, false, false, 9 * 32 * 4},
     /* layer 0 the delta rule with 2 heads of keys (4) and 4 of values (3): qkvz 16 x 40, ba 16 x 8,
-     * convolution 28 x 4, 2 numbers a head, a norm of 3, out 12 x 16. Layer 1 attention with a gate:
-     * q 16 x 32, norms of q and k. 4 experts of 384, 2 a token, a shared one of 8 with its gate, 16.
-     * Scan: 4 heads x (2 x 64 x (3 x 4 + 2 x 3) + 2 x 64 x 64 / 3 + 6 x 4 x 3) */
+     * convolution 28 x 4, 2 numbers a head, a norm of 3, out 12 x 16. Layer 1 attention with a
+     * gate: q 16 x 32, norms of q and k. 4 experts of 384, 2 a token, a shared one of 8 with its
+     * gate, 16. Scan: 4 heads x (2 x 64 x (3 x 4 + 2 x 3) + 2 x 64 x 64 / 3 + 6 x 4 x 3) */
     {"{\"model_type\": \"qwen3_next\", \"intermediate_size\": 32, \"head_dim\": 4,"
      "\"full_attention_interval\": 2, \"moe_intermediate_size\": 8, \"num_experts\": 4,"
      "\"num_experts_per_tok\": 2, \"shared_expert_intermediate_size\": 8,"
@@ -206,10 +206,10 @@ static uint64_t saved_bytes(const char *spec)
 }
 
 /* Latent attention of a token, in elements of 2 bytes: the layer's input 16 (of the norm), its norm
- * 16 (of q_a and kv_a), q_a 6 (of its norm), that norm 6 (of q_b), kv_a 7 (of its norm), that norm 5
- * (of kv_b), queries 20, keys 20, values in what kv_b writes 28, the context 16; in fp32 three norms'
- * roots and four sums of softmax. The MLP: its input and norm 2 x 16, gate, SiLU, up and product 4 x
- * 32, one root. */
+ * 16 (of q_a and kv_a), q_a 6 (of its norm), that norm 6 (of q_b), kv_a 7 (of its norm), that norm
+ * 5 (of kv_b), queries 20, keys 20, values in what kv_b writes 28, the context 16; in fp32 three
+ * norms' roots and four sums of softmax. The MLP: its input and norm 2 x 16, gate, SiLU, up and
+ * product 4 x 32, one root. */
 TEST(latent_attention_keeps_its_latents_and_what_they_are_expanded_to)
 {
 #define LATENT                                                                                     \

@@ -24,8 +24,8 @@ static const struct {
      "\"decoder_ffn_dim\": 16, \"num_mel_bins\": 4, \"max_source_positions\": 10,"
      "\"max_target_positions\": 6, \"vocab_size\": 20}",
      104 + 200 + 80 + LAYER - 8 + 16 + 160 + 48 + LAYER - 8 + 4 * 72 - 8 + 16 + 16},
-    /* Text: words 20 x 8, 6 positions, a layer, a norm, a projection 8 x 5. Image: patches 4 x 4 x 3 x
-     * 8, a token and 1 + 4 positions, a norm, a layer, a norm, a projection 8 x 5; a scale */
+    /* Text: words 20 x 8, 6 positions, a layer, a norm, a projection 8 x 5. Image: patches 4 x 4 x
+     * 3 x 8, a token and 1 + 4 positions, a norm, a layer, a norm, a projection 8 x 5; a scale */
     {"{\"model_type\": \"clip\", \"projection_dim\": 5, \"text_config\": {\"hidden_size\": 8,"
      "\"intermediate_size\": 16, \"num_hidden_layers\": 1, \"num_attention_heads\": 2,"
      "\"vocab_size\": 20, \"max_position_embeddings\": 6}, \"vision_config\": {\"hidden_size\": 8,"
@@ -40,17 +40,17 @@ static const struct {
      "\"intermediate_size\": 16, \"num_hidden_layers\": 1, \"num_attention_heads\": 2,"
      "\"image_size\": 8, \"patch_size\": 4}}",
      160 + 48 + LAYER + 16 + 72 + 392 + 32 + LAYER + 16 + 8 + 4 * 72 + 16 + 280 + 2},
-    /* Width 8. Patches 2 x 2 x 3 x 8 + 8; step 256 x 8 + 8 + 72; pooled 5 x 8 + 8 + 72; text 7 x 8 + 8.
-     * First layer: for both streams modulation 8 x 48 + 48, q, k, v, out, MLP 8 x 32 + 32 + 32 x 8 +
-     * 8. Last layer: the text has a modulation 8 x 16 + 16 and q, k, v alone. Head: modulation 8 x 16
-     * + 16, 8 x 8 + 8 */
+    /* Width 8. Patches 2 x 2 x 3 x 8 + 8; step 256 x 8 + 8 + 72; pooled 5 x 8 + 8 + 72; text 7 x 8
+     * + 8. First layer: for both streams modulation 8 x 48 + 48, q, k, v, out, MLP 8 x 32 + 32 + 32
+     * x 8 + 8. Last layer: the text has a modulation 8 x 16 + 16 and q, k, v alone. Head:
+     * modulation 8 x 16 + 16, 8 x 8 + 8 */
     {"{\"_class_name\": \"SD3Transformer2DModel\", \"num_layers\": 2, \"num_attention_heads\": 2,"
      "\"attention_head_dim\": 4, \"in_channels\": 3, \"out_channels\": 2, \"sample_size\": 8,"
      "\"joint_attention_dim\": 7, \"pooled_projection_dim\": 5}",
      104 + 2128 + 120 + 64 + 3 * (432 + 4 * 72 + 552) + 144 + 3 * 72 + 144 + 72},
-    /* Image 3 x 8 + 8, step, guidance 2128 each, pooled, text. A layer as above in both streams with
-     * norms of q and k, 4 x 4; a layer of one sequence: modulation 8 x 24 + 24, q, k, v, their norms,
-     * MLP 8 x 32 + 32, out 40 x 8 + 8. Head: modulation, 8 x 3 + 3 */
+    /* Image 3 x 8 + 8, step, guidance 2128 each, pooled, text. A layer as above in both streams
+     * with norms of q and k, 4 x 4; a layer of one sequence: modulation 8 x 24 + 24, q, k, v, their
+     * norms, MLP 8 x 32 + 32, out 40 x 8 + 8. Head: modulation, 8 x 3 + 3 */
     {"{\"model_type\": \"flux\", \"num_layers\": 1, \"num_single_layers\": 1,"
      "\"num_attention_heads\": 2, \"attention_head_dim\": 4, \"in_channels\": 3,"
      "\"joint_attention_dim\": 7, \"pooled_projection_dim\": 5, \"guidance_embeds\": true}",

@@ -67,8 +67,8 @@ static bool is_later_step(const struct fr__expansion *x, uint32_t o)
     return owner != FR_NONE && owner != o && x->f->ops[owner].layer == x->f->ops[o].layer;
 }
 
-/* Whether the kernel of the data's gradient has the gradient of the parameters on the way, so that a
- * small sum is left: sinks of attention, decays and steps of a scan. */
+/* Whether the kernel of the data's gradient has the gradient of the parameters on the way, so that
+ * a small sum is left: sinks of attention, decays and steps of a scan. */
 static bool is_made_with_data(const struct fr__expansion *x, uint32_t o)
 {
     return x->f->ops[o].kind == FR_OP_ATTENTION || x->f->ops[o].kind == FR_OP_SCAN;

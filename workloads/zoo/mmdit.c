@@ -4,8 +4,8 @@
  * 2024, section 4 and figure 2: patches of a latent image and tokens of text have weights of their
  * own and attend to each other; what the time step and the pooled text say shifts, scales and gates
  * each sublayer (W. Peebles, S. Xie, Scalable Diffusion Models with Transformers, ICCV 2023,
- * section 3.2). FLUX has layers behind them in which both are one sequence, and attention and feed-forward
- * layer stand beside each other. Op by op as in Hugging Face Diffusers
+ * section 3.2). FLUX has layers behind them in which both are one sequence, and attention and
+ * feed-forward layer stand beside each other. Op by op as in Hugging Face Diffusers
  * (models/transformers/transformer_sd3.py and transformer_flux.py).
  *
  * The latent image, the text's states and the step's sinusoids come with the data: the encoders

@@ -2,10 +2,10 @@
  *
  * A. Radford et al., Learning Transferable Visual Models From Natural Language Supervision, ICML
  * 2021, section 2.4 (a class token, a norm in front of the image's layers, a causal encoder of
- * text, projections without biases); X. Zhai et al., Sigmoid Loss for Language Image Pre-Training, ICCV
- * 2023, as in Hugging Face Transformers (models/siglip/modeling_siglip.py: no class token, a head
- * that attends to the patches from one learned query, an encoder of text that sees both sides).
- * Dropout is none, as published.
+ * text, projections without biases); X. Zhai et al., Sigmoid Loss for Language Image Pre-Training,
+ * ICCV 2023, as in Hugging Face Transformers (models/siglip/modeling_siglip.py: no class token, a
+ * head that attends to the patches from one learned query, an encoder of text that sees both
+ * sides). Dropout is none, as published.
  *
  * The loss compares each image with its own text. Comparing it with all others of the batch is a
  * product of batch x batch numbers, and over several ranks a gather of them: both are left out.
