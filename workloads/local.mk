@@ -39,7 +39,7 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
 	workloads/random/random_tasks.h workloads/random/random_tasks.c \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/decoder.h workloads/zoo/decoder.c \
-	workloads/zoo/decoder_attention.c workloads/zoo/decoder_mixers.c workloads/zoo/densenet.c \
+	workloads/zoo/decoder_attention.c workloads/zoo/decoder_mixers.c workloads/zoo/decoder_vision.c workloads/zoo/densenet.c \
 	workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c \
 	workloads/zoo/llama.c workloads/zoo/neox.c workloads/zoo/net.c \

@@ -173,10 +173,20 @@ TEST(what_is_not_simulated_is_refused_with_its_place)
         {"{\"model_type\": \"phi3\", \"partial_rotary_factor\": 2}",
          "in/tiny/config.json:1:49: 'partial_rotary_factor' is \"2\", expected a number from 0 "
          "to 1"},
-        {"{\"model_type\": \"llama4\", \"text_config\": {}, \"vision_config\": {\"a\": 1}}",
+        {"{\"model_type\": \"gemma3\", \"text_config\": {}, \"vision_config\": {\"a\": 1}}",
          "in/tiny/config.json:1:45: the vision tower is not simulated: the language model alone is "
          "what 'text_config' says, as a file of its own"},
-        {"{\"model_type\": \"llama4\"}", "in/tiny/config.json:1:1: key 'text_config' is missing"},
+        {"{\"model_type\": \"gemma3\"}", "in/tiny/config.json:1:1: key 'text_config' is missing"},
+        {"{\"model_type\": \"llama4\", \"vision_config\": {\"num_channels\": 4}}",
+         "in/tiny/config.json:1:60: 'vision_config.num_channels' is 4; of 'llama4' models only 3 "
+         "is "
+         "simulated here"},
+        {"{\"model_type\": \"llama4\", \"vision_config\": {\"num_towers\": 4}}",
+         "in/tiny/config.json:1:44: key 'num_towers' of 'llama4' models is not known here, so what "
+         "it changes cannot be told"},
+        {"{\"model_type\": \"llama4\", \"vision_config\": {\"num_hidden_layers\": 1, "
+         "\"image_size\": 100}}",
+         "model 'decoder': the side of images, 100, is not a multiple of 28 pixels"},
         {"{\"model_type\": \"deepseek_v3\", \"n_group\": 3}",
          "model 'decoder': 256 experts are not a multiple of 3 groups"},
         {"{\"model_type\": \"t5\", \"feed_forward_proj\": \"gated-silu\"}",

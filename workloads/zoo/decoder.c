@@ -3,6 +3,7 @@
 
 #include "workloads/zoo/decoder.h"
 
+#include "workloads/zoo/nn_encoder.h"
 #include "workloads/zoo/nn_moe.h"
 #include "workloads/zoo/zoo.h"
 
@@ -265,10 +266,17 @@ static struct fr__value predict_more(struct fr__net *net, const uint32_t s[], ui
 
 static struct fr__value embed(struct fr__net *net, const uint32_t s[], struct fr__value *table)
 {
-    struct fr__value x = fr__nn_tokens(net);
+    uint32_t n_seen = fr__decoder_image_tokens(s);
+    struct fr__value image, x;
 
+    if (n_seen)
+        image = fr__decoder_see(net, s);
+    fr__nn_layer(net, n_seen ? "input.text" : "input");
+    x = fr__nn_indices(net, "", net->seq_len - n_seen);
     fr__nn_layer(net, "embed");
     x = *table = fr__nn_embedding(net, "", x, s[FR__D_VOCAB], s[FR__D_HIDDEN]);
+    if (n_seen)
+        x = fr__nn_join_rows(net, "join", image, x);
     if (s[FR__D_EMBED_NORM])
         x = fr__decoder_norm(net, "norm", s, x);
     return s[FR__D_EMBED_SCALE] ? fr__nn_scale(net, "scale", x) : x;
@@ -282,6 +290,11 @@ void fr__decoder_build(struct fr__net *net, const uint32_t s[])
     if (s[FR__D_EXPERTS] && (uint64_t)net->seq_len * s[FR__D_CHOSEN] < s[FR__D_EXPERTS]) {
         fr__nn_fault(net, "sequences of %u tokens are too short for %u experts, a token each",
                      net->seq_len, s[FR__D_EXPERTS]);
+        return;
+    }
+    if (fr__decoder_image_tokens(s) >= net->seq_len) {
+        fr__nn_fault(net, "an image has %u tokens, so a sequence of %u has no text",
+                     fr__decoder_image_tokens(s), net->seq_len);
         return;
     }
     x = embed(net, s, &owners[0]);

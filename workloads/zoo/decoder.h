@@ -5,6 +5,7 @@
  *                            of further tokens
  *     decoder_attention.c    grouped queries and latent attention
  *     decoder_mixers.c       what stands in attention's place: state spaces, the gated delta rule
+ *     decoder_vision.c        a tower that turns an image into tokens
  *
  * Each layer has a mixer, named by a letter, and a feed-forward layer:
  *
@@ -81,9 +82,17 @@ enum fr__decoder_key {
     FR__D_SSM_CONV, /* positions that the convolution sees */
     FR__D_SSM_CONV_BIAS,
     FR__D_SSM_CHUNK,
-    FR__D_SSM_NORM,   /* a gated norm behind Mamba-2 */
-    FR__D_SSM_EXPAND, /* of Mamba: its width over the model's */
-    FR__D_DT_RANK,    /* of Mamba: rank of the steps */
+    FR__D_SSM_NORM,     /* a gated norm behind Mamba-2 */
+    FR__D_SSM_EXPAND,   /* of Mamba: its width over the model's */
+    FR__D_DT_RANK,      /* of Mamba: rank of the steps */
+    FR__D_IMAGE_LAYERS, /* of a tower in front (decoder_vision.c); 0: none */
+    FR__D_IMAGE_HIDDEN,
+    FR__D_IMAGE_FFN,
+    FR__D_IMAGE_HEADS,
+    FR__D_IMAGE, /* side of an image */
+    FR__D_PATCH,
+    FR__D_SHUFFLE,     /* so many patches squared become one token */
+    FR__D_IMAGE_WIDTH, /* of the products behind it */
     FR__D_N_KEYS
 };
 
@@ -104,6 +113,10 @@ struct fr__value fr__decoder_attend(struct fr__net *net, const uint32_t s[], cha
                                     struct fr__value y);
 /* Width of a head's queries. */
 uint32_t fr__decoder_head_width(const uint32_t s[]);
+
+/* The image's tokens, [batch, tokens, hidden], and how many there are: 0 without a tower. */
+struct fr__value fr__decoder_see(struct fr__net *net, const uint32_t s[]);
+uint32_t fr__decoder_image_tokens(const uint32_t s[]);
 
 /* Mixers without attention, of y. T. Dao, A. Gu, Transformers are SSMs, ICML 2024, section 7
  * (Mamba-2); A. Gu, T. Dao, Mamba, 2023, section 3.4, with norms of steps and of both projections

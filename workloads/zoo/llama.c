@@ -93,6 +93,14 @@ static const struct fr__model_key keys[] = {
     [FR__D_SSM_NORM] = {"ssm_norm", 1, 0, 1, NULL},
     [FR__D_SSM_EXPAND] = {"ssm_expand", 2, 1, 16, NULL},
     [FR__D_DT_RANK] = {"dt_rank", 256, 1, 1 << 16, NULL},
+    [FR__D_IMAGE_LAYERS] = {"image_layers", 0, 0, 1024, NULL},
+    [FR__D_IMAGE_HIDDEN] = {"image_hidden", 1408, 1, 1 << 17, NULL},
+    [FR__D_IMAGE_FFN] = {"image_ffn", 5632, 1, MOST_WIDE, NULL},
+    [FR__D_IMAGE_HEADS] = {"image_heads", 16, 1, 1 << 12, NULL},
+    [FR__D_IMAGE] = {"image", 336, 1, 1 << 14, NULL},
+    [FR__D_PATCH] = {"patch", 14, 1, 1 << 12, NULL},
+    [FR__D_SHUFFLE] = {"shuffle", 2, 1, 16, NULL},
+    [FR__D_IMAGE_WIDTH] = {"image_width", 4096, 1, 1 << 17, NULL},
     [FR__D_N_KEYS] = {0},
 };
 
@@ -137,8 +145,22 @@ static enum fr_status check_mixers(const struct fr__model *m, const uint32_t s[]
     return FR_OK;
 }
 
+static enum fr_status check_images(const struct fr__model *m, const uint32_t s[],
+                                   struct fr_error *err)
+{
+    uint32_t grain = s[FR__D_PATCH] * s[FR__D_SHUFFLE];
+
+    if (s[FR__D_IMAGE] % grain != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s': the side of images, %u, is not a multiple of %u pixels",
+                        m->name, s[FR__D_IMAGE], grain);
+    return fr__check_heads(m->name, s[FR__D_IMAGE_HIDDEN], s[FR__D_IMAGE_HEADS], err);
+}
+
 static enum fr_status check(const struct fr__model *m, const uint32_t s[], struct fr_error *err)
 {
+    if (s[FR__D_IMAGE_LAYERS])
+        FR_TRY(check_images(m, s, err));
     if (s[FR__D_EXPERTS])
         FR_TRY(check_experts(m, s, err));
     if (!s[FR__D_HEAD_WIDTH])

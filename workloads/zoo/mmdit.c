@@ -164,33 +164,6 @@ static struct qkv project(struct fr__net *net, const char *stream, const uint32_
     return p;
 }
 
-/* Positions of b behind those of a; positions of x up to `rows`, and those behind. */
-static struct fr__value join_rows(struct fr__net *net, const char *name, struct fr__value a,
-                                  struct fr__value b)
-{
-    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_CONCAT};
-    const uint32_t dims[] = {a.t.dims[0], a.t.dims[1] + b.t.dims[1], a.t.dims[2]};
-    const struct fr__value in[] = {a, b};
-    struct fr_tensor out = fr__nn_tensor(net, net->elem_bytes, 3, dims, 1);
-
-    return fr__nn_op(net, &spec, in, 2, &out, 1);
-}
-
-/* n: how many of both are wanted. */
-static void cut_rows(struct fr__net *net, const char *name, struct fr__value x, uint32_t rows,
-                     size_t n, struct fr__value out[])
-{
-    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_SPLIT, .is_view = true};
-    const uint32_t first[] = {x.t.dims[0], rows, x.t.dims[2]};
-    const uint32_t rest[] = {x.t.dims[0], x.t.dims[1] - rows, x.t.dims[2]};
-    struct fr_tensor t[] = {fr__nn_tensor(net, net->elem_bytes, 3, first, 1),
-                            fr__nn_tensor(net, net->elem_bytes, 3, rest, 1)};
-
-    out[0] = fr__nn_op(net, &spec, &x, 1, t, n);
-    if (n > 1)
-        out[1] = (struct fr__value){out[0].op, out[0].tensor + 1, t[1]};
-}
-
 static struct fr__value attend(struct fr__net *net, const uint32_t s[], struct qkv p)
 {
     const struct fr__dot_attention a = {
@@ -235,9 +208,9 @@ static void double_layer(struct fr__net *net, const uint32_t s[], uint32_t layer
     }
     for (size_t k = 0; k < 3; k++) {
         snprintf(name, sizeof(name), "join%zu", k);
-        p[IMAGES].part[k] = join_rows(net, name, p[IMAGES].part[k], p[WORDS].part[k]);
+        p[IMAGES].part[k] = fr__nn_join_rows(net, name, p[IMAGES].part[k], p[WORDS].part[k]);
     }
-    cut_rows(net, "cut", attend(net, s, p[IMAGES]), x[IMAGES].t.dims[1], n_left, context);
+    fr__nn_cut_rows(net, "cut", attend(net, s, p[IMAGES]), x[IMAGES].t.dims[1], n_left, context);
     for (size_t i = 0; i < n_left; i++) {
         struct fr__value y;
 
@@ -306,11 +279,11 @@ static void build(struct fr__net *net, const uint32_t s[])
         double_layer(net, s, i, i + 1 == s[LAYERS] && !s[OPEN_END], c, x);
     if (s[SINGLE]) {
         fr__nn_layer(net, "join");
-        y = join_rows(net, "", x[IMAGES], x[WORDS]);
+        y = fr__nn_join_rows(net, "", x[IMAGES], x[WORDS]);
         for (uint32_t i = 0; i < s[SINGLE]; i++)
             y = single_layer(net, s, i, c, y);
         fr__nn_layer(net, "cut");
-        cut_rows(net, "", y, n_patches, 1, x);
+        fr__nn_cut_rows(net, "", y, n_patches, 1, x);
     }
     fr__nn_layer(net, "head");
     modulate(net, "mod", s, c, 2, m);

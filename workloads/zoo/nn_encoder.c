@@ -17,6 +17,10 @@ struct fr__value fr__nn_encoder_attention(struct fr__net *net, const struct fr__
                                             : fr__nn_dense(net, "k", from, hidden);
     struct fr__value v = fr__nn_dense(net, "v", from, hidden);
 
+    if (e->has_rotary) {
+        q = fr__nn_rotary(net, "q.rotary", q);
+        k = fr__nn_rotary(net, "k.rotary", k);
+    }
     y = fr__nn_dense(net, "out", fr__nn_attend(net, &a, q, k, v), hidden);
     return fr__nn_add(net, "add", x, y, false);
 }
@@ -70,6 +74,31 @@ struct fr__value fr__nn_add_places(struct fr__net *net, const char *name, struct
     out.scales = false;
     places = fr__nn_op(net, &spec, NULL, 0, &out, 1);
     return fr__nn_add(net, "add", x, places, false);
+}
+
+struct fr__value fr__nn_join_rows(struct fr__net *net, const char *name, struct fr__value a,
+                                  struct fr__value b)
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_CONCAT};
+    const uint32_t dims[] = {a.t.dims[0], a.t.dims[1] + b.t.dims[1], a.t.dims[2]};
+    const struct fr__value in[] = {a, b};
+    struct fr_tensor out = fr__nn_tensor(net, net->elem_bytes, 3, dims, BATCH);
+
+    return fr__nn_op(net, &spec, in, 2, &out, 1);
+}
+
+void fr__nn_cut_rows(struct fr__net *net, const char *name, struct fr__value x, uint32_t rows,
+                     size_t n, struct fr__value out[])
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_SPLIT, .is_view = true};
+    const uint32_t first[] = {x.t.dims[0], rows, x.t.dims[2]};
+    const uint32_t rest[] = {x.t.dims[0], x.t.dims[1] - rows, x.t.dims[2]};
+    struct fr_tensor t[] = {fr__nn_tensor(net, net->elem_bytes, 3, first, BATCH),
+                            fr__nn_tensor(net, net->elem_bytes, 3, rest, BATCH)};
+
+    out[0] = fr__nn_op(net, &spec, &x, 1, t, n);
+    if (n > 1)
+        out[1] = (struct fr__value){out[0].op, out[0].tensor + 1, t[1]};
 }
 
 struct fr__value fr__nn_probe(struct fr__net *net, const char *name, uint32_t width)

@@ -15,6 +15,7 @@ struct fr__encoder {
     enum fr__attention_form form;
     bool is_causal;
     bool has_no_key_bias; /* Whisper */
+    bool has_rotary;      /* queries and keys are turned by their places (Llama 4) */
 };
 
 /* The first line, in the net's layer; memory: keys and values come from there, which is normalised
@@ -31,6 +32,12 @@ struct fr__value fr__nn_encoder_layers(struct fr__net *net, const char *prefix, 
 /* An image [batch, hidden, height, width] as a sequence behind n_extra tokens, a copy. */
 struct fr__value fr__nn_line_up(struct fr__net *net, const char *name, struct fr__value x,
                                 uint32_t n_extra);
+/* Positions of b behind those of a, in a storage of their own. */
+struct fr__value fr__nn_join_rows(struct fr__net *net, const char *name, struct fr__value a,
+                                  struct fr__value b);
+/* The first `rows` positions of x, and with n 2 those behind them, as views. out: [n]. */
+void fr__nn_cut_rows(struct fr__net *net, const char *name, struct fr__value x, uint32_t rows,
+                     size_t n, struct fr__value out[]);
 /* One learned row of so many numbers, for each sample: [batch, 1, width]. */
 struct fr__value fr__nn_probe(struct fr__net *net, const char *name, uint32_t width);
 /* x times a learned number, and with n_numbers 2 one more added. */
