@@ -13,6 +13,20 @@ counts() {
     test "$total" = "$2" && test "${active:-$total}" = "$3"
 }
 
+# Jiang et al., 2024, section 1: of 47 G parameters a token meets 13 G
+run graph show mixtral-8x7b -b 1 --seq-len 64
+check "what_meets_a_token_is_a_line" says '^  active        12.88 G (12879925248) meet a token$'
+run graph show gpt2-small -b 1
+check "where_all_do_there_is_none" sh -c '! grep -q "^  active" out'
+cat >config.json <<'END'
+{"model_type": "llama", "hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1,
+ "num_attention_heads": 2, "vocab_size": 20, "max_position_embeddings": 16}
+END
+run graph show config.json:attention=unfused --json
+check "options_may_stand_behind_the_path" says '"softmax": '
+run graph show config.json:mtp=1,no=1
+check "of_the_model_that_it_becomes" fails 2 "model 'llama' has no option 'mtp'"
+
 if [ -e "$data/truth.csv" ]; then
     # file,family,parameters,active_parameters: the first columns hold no comma
     n=0
