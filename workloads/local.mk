@@ -48,7 +48,7 @@ libworkloads_la_SOURCES = \
 	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_mlp.h workloads/zoo/nn_mlp.c \
 	workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
 	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/nn_tf1.h \
-	workloads/zoo/nn_tf1.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
+	workloads/zoo/nn_tf1.c workloads/zoo/pattern.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
 	workloads/zoo/t5.c workloads/zoo/towers.c workloads/zoo/transformer.c workloads/zoo/vgg.c \
 	workloads/zoo/vit.c workloads/zoo/whisper.c \
 	workloads/zoo/zoo.h workloads/zoo/zoo.c

@@ -209,8 +209,8 @@ TEST(grouped_query_attention_reads_the_keys_and_values_of_its_groups)
 
 /* A query of 4096 sees 1024 - 1024^2 / (2 x 4096) = 896 keys of a window of 1024: as many scores as
  * 4096 / 896 sequences of 896 have, and as many queries. Of pieces of 1024 it sees 512. Latent
- * attention has keys of 192 and values of 128: as many FLOPs as a width of 160, and in the gradient,
- * which has three products of the one and two of the other, of 166.4. */
+ * attention has keys of 192 and values of 128: as many FLOPs as a width of 160, and in the
+ * gradient, which has three products of the one and two of the other, of 166.4. */
 TEST(windows_and_latent_attention_have_the_kernel_of_their_scores)
 {
 #define SMALL "decoder:layers=1,hidden=64,ffn=64,heads=4,kv_heads=4,head_width=64,vocab=100,"

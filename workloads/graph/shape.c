@@ -362,8 +362,8 @@ static double attention_flops(const struct fr_op *op)
 {
     const struct fr_shape *s = &op->shape;
     double width = (double)s->attention.head_width, values = (double)fr_shape_value_width(s);
-    double pairs = PRODUCT(s->attention.batch, s->attention.heads, s->attention.query_len) *
-                   fr_shape_keys(s);
+    double pairs =
+        PRODUCT(s->attention.batch, s->attention.heads, s->attention.query_len) * fr_shape_keys(s);
 
     return 2 * pairs * (fr_op_runs_forward(op) ? width + values : 3 * width + 2 * values);
 }

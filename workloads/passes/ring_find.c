@@ -54,7 +54,7 @@ uint32_t fr__ring_scatter_of(const struct fr__ring *r, uint32_t t)
  * be alike: they are gathered. */
 static bool has_parts(const struct fr_op *op, uint32_t n)
 {
-    return op->shape.of == FR_SHAPE_PRODUCT     ? op->shape.product.rows % n == 0
+    return op->shape.of == FR_SHAPE_PRODUCT ? op->shape.product.rows % n == 0
            : op->shape.of == FR_SHAPE_ATTENTION
                ? op->shape.attention.key_len % n == 0 && !op->shape.attention.window
                : false;

@@ -9,13 +9,6 @@
 
 #include <stdio.h>
 
-struct fr__value fr__decoder_norm(struct fr__net *net, const char *name, const uint32_t s[],
-                                  struct fr__value x)
-{
-    return s[FR__D_PLAIN_NORM] ? fr__nn_plain_norm(net, name, x, s[FR__D_PLAIN_NORM] == 2)
-                               : fr__nn_rmsnorm(net, name, x);
-}
-
 /* ---- which layer is what ---- */
 
 static char mixer_of(const uint32_t s[], uint32_t layer)

@@ -1,7 +1,15 @@
-/* workloads/zoo/decoder_attention.c - queries, keys and values of a decoder's attention. */
+/* workloads/zoo/decoder_attention.c - queries, keys and values of a decoder's attention, and the
+ * norm that its layers share. */
 #include "config.h"
 
 #include "workloads/zoo/decoder.h"
+
+struct fr__value fr__decoder_norm(struct fr__net *net, const char *name, const uint32_t s[],
+                                  struct fr__value x)
+{
+    return s[FR__D_PLAIN_NORM] ? fr__nn_plain_norm(net, name, x, s[FR__D_PLAIN_NORM] == 2)
+                               : fr__nn_rmsnorm(net, name, x);
+}
 
 uint32_t fr__decoder_head_width(const uint32_t s[])
 {

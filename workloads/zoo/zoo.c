@@ -120,11 +120,6 @@ static enum fr_status read_choice(const struct fr__model *m, const struct fr__mo
                     known, fr__did_you_mean(word, key->choices, n, hint, sizeof(hint)));
 }
 
-char fr__model_letter(const uint32_t values[], uint32_t n, uint32_t layer)
-{
-    return ((const char *)(values + FR__MAX_MODEL_KEYS))[layer % n];
-}
-
 /* The pattern of layers goes behind the values of all keys. */
 static enum fr_status read_letters(const struct fr__model *m, const struct fr__model_key *key,
                                    const char *text, uint32_t values[], struct fr_error *err)
