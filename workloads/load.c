@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 /* HEAD_BYTES: how much of a file the importers look at. */
-enum { HEAD_BYTES = 65536, MAX_ZOO_NAMES = 256 };
+enum { HEAD_BYTES = 65536, MAX_ZOO_NAMES = 256, LONGEST_PATH = 4096 };
 
 #define IMPORTER_ADDRESS(name) &fr__importer_##name,
 static const struct fr__importer *const importers[] = {FR__IMPORTERS(IMPORTER_ADDRESS)};
@@ -59,37 +59,49 @@ static enum fr_status fail_unrecognised(const char *path, struct fr_error *err)
                     known);
 }
 
+static enum fr_status run_importer(struct fr_graph **out, const struct fr__importer *importer,
+                                   struct fr__import *in, struct fr_error *err)
+{
+    enum fr_status st;
+
+    in->arena = fr__arena_new();
+    if (!in->arena)
+        return fr__fail_nomem(err);
+    st = importer->load(out, in, err);
+    fr__arena_free(in->arena);
+    return st;
+}
+
 enum fr_status fr__import_text(struct fr_graph **out, const struct fr__importer *importer,
                                const char *text, size_t len, const char *name,
                                const struct fr_workload_options *opt, struct fr_error *err)
 {
-    const struct fr__import in = {
-        .text = text, .len = len, .name = name, .opt = opt, .arena = fr__arena_new()};
-    enum fr_status st;
+    struct fr__import in = {.text = text, .len = len, .name = name, .opt = opt};
 
-    if (!in.arena)
-        return fr__fail_nomem(err);
-    st = importer->load(out, &in, err);
-    fr__arena_free(in.arena);
-    return st;
+    return run_importer(out, importer, &in, err);
 }
 
+/* more: options behind the path; NULL. */
 static enum fr_status import(struct fr_graph **out, const struct fr__importer *importer,
-                             const char *path, const struct fr_workload_options *opt,
-                             struct fr_error *err)
+                             const char *path, const char *more,
+                             const struct fr_workload_options *opt, struct fr_error *err)
 {
+    struct fr__import in = {.name = path, .opt = opt, .more = more};
     enum fr_status st;
     char *text;
-    size_t len;
 
-    FR_TRY(fr__read_file(path, importer->max_bytes, &text, &len, err));
-    st = fr__import_text(out, importer, text, len, path, opt, err);
+    if (more && !importer->is_model)
+        return fr__fail(err, FR_EUSAGE, whole(path),
+                        "a recorded workload takes no options, found '%.100s'", more);
+    FR_TRY(fr__read_file(path, importer->max_bytes, &text, &in.len, err));
+    in.text = text;
+    st = run_importer(out, importer, &in, err);
     free(text);
     return st;
 }
 
 /* *is_model: the options have shaped it. */
-static enum fr_status load_file(struct fr_graph **out, const char *path,
+static enum fr_status load_file(struct fr_graph **out, const char *path, const char *more,
                                 const struct fr_workload_options *opt, bool *is_model,
                                 struct fr_error *err)
 {
@@ -109,7 +121,7 @@ static enum fr_status load_file(struct fr_graph **out, const char *path,
     if (!importer)
         return fail_unrecognised(path, err);
     *is_model = importer->is_model;
-    return import(out, importer, path, opt, err);
+    return import(out, importer, path, more, opt, err);
 }
 
 static bool is_forward_only(const struct fr_graph *g)
@@ -170,19 +182,36 @@ static enum fr_status check_options(const struct fr_graph *g, const struct fr_wo
     return FR_OK;
 }
 
+/* "config.json:mtp=1", where there is such a file before the last ':'. */
+static bool has_options(const char *spec, char path[], size_t size, const char **more)
+{
+    const char *colon = strrchr(spec, ':');
+
+    if (!colon || !strchr(colon, '=') || (size_t)(colon - spec) >= size)
+        return false;
+    memcpy(path, spec, (size_t)(colon - spec));
+    path[colon - spec] = '\0';
+    *more = colon + 1;
+    return fr__exists(path) && !fr__is_folder(path);
+}
+
 static enum fr_status load(struct fr_graph **out, const char *spec,
                            const struct fr_workload_options *opt, struct fr_error *err)
 {
     struct fr_graph *g;
     bool is_model = false;
     enum fr_status st;
+    char path[LONGEST_PATH];
+    const char *more;
 
     if (fr__zoo_find(spec))
         return fr__zoo_load(out, spec, opt, err);
     if (fr__is_folder(spec))
         FR_TRY(load_folder(&g, spec, err));
     else if (fr__exists(spec))
-        FR_TRY(load_file(&g, spec, opt, &is_model, err));
+        FR_TRY(load_file(&g, spec, NULL, opt, &is_model, err));
+    else if (has_options(spec, path, sizeof(path), &more))
+        FR_TRY(load_file(&g, path, more, opt, &is_model, err));
     else
         return fail_unknown(spec, err);
     if (is_model) {

@@ -38,26 +38,35 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard/rules.h workloads/passes/shard/rules.c workloads/passes/shard/shard.c \
 	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
 	workloads/random/random_tasks.h workloads/random/random_tasks.c \
-	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
+	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/decoder.h workloads/zoo/decoder.c \
+	workloads/zoo/decoder_attention.c workloads/zoo/decoder_mixers.c workloads/zoo/decoder_vision.c workloads/zoo/densenet.c \
+	workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c \
 	workloads/zoo/llama.c workloads/zoo/neox.c workloads/zoo/net.c \
 	workloads/zoo/nn.h workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
-	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
+	workloads/zoo/mmdit.c workloads/zoo/nn_encoder.h workloads/zoo/nn_encoder.c \
+	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_mlp.h workloads/zoo/nn_mlp.c \
+	workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
 	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/nn_tf1.h \
-	workloads/zoo/nn_tf1.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
-	workloads/zoo/t5.c workloads/zoo/transformer.c workloads/zoo/vgg.c workloads/zoo/vit.c \
+	workloads/zoo/nn_tf1.c workloads/zoo/pattern.c workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
+	workloads/zoo/t5.c workloads/zoo/towers.c workloads/zoo/transformer.c workloads/zoo/vgg.c \
+	workloads/zoo/vit.c workloads/zoo/whisper.c \
 	workloads/zoo/zoo.h workloads/zoo/zoo.c
-workload_tables = workloads/import/hf_family_table.c workloads/zoo/model_table.c
+workload_tables = workloads/import/hf_family_table.c workloads/import/hf_ignored_table.c \
+	workloads/zoo/model_table.c
 nodist_libworkloads_la_SOURCES = $(workload_tables)
 hf_facts = workloads/import/hf_family.schema.yaml workloads/import/hf_families.yaml
+hf_ignored_facts = workloads/import/hf_ignored.schema.yaml workloads/import/hf_ignored.yaml
 model_facts = workloads/zoo/model.schema.yaml workloads/zoo/models.yaml
 workloads/zoo/model_table.c: $(model_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(model_facts)'; $(make_table)
 workloads/import/hf_family_table.c: $(hf_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(hf_facts)'; $(make_table)
+workloads/import/hf_ignored_table.c: $(hf_ignored_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(hf_ignored_facts)'; $(make_table)
 BUILT_SOURCES += $(workload_tables)
 CLEANFILES += $(workload_tables)
-EXTRA_DIST += $(hf_facts) $(model_facts)
+EXTRA_DIST += $(hf_facts) $(hf_ignored_facts) $(model_facts)
 facts_DATA += workloads/import/hf_families.yaml workloads/zoo/models.yaml
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \

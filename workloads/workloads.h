@@ -46,7 +46,7 @@ enum fr_phase {
     X(TOPK, "topk", ROWS) X(ALL_REDUCE, "all_reduce", UNKNOWN)                                     \
     X(ALL_GATHER, "all_gather", UNKNOWN) X(REDUCE_SCATTER, "reduce_scatter", UNKNOWN)              \
     X(ALL_TO_ALL, "all_to_all", UNKNOWN) X(SLICE, "slice", UNKNOWN) X(LAYER, "layer", UNKNOWN)     \
-    X(OTHER, "other", UNKNOWN)
+    X(CONV1D, "conv1d", ELEMENTS) X(SCAN, "scan", UNKNOWN) X(OTHER, "other", UNKNOWN)
 /* clang-format on */
 
 #define FR_OP_ENUM(name, text, shape) FR_OP_##name,
@@ -127,9 +127,12 @@ struct fr_shape {
         /* Fused attention. kv_heads divides heads: so many have keys and values of their own. */
         struct {
             uint64_t batch, heads, kv_heads, head_width, query_len, key_len;
-            bool is_causal;      /* a query sees the keys up to its own position */
-            uint64_t generation; /* of FlashAttention: 1, 2, 3; 0: the newest for the device */
-            bool is_8_bit;       /* of fp8 training: operands of 8 bits, not of 16 */
+            bool is_causal;       /* a query sees the keys up to its own position */
+            uint64_t generation;  /* of FlashAttention: 1, 2, 3; 0: the newest for the device */
+            bool is_8_bit;        /* of fp8 training: operands of 8 bits, not of 16 */
+            uint64_t value_width; /* of a head's values; 0: head_width */
+            uint64_t window;      /* a query sees so many neighbours at most; 0: all */
+            bool is_chunked;      /* of its own piece of `window` positions only */
         } attention;
         /* Softmax and norms work on each row by itself. A loss: the classes of each row. gather,
          * scatter: the rows that are copied or added up. topk: the candidates of each row. */
@@ -183,6 +186,9 @@ bool fr_op_runs_forward(const struct fr_op *op);
 /* FLOPs of an op by its shape: of products, convolutions and fused attention, forward or backward.
  * 0: the shape does not say. */
 double fr_op_shape_flops(const struct fr_op *op);
+/* Of fused attention: how many keys a query sees on average, and numbers of a head's values. */
+double fr_shape_keys(const struct fr_shape *shape);
+uint64_t fr_shape_value_width(const struct fr_shape *shape);
 
 /* src's tensor is read by dst. bytes: what must move when the two stand on different devices (the
  * tensor's size unless only a part is read). tensor FR_NONE, bytes 0: order only. tensor FR_NONE
@@ -287,6 +293,8 @@ struct fr_fusion_effect fr_graph_fusion_effect(const struct fr_graph *g, enum fr
 /* Totals of a graph. forward_flops etc. at the graph's batch. */
 struct fr_graph_totals {
     uint64_t params; /* elements */
+    /* of these, those that a token meets: of experts as many as the router chooses, all else */
+    uint64_t active_params;
     uint64_t param_bytes;
     uint64_t param_tensors;
     uint64_t saved_bytes; /* unique storages that backward ops read, parameters left out */

@@ -146,6 +146,9 @@ static void print_graph(FILE *f, const struct fr_graph *g, const struct fr_layer
             fr__format_count((double)t.params, text, sizeof(text)), t.params,
             fr__format_bytes((double)t.param_bytes, more, sizeof(more)), t.param_tensors,
             t.param_tensors == 1 ? "" : "s");
+    if (t.active_params != t.params)
+        fprintf(f, "  active        %s (%" PRIu64 ") meet a token\n",
+                fr__format_count((double)t.active_params, text, sizeof(text)), t.active_params);
     fprintf(f, "  saved         %s for the backward pass\n",
             fr__format_bytes((double)t.saved_bytes, text, sizeof(text)));
     fprintf(f, "  layers        %zu\n\n", g->n_layers);
@@ -237,6 +240,8 @@ static void write_graph(FILE *f, const struct fr_graph *g, const struct fr_layer
     fr__json_count(&j, "seq_len", g->seq_len);
     fr__json_string(&j, "precision", fr_dtype_name(g->dtype));
     fr__json_count(&j, "params", t.params);
+    if (t.active_params != t.params)
+        fr__json_count(&j, "active_params", t.active_params);
     fr__json_count(&j, "param_bytes", t.param_bytes);
     fr__json_count(&j, "param_tensors", t.param_tensors);
     fr__json_count(&j, "saved_bytes", t.saved_bytes);

@@ -205,6 +205,7 @@ static bool is_streaming(enum fr_op_kind kind)
     case FR_OP_ATTENTION:
     case FR_OP_LSTM:
     case FR_OP_LAYER:
+    case FR_OP_SCAN:
     case FR_OP_OTHER:
     case FR_OP_SOFTMAX:
     case FR_OP_LOG_SOFTMAX:

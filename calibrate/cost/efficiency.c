@@ -14,6 +14,7 @@ static enum fr__op_class class_of(enum fr_op_kind kind)
     case FR_OP_MATMUL:
         return FR__OP_CLASS_MATMUL;
     case FR_OP_BATCH_MATMUL:
+    case FR_OP_SCAN: /* in chunks, whose work is products of heads */
         return FR__OP_CLASS_BATCH_MATMUL;
     case FR_OP_ATTENTION:
         return FR__OP_CLASS_ATTENTION;

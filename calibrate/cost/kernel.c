@@ -143,6 +143,26 @@ static void batchnorm_of(const struct piece *p, struct fr_kernel_shape *out)
         share((double)s->elements.batch * (double)s->elements.positions * p->ratio, 1);
 }
 
+/* The curve has one width of a head: the one that makes as many FLOPs. */
+static double head_dim(const struct piece *p)
+{
+    double width = (double)p->shape->attention.head_width;
+    double values = (double)fr_shape_value_width(p->shape);
+
+    return fr_op_runs_forward(p->op) ? (width + values) / 2 : (3 * width + 2 * values) / 5;
+}
+
+/* Queries that see a window count as many short sequences, each as long as the keys that a query
+ * sees on average: as many scores, and as many queries that are read. */
+static void window_of(const struct fr_shape *s, struct fr_kernel_shape *out)
+{
+    double keys = fr_shape_keys(s), queries = (double)s->attention.query_len;
+
+    out->attention.batch *= queries / keys;
+    out->attention.seq = keys;
+    out->attention.is_causal = false;
+}
+
 /* A part of the heads has the key-value heads of its groups. The curve knows one length only:
  * queries and keys of different lengths count as the one length that has as many scores. */
 static void attention_of(const struct piece *p, struct fr_kernel_shape *out)
@@ -156,8 +176,10 @@ static void attention_of(const struct piece *p, struct fr_kernel_shape *out)
     out->attention.kv_heads = share((double)s->attention.kv_heads, p->parts);
     out->attention.seq =
         s->attention.query_len == s->attention.key_len ? queries : sqrt(queries * keys);
-    out->attention.head_dim = (double)s->attention.head_width;
+    out->attention.head_dim = head_dim(p);
     out->attention.is_causal = s->attention.is_causal;
+    if (s->attention.window && s->attention.window < s->attention.key_len)
+        window_of(s, out);
 }
 
 /* false: ops of this kind are priced by their bytes alone. */

@@ -207,6 +207,34 @@ TEST(grouped_query_attention_reads_the_keys_and_values_of_its_groups)
     fr_graph_free(g);
 }
 
+/* A query of 4096 sees 1024 - 1024^2 / (2 x 4096) = 896 keys of a window of 1024: as many scores as
+ * 4096 / 896 sequences of 896 have, and as many queries. Of pieces of 1024 it sees 512. Latent
+ * attention has keys of 192 and values of 128: as many FLOPs as a width of 160, and in the
+ * gradient, which has three products of the one and two of the other, of 166.4. */
+TEST(windows_and_latent_attention_have_the_kernel_of_their_scores)
+{
+#define SMALL "decoder:layers=1,hidden=64,ffn=64,heads=4,kv_heads=4,head_width=64,vocab=100,"
+    struct fr_graph *g = load(SMALL "mixers=w,window=1024", 4096);
+    struct fr__kernel k = kernel_of(g, "layer0.attn.flash", 2, 1);
+
+    ck_assert(k.has_shape && !k.shape.attention.is_causal);
+    ck_assert_double_eq(k.shape.attention.seq, 896);
+    ck_assert_double_eq_tol(k.shape.attention.batch * 896, 2 * 4096, 1e-9);
+    ck_assert_double_eq(k.flops, 4.0 * 2 * 4096 * 896 * 256);
+    fr_graph_free(g);
+    g = load(SMALL "mixers=c,window=1024", 4096);
+    k = kernel_of(g, "layer0.attn.flash", 2, 1);
+    ck_assert_double_eq(k.shape.attention.seq, 512);
+    fr_graph_free(g);
+    g = load(SMALL "kv_rank=16,rope_width=64,nope_width=128,value_width=128", 4096);
+    k = kernel_of(g, "layer0.attn.flash", 2, 1);
+    ck_assert_double_eq(k.shape.attention.head_dim, 160);
+    k = kernel_of(g, "layer0.attn.flash.dgrad", 2, 1);
+    ck_assert_double_eq(k.shape.attention.head_dim, 166.4);
+    fr_graph_free(g);
+#undef SMALL
+}
+
 /* Seconds of an op of a model on a preset's first GPU. */
 static double op_s(const char *preset, const char *model, const char *op, double batch,
                    enum fr_dtype dtype)

@@ -190,7 +190,13 @@ static const struct {
      "the sizes make over 1e+21 flops or elements"},
     {{.kind = FR_OP_ATTENTION,
       .phase = FR_PHASE_FORWARD,
-      .shape = {.of = FR_SHAPE_ATTENTION, .attention = {1, 12, 5, 64, 128, 128, false, 0, false}}},
+      .shape = {.of = FR_SHAPE_ATTENTION,
+                .attention = {.batch = 1,
+                              .heads = 12,
+                              .kv_heads = 5,
+                              .head_width = 64,
+                              .query_len = 128,
+                              .key_len = 128}}},
      "5 kv_heads do not divide 12 heads"},
     {{.kind = FR_OP_MATMUL,
       .phase = FR_PHASE_FORWARD,
@@ -261,6 +267,42 @@ TEST(a_tie_stays_beside_a_dependency_of_the_same_ops)
     ck_assert_uint_eq(g->edges[1].bytes, 64);
     fr_graph_free(g);
     fr_graph_builder_free(b);
+}
+
+/* One head, 8 queries and keys, widths 3 and 5. Pairs of a query and a key that it sees: causal
+ * 8^2 / 2 = 32; window 4 before it 8 * 4 - 4^2 / 2 = 24, on both sides 8 * 4 - 4^2 / 4 = 28; in
+ * pieces of 3, 3 and 2 positions 9 + 9 + 4 = 22, causal half of that. Forward 2 (3 + 5) FLOPs a
+ * pair, backward 2 (3 * 3 + 2 * 5). */
+TEST(attention_counts_the_keys_that_a_query_sees_and_both_widths)
+{
+    static const struct {
+        uint64_t window;
+        bool is_causal, is_chunked;
+        double pairs;
+    } seen[] = {
+        {0, true, false, 32}, {0, false, false, 64}, {4, true, false, 24}, {4, false, false, 28},
+        {3, false, true, 22}, {3, true, true, 11},   {8, true, false, 32}, {9, true, true, 32},
+    };
+
+    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+        struct fr_op op = {.kind = FR_OP_ATTENTION, .phase = FR_PHASE_FORWARD};
+
+        op.shape = (struct fr_shape){.of = FR_SHAPE_ATTENTION,
+                                     .attention = {.batch = 1,
+                                                   .heads = 1,
+                                                   .kv_heads = 1,
+                                                   .head_width = 3,
+                                                   .value_width = 5,
+                                                   .query_len = 8,
+                                                   .key_len = 8,
+                                                   .is_causal = seen[i].is_causal,
+                                                   .window = seen[i].window,
+                                                   .is_chunked = seen[i].is_chunked}};
+        ck_assert_double_eq_tol(fr_op_shape_flops(&op), 16 * seen[i].pairs, 1e-9);
+        op.phase = FR_PHASE_BACKWARD_DATA;
+        ck_assert_double_eq_tol(fr_op_shape_flops(&op), 38 * seen[i].pairs, 1e-9);
+        ck_assert_double_eq(fr__shape_output_elements(&op), 40);
+    }
 }
 
 TEST(a_shape_that_does_not_fit_is_reported_by_the_check)

@@ -202,9 +202,9 @@ START_TEST(every_model_has_its_facts_checked)
 
     for (i = 0; (name = fr_zoo_name(i)) != NULL; i++) {
         /* models of any size have tests of their own */
-        static const char *const any_size[] = {"gnmt",     "transformer", "bert",        "gpt",
-                                               "llama",    "mixtral",     "wresnet-L-W", "t5",
-                                               "gpt-neox", "vit"};
+        static const char *const any_size[] = {
+            "gnmt", "transformer", "bert", "gpt",     "llama", "mixtral", "wresnet-L-W",
+            "t5",   "gpt-neox",    "vit",  "decoder", "clip",  "whisper", "mmdit"};
         bool is_checked = false;
         size_t n = strlen(name);
 

@@ -65,6 +65,7 @@ bool fr_op_kind_is_product(enum fr_op_kind kind)
     case FR_OP_BATCH_MATMUL:
     case FR_OP_ATTENTION:
     case FR_OP_LSTM:  /* eight matrix products a step */
+    case FR_OP_SCAN:  /* in chunks: products of heads */
     case FR_OP_LAYER: /* a whole layer is mostly its matrix products */
         return true;
     default:

@@ -7,6 +7,7 @@
 #include "workloads/graph/elements.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,9 @@ static const struct fr__size attention_sizes[] = {
     FLAG("causal", attention.is_causal),
     SIZE_OR("generation", attention.generation, 0, 0),
     FLAG("fp8", attention.is_8_bit),
+    SIZE_OR("value_width", attention.value_width, 0, 0),
+    SIZE_OR("window", attention.window, 0, 0),
+    FLAG("chunked", attention.is_chunked),
     END};
 
 static const struct fr__size rows_sizes[] = {SIZE("rows", rows.rows), SIZE("columns", rows.columns),
@@ -321,16 +325,47 @@ static double product_of(const uint64_t sizes[], size_t n)
     product_of((const uint64_t[]){__VA_ARGS__},                                                    \
                sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-/* Fused attention: two products of all queries with all keys, under a causal mask half of each;
- * backward five for two, since it computes the scores again (T. Dao, FlashAttention-2, 2023,
- * section 3). */
+uint64_t fr_shape_value_width(const struct fr_shape *shape)
+{
+    return shape->attention.value_width ? shape->attention.value_width
+                                        : shape->attention.head_width;
+}
+
+/* Pieces of `window` positions, the last one shorter, each of which sees itself alone. */
+static double keys_of_chunks(double keys, double window)
+{
+    double whole = floor(keys / window), rest = keys - whole * window;
+
+    return (whole * window * window + rest * rest) / keys;
+}
+
+/* Of a causal mask a query sees half of the keys. Of a window w before it, it sees w but for the
+ * first queries, which see half of it: (n w - w^2 / 2) / n. A window that reaches w / 2 to both
+ * sides lacks w^2 / 8 at either end: (n w - w^2 / 4) / n. */
+double fr_shape_keys(const struct fr_shape *shape)
+{
+    double n = (double)shape->attention.key_len, w = (double)shape->attention.window;
+    bool is_causal = shape->attention.is_causal;
+
+    if (!(w > 0 && w < n))
+        return is_causal ? n / 2 : n;
+    if (shape->attention.is_chunked)
+        return keys_of_chunks(n, w) / (is_causal ? 2 : 1);
+    return is_causal ? w - w * w / (2 * n) : w - w * w / (4 * n);
+}
+
+/* Fused attention: the product of queries and keys and that with values, of the keys that a query
+ * sees; backward the first one again, and a product for each of four gradients (T. Dao,
+ * FlashAttention-2, 2023, section 3): those of queries and keys have the width of a head, those of
+ * the scores and of the values have the width of values. */
 static double attention_flops(const struct fr_op *op)
 {
     const struct fr_shape *s = &op->shape;
-    double once = PRODUCT(s->attention.batch, s->attention.heads, s->attention.query_len,
-                          s->attention.key_len, s->attention.head_width);
+    double width = (double)s->attention.head_width, values = (double)fr_shape_value_width(s);
+    double pairs =
+        PRODUCT(s->attention.batch, s->attention.heads, s->attention.query_len) * fr_shape_keys(s);
 
-    return (s->attention.is_causal ? 2 : 4) * once * (fr_op_runs_forward(op) ? 1 : 2.5);
+    return 2 * pairs * (fr_op_runs_forward(op) ? width + values : 3 * width + 2 * values);
 }
 
 bool fr_op_runs_forward(const struct fr_op *op)
@@ -370,7 +405,7 @@ double fr__shape_output_elements(const struct fr_op *op)
         return PRODUCT(s->pool.images, s->pool.channels, s->pool.out_height, s->pool.out_width);
     case FR_SHAPE_ATTENTION:
         return PRODUCT(s->attention.batch, s->attention.heads, s->attention.query_len,
-                       s->attention.head_width);
+                       fr_shape_value_width(s));
     case FR_SHAPE_EMBEDDING:
         return PRODUCT(s->embedding.rows, s->embedding.width);
     case FR_SHAPE_ELEMENTS:

@@ -77,6 +77,79 @@ struct fr__product_flops fr__product_flops(const struct fr_graph *g)
     return sum;
 }
 
+/* ---- parameters that a token meets ---- */
+
+enum { LONGEST_EXPERT = 16 }; /* ops between a dispatch and the last product of an expert */
+
+/* The experts of a layer, and of them those that a token visits. */
+struct routing {
+    uint64_t n_experts, n_chosen;
+};
+
+static bool is_dispatch(const struct fr_op *op)
+{
+    return op->kind == FR_OP_GATHER && op->n_tensors > 1;
+}
+
+/* Tokens are dispatched by their experts' numbers, 8 bytes each, [batch, seq, chosen]. */
+static uint64_t chosen_of(const struct fr_graph *g, uint32_t dispatch)
+{
+    for (uint32_t i = g->in_first[dispatch]; i < g->in_first[dispatch + 1]; i++) {
+        uint32_t tensor = g->edges[g->in_edges[i]].tensor;
+        const struct fr_tensor *t = tensor == FR_NONE ? NULL : &g->tensors[tensor];
+
+        if (t && t->n_dims == 3 && t->bytes == (uint64_t)8 * t->dims[0] * t->dims[1] * t->dims[2])
+            return t->dims[2];
+    }
+    return g->ops[dispatch].n_tensors;
+}
+
+/* The expert layer that forward op o is in: the way back from it leads to a dispatch. Elsewhere all
+ * of one expert is chosen. */
+static struct routing routing_of(const struct fr_graph *g, uint32_t o)
+{
+    for (unsigned n = 0; n < LONGEST_EXPERT && g->ops[o].kind != FR_OP_SCATTER; n++) {
+        uint32_t i = g->in_first[o], end = g->in_first[o + 1];
+
+        while (i < end && g->edges[g->in_edges[i]].tensor == FR_NONE)
+            i++;
+        if (i == end)
+            break;
+        o = g->edges[g->in_edges[i]].src;
+        if (is_dispatch(&g->ops[o]))
+            return (struct routing){g->ops[o].n_tensors, chosen_of(g, o)};
+    }
+    return (struct routing){1, 1};
+}
+
+/* Bytes of parameters that a token meets. Experts of one layer are alike, so that a token meets
+ * chosen / experts of them all; layers that follow each other are divided once. */
+static uint64_t active_bytes(const struct fr_graph *g)
+{
+    struct routing now = {1, 1};
+    uint64_t all = 0, bytes = 0;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_op *op = &g->ops[o];
+        struct routing r;
+
+        if (op->phase != FR_PHASE_FORWARD || op->param_bytes == 0)
+            continue;
+        r = routing_of(g, o);
+        if (r.n_experts == 1) {
+            all += op->param_bytes;
+            continue;
+        }
+        if (r.n_experts != now.n_experts || r.n_chosen != now.n_chosen) {
+            all += bytes / now.n_experts * now.n_chosen;
+            bytes = 0;
+            now = r;
+        }
+        bytes += op->param_bytes;
+    }
+    return all + bytes / now.n_experts * now.n_chosen;
+}
+
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out)
 {
     const struct fr__product_flops products = fr__product_flops(g);
@@ -104,6 +177,7 @@ void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out)
         out->param_tensors += op->n_params;
     }
     out->params = out->param_bytes / g->param_elem_bytes;
+    out->active_params = active_bytes(g) / g->param_elem_bytes;
     out->saved_bytes = ((const struct fr__graph_priv *)g->priv)->saved_bytes;
 }
 

@@ -25,7 +25,7 @@
 
 #define MAX_FILE_BYTES ((size_t)1 << 24)
 
-enum { MAX_SPEC = 1024, MAX_SAID = 1024, LONGEST_BY_ITSELF = 4096 };
+enum { MAX_SPEC = 2048, MAX_SAID = 1024, MAX_SETTING = 320, LONGEST_BY_ITSELF = 4096 };
 
 /* ---- reading ---- */
 
@@ -35,6 +35,7 @@ struct reading {
     char spec[MAX_SPEC];
     char unsaid[MAX_SAID]; /* "num_key_value_heads = 32, ..." */
     uint64_t heads;        /* for "=heads" */
+    uint64_t layers;
     bool is_too_long;
 };
 
@@ -53,10 +54,24 @@ static void append(char *text, size_t size, bool *is_too_long, const char *fmt, 
     *is_too_long |= n < 0 || (size_t)n >= size - used;
 }
 
+/* What stands at a key, "text_config.hidden_size" inside a map; NULL: nothing. */
+static const struct fr__yaml *at_key(const struct reading *r, const char *key)
+{
+    const char *dot = strchr(key, '.');
+    char outer[64];
+    const struct fr__yaml *map;
+
+    if (!dot)
+        return fr__yaml_get(r->map, key);
+    snprintf(outer, sizeof(outer), "%.*s", (int)(dot - key), key);
+    map = fr__yaml_get(r->map, outer);
+    return map && map->kind == FR__YAML_MAP ? fr__yaml_get(map, dot + 1) : NULL;
+}
+
 /* The value of a key; NULL where the file is silent, which null is too. */
 static const struct fr__yaml *said(const struct reading *r, const char *key)
 {
-    const struct fr__yaml *node = fr__yaml_get(r->map, key);
+    const struct fr__yaml *node = at_key(r, key);
 
     return node && node->kind == FR__YAML_SCALAR && strcmp(node->text, "null") == 0 ? NULL : node;
 }
@@ -107,41 +122,278 @@ static enum fr_status read_word(const struct fr__yaml *node, const char *const k
     return FR_OK;
 }
 
-static enum fr_status take_key(struct reading *r, const char *const key[], struct fr_error *err)
+/* ---- one key ---- */
+
+/* What an option is set to: "32", "wwf". */
+struct setting {
+    char text[MAX_SETTING];
+};
+
+/* Adds what stands for a word of "w:sliding_attention|f:full_attention". */
+static bool add_meaning(const char *words, const char *word, size_t len, struct setting *out)
 {
-    const char *theirs = key[FR__HF_THEIRS], *fallback = key[FR__HF_FALLBACK];
-    const struct fr__yaml *node = said(r, theirs);
-    char heads[24];
+    for (const char *at = words; at; at = strchr(at, '|')) {
+        const char *colon;
+        size_t used = strlen(out->text), n;
+
+        at += *at == '|';
+        colon = strchr(at, ':');
+        n = strcspn(colon + 1, "|");
+        if (n != len || memcmp(colon + 1, word, n) != 0)
+            continue;
+        if (used + (size_t)(colon - at) >= sizeof(out->text))
+            return false;
+        memcpy(out->text + used, at, (size_t)(colon - at));
+        out->text[used + (size_t)(colon - at)] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static enum fr_status fail_word(const struct fr__yaml *node, const char *const key[],
+                                struct fr_error *err)
+{
+    char known[160] = "";
+
+    for (const char *at = key[FR__HF_WORDS]; at; at = strchr(at, '|')) {
+        const char *word = strchr(at, ':') + 1;
+
+        at += *at == '|';
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%.*s", *known ? "|" : "",
+                 (int)strcspn(word, "|"), word);
+    }
+    return fr__fail(err, FR_EUNSUPPORTED, node->loc, "'%s' is \"%.60s\", known are %s",
+                    key[FR__HF_THEIRS], node->text, known);
+}
+
+/* A word, else a number, else letter by letter. */
+static enum fr_status read_meaning(const struct fr__yaml *node, const char *const key[],
+                                   struct setting *out, struct fr_error *err)
+{
+    const char *text;
+    uint64_t count;
+
+    FR_TRY(fr__yaml_expect(node, FR__YAML_SCALAR, key[FR__HF_THEIRS], err));
+    text = node->text;
+    if (add_meaning(key[FR__HF_WORDS], text, strlen(text), out))
+        return FR_OK;
+    if (*text && text[strspn(text, "0123456789")] == '\0') {
+        FR_TRY(read_count(node, key[FR__HF_THEIRS], &count, err));
+        snprintf(out->text, sizeof(out->text), "%llu", (unsigned long long)count);
+        return FR_OK;
+    }
+    for (; *text; text++)
+        if (!add_meaning(key[FR__HF_WORDS], text, 1, out))
+            return fail_word(node, key, err);
+    return *out->text ? FR_OK : fail_word(node, key, err);
+}
+
+/* "0.25" as "25". */
+static enum fr_status read_percent(const struct fr__yaml *node, const char *key,
+                                   struct setting *out, struct fr_error *err)
+{
+    char what[80];
+    double frac;
+
+    FR_TRY(fr__yaml_expect(node, FR__YAML_SCALAR, key, err));
+    snprintf(what, sizeof(what), "'%s'", key);
+    FR_TRY(fr__parse_number(node->text, what, node->loc, 0, 1, &frac, err));
+    snprintf(out->text, sizeof(out->text), "%d", (int)(frac * 100 + 0.5));
+    return FR_OK;
+}
+
+static enum fr_status read_list(const struct fr__yaml *node, const char *const key[],
+                                struct setting *out, struct fr_error *err)
+{
+    for (size_t i = 0; i < node->n; i++)
+        FR_TRY(read_meaning(node->items[i], key, out, err));
+    if (!node->n)
+        return fr__fail(err, FR_EPARSE, node->loc, "'%s' is empty", key[FR__HF_THEIRS]);
+    return FR_OK;
+}
+
+/* What the file says. */
+static enum fr_status read_setting(const struct fr__yaml *node, const char *const key[],
+                                   struct setting *out, struct fr_error *err)
+{
+    const char *words = key[FR__HF_WORDS];
     uint64_t value;
 
-    if (!node && !fallback)
+    out->text[0] = '\0';
+    if (words && strcmp(words, "%") == 0)
+        return read_percent(node, key[FR__HF_THEIRS], out, err);
+    if (words && strcmp(words, "?") == 0) {
+        bool is_off = node->kind == FR__YAML_SCALAR &&
+                      (strcmp(node->text, "null") == 0 || strcmp(node->text, "false") == 0 ||
+                       strcmp(node->text, "0") == 0 || strcmp(node->text, "0.0") == 0);
+
+        snprintf(out->text, sizeof(out->text), "%d", !is_off);
         return FR_OK;
-    if (node && key[FR__HF_WORDS]) {
-        FR_TRY(read_word(node, key, &value, err));
-    } else if (node) {
-        FR_TRY(read_count(node, theirs, &value, err));
-    } else {
-        snprintf(heads, sizeof(heads), "%llu", (unsigned long long)r->heads);
-        if (strcmp(fallback, "=heads") == 0)
-            fallback = heads;
-        value = strcmp(fallback, "true") == 0    ? 1
-                : strcmp(fallback, "false") == 0 ? 0
-                                                 : strtoull(fallback, NULL, 10);
-        append(r->unsaid, sizeof(r->unsaid), &r->is_too_long, "%s%s = %s", *r->unsaid ? ", " : "",
-               theirs, fallback);
     }
+    if (words && strchr(words, ':') && node->kind == FR__YAML_LIST)
+        return read_list(node, key, out, err);
+    if (words && strchr(words, ':'))
+        return read_meaning(node, key, out, err);
+    FR_TRY(words ? read_word(node, key, &value, err)
+                 : read_count(node, key[FR__HF_THEIRS], &value, err));
+    snprintf(out->text, sizeof(out->text), "%llu", (unsigned long long)value);
+    return FR_OK;
+}
+
+/* What stands for a key of which the file is silent; it is listed unless "=" is before it. */
+static void take_fallback(struct reading *r, const char *const key[], struct setting *out)
+{
+    const char *fallback = key[FR__HF_FALLBACK];
+    bool is_heads = strcmp(fallback, "=heads") == 0, is_silent = fallback[0] == '=' && !is_heads;
+
+    if (is_heads)
+        snprintf(out->text, sizeof(out->text), "%llu", (unsigned long long)r->heads);
+    else
+        snprintf(out->text, sizeof(out->text), "%s", fallback + is_silent);
+    if (!is_silent)
+        append(r->unsaid, sizeof(r->unsaid), &r->is_too_long, "%s%s = %s", *r->unsaid ? ", " : "",
+               key[FR__HF_THEIRS], out->text);
+    if (strcmp(fallback, "true") == 0 || strcmp(fallback, "false") == 0)
+        snprintf(out->text, sizeof(out->text), "%d", fallback[0] == 't');
+}
+
+/* Whether null says something: the words have it. */
+static bool is_null_said(const char *words)
+{
+    return words && (strstr(words, ":null") != NULL || strcmp(words, "?") == 0);
+}
+
+static bool has_fallback(const char *const key[])
+{
+    return key[FR__HF_FALLBACK] && strcmp(key[FR__HF_FALLBACK], "=") != 0;
+}
+
+/* Whether another key has set the option. */
+static bool is_set(const struct reading *r, const char *ours)
+{
+    size_t n = strlen(ours);
+
+    for (const char *at = strchr(r->spec, ':'); at; at = strchr(at + 1, ','))
+        if (strncmp(at + 1, ours, n) == 0 && at[n + 1] == '=')
+            return true;
+    return false;
+}
+
+static enum fr_status take_key(struct reading *r, const char *const key[], struct fr_error *err)
+{
+    const char *theirs = key[FR__HF_THEIRS];
+    const struct fr__yaml *node =
+        is_null_said(key[FR__HF_WORDS]) ? fr__yaml_get(r->map, theirs) : said(r, theirs);
+    struct setting value;
+
+    if ((!node && !has_fallback(key)) || is_set(r, key[FR__HF_OURS]))
+        return FR_OK;
+    if (node)
+        FR_TRY(read_setting(node, key, &value, err));
+    else
+        take_fallback(r, key, &value);
     if (strcmp(key[FR__HF_OURS], "heads") == 0)
-        r->heads = value;
-    append(r->spec, sizeof(r->spec), &r->is_too_long, "%s%s=%llu",
-           r->spec[strlen(r->spec) - 1] == ':' ? "" : ",", key[FR__HF_OURS],
-           (unsigned long long)value);
+        r->heads = strtoull(value.text, NULL, 10);
+    if (strcmp(key[FR__HF_OURS], "layers") == 0)
+        r->layers = strtoull(value.text, NULL, 10);
+    if (node && strcmp(key[FR__HF_OURS], "mixers") == 0 && strlen(value.text) != r->layers)
+        return fr__fail(err, FR_ERANGE, node->loc, "'%s' has %zu layers, the model %llu", theirs,
+                        strlen(value.text), (unsigned long long)r->layers);
+    append(r->spec, sizeof(r->spec), &r->is_too_long, "%s%s=%s",
+           r->spec[strlen(r->spec) - 1] == ':' ? "" : ",", key[FR__HF_OURS], value.text);
+    return FR_OK;
+}
+
+/* ---- keys that nobody knows ---- */
+
+/* '*' at the beginning, the end, or in the middle once more. */
+static bool fits(const char *pattern, const char *key)
+{
+    for (; *pattern && *pattern != '*'; pattern++, key++)
+        if (*pattern != *key)
+            return false;
+    if (!*pattern)
+        return !*key;
+    for (;; key++) {
+        if (fits(pattern + 1, key))
+            return true;
+        if (!*key)
+            return false;
+    }
+}
+
+static bool says_nothing(const struct fr__yaml *node)
+{
+    if (node->kind != FR__YAML_SCALAR)
+        return node->n == 0;
+    return strcmp(node->text, "null") == 0 || strcmp(node->text, "false") == 0 || !*node->text;
+}
+
+/* Whether a key of a map is ours: "hidden_size", of a map inside "text_config.hidden_size". */
+static bool is_same(const char *ours, const char *outer, const char *key)
+{
+    size_t n = strlen(outer);
+
+    return strncmp(ours, outer, n) == 0 && strcmp(ours + n, key) == 0;
+}
+
+/* outer: "", or of a map inside the file "text_config.". */
+static bool is_known(const struct reading *r, const char *outer, const char *key)
+{
+    const struct fr__hf_family *f = r->family;
+
+    if (f->positions ? is_same(f->positions, outer, key) : is_same("image_size", outer, key))
+        return true;
+    for (size_t i = 0; f->keys[i][FR__HF_THEIRS]; i++)
+        if (is_same(f->keys[i][FR__HF_THEIRS], outer, key))
+            return true;
+    for (size_t i = 0; f->limits[i][0]; i++)
+        if (is_same(f->limits[i][0], outer, key))
+            return true;
+    for (size_t i = 0; f->ignored[i]; i++)
+        if (fits(f->ignored[i], key))
+            return true;
+    for (size_t i = 0; i < fr__n_hf_ignored; i++)
+        if (fits(fr__hf_ignored[i].key, key))
+            return true;
+    return false;
+}
+
+/* Whether keys of the family are inside the map of that name, "text_config.". */
+static bool is_opened(const struct reading *r, const char *outer)
+{
+    for (size_t i = 0; r->family->keys[i][FR__HF_THEIRS]; i++)
+        if (strncmp(r->family->keys[i][FR__HF_THEIRS], outer, strlen(outer)) == 0)
+            return true;
+    return false;
+}
+
+static enum fr_status check_unknown(const struct reading *r, const struct fr__yaml *map,
+                                    const char *outer, struct fr_error *err)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        const struct fr__yaml *node = map->items[i];
+        char inside[64];
+
+        if (says_nothing(node) || is_known(r, outer, node->key))
+            continue;
+        snprintf(inside, sizeof(inside), "%.60s.", node->key);
+        if (!*outer && node->kind == FR__YAML_MAP && is_opened(r, inside)) {
+            FR_TRY(check_unknown(r, node, inside, err));
+            continue;
+        }
+        return fr__fail(err, FR_EUNSUPPORTED, node->key_loc,
+                        "key '%.60s' of '%s' models is not known here, so what it changes "
+                        "cannot be told",
+                        node->key, r->family->type);
+    }
     return FR_OK;
 }
 
 static enum fr_status check_limit(const struct reading *r, const char *key, const char *allowed,
                                   struct fr_error *err)
 {
-    const struct fr__yaml *node = fr__yaml_get(r->map, key);
+    const struct fr__yaml *node = at_key(r, key);
     const char *value = node && node->kind == FR__YAML_SCALAR             ? node->text
                         : node && node->kind == FR__YAML_LIST && !node->n ? "[]"
                                                                           : "...";
@@ -174,31 +426,62 @@ static enum fr_status take_positions(struct reading *r, struct fr_error *err)
     return FR_OK;
 }
 
+/* Diffusers write the class in place of the family. */
+static bool says_class_alone(const struct fr__yaml *map)
+{
+    return !fr__yaml_get(map, "model_type") && fr__yaml_get(map, "_class_name");
+}
+
 static enum fr_status find_family(struct reading *r, struct fr_error *err)
 {
     enum { MOST_FAMILIES = 64 };
     const char *names[MOST_FAMILIES], *type;
-    char known[256] = "", hint[96];
+    char known[1024] = "", hint[96];
     bool is_too_long = false;
     struct fr_loc loc;
+    const char *key = says_class_alone(r->map) ? "_class_name" : "model_type";
+    size_t place;
 
-    FR_TRY(fr__yaml_text(r->map, "model_type", NULL, &type, &loc, err));
+    FR_TRY(fr__yaml_text(r->map, key, NULL, &type, &loc, err));
     for (size_t i = 0; i < fr__n_hf_families && i < MOST_FAMILIES; i++) {
         names[i] = fr__hf_families[i].type;
         append(known, sizeof(known), &is_too_long, "%s%s", i ? ", " : "", names[i]);
-        if (strcmp(names[i], type) == 0)
+        if (strcmp(names[i], type) == 0 || (*key == '_' && fr__hf_families[i].class_name &&
+                                            is_among(fr__hf_families[i].class_name, type, &place)))
             r->family = &fr__hf_families[i];
     }
     if (r->family)
         return FR_OK;
-    return fr__fail(err, FR_EUNSUPPORTED, loc, "'model_type' is \"%.60s\", known are %s%s", type,
+    return fr__fail(err, FR_EUNSUPPORTED, loc, "'%s' is \"%.60s\", known are %s%s", key, type,
                     known, fr__did_you_mean(type, names, fr__n_hf_families, hint, sizeof(hint)));
+}
+
+/* Whose sizes are in a map of their own: beside it no other module may be. */
+static enum fr_status go_inside(struct reading *r, struct fr_error *err)
+{
+    const struct fr__yaml *map, *tower = fr__yaml_get(r->map, "vision_config");
+
+    if (!r->family->inside)
+        return FR_OK;
+    map = fr__yaml_get(r->map, r->family->inside);
+    if (!map)
+        return fr__fail(err, FR_EPARSE, r->map->loc, "key '%s' is missing", r->family->inside);
+    FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, r->family->inside, err));
+    if (tower && !says_nothing(tower))
+        return fr__fail(err, FR_EUNSUPPORTED, tower->key_loc,
+                        "the vision tower is not simulated: the language model alone is what '%s' "
+                        "says, as a file of its own",
+                        r->family->inside);
+    r->map = map;
+    return FR_OK;
 }
 
 static enum fr_status read_config(struct reading *r, struct fr_error *err)
 {
     FR_TRY(fr__yaml_expect(r->map, FR__YAML_MAP, "a model's configuration", err));
     FR_TRY(find_family(r, err));
+    FR_TRY(go_inside(r, err));
+    FR_TRY(check_unknown(r, r->map, "", err));
     append(r->spec, sizeof(r->spec), &r->is_too_long, "%s:%s", r->family->model,
            r->family->fixed ? r->family->fixed : "");
     for (size_t i = 0; r->family->limits[i][0]; i++)
@@ -275,6 +558,10 @@ static enum fr_status load(struct fr_graph **out, const struct fr__import *in, s
 
     FR_TRY(fr__yaml_load_text(in->arena, in->text, in->len, in->name, &r.map, err));
     FR_TRY(read_config(&r, err));
+    if (in->more)
+        append(r.spec, sizeof(r.spec), &r.is_too_long, ",%s", in->more);
+    if (r.is_too_long)
+        return fr__fail(err, FR_ERANGE, r.map->loc, "the options behind the file are too long");
     FR_TRY(settle_dtype(&r, &o, err));
     FR_TRY(settle_images(&r, &o, err));
     name = name_of(&r, in->arena, in->name);
@@ -291,7 +578,8 @@ static bool recognises(const char *head, size_t len)
 {
     (void)len;
     head += strspn(head, " \t\r\n");
-    return *head == '{' && (strstr(head, "\"model_type\"") || strstr(head, "\"architectures\""));
+    return *head == '{' && (strstr(head, "\"model_type\"") || strstr(head, "\"architectures\"") ||
+                            strstr(head, "\"_class_name\""));
 }
 
 const struct fr__importer fr__importer_hf_config = {

@@ -11,7 +11,8 @@ struct fr__import {
     size_t len;
     const char *name;                      /* stands for the path */
     const struct fr_workload_options *opt; /* that shape a model; may be NULL */
-    struct fr__arena *arena;               /* until the graph is made */
+    const char *more;        /* options of the model behind the path, "mtp=1,skew=30"; NULL: none */
+    struct fr__arena *arena; /* until the graph is made */
 };
 
 /* A foreign format: one file that fills this in, and one word in the list below. */

@@ -50,12 +50,14 @@ uint32_t fr__ring_scatter_of(const struct fr__ring *r, uint32_t t)
                : FR_NONE;
 }
 
-/* A product's rows are shared alike by the parts. */
+/* A product's rows are shared alike by the parts. Of keys in a window the parts of a ring would not
+ * be alike: they are gathered. */
 static bool has_parts(const struct fr_op *op, uint32_t n)
 {
-    return op->shape.of == FR_SHAPE_PRODUCT     ? op->shape.product.rows % n == 0
-           : op->shape.of == FR_SHAPE_ATTENTION ? op->shape.attention.key_len % n == 0
-                                                : false;
+    return op->shape.of == FR_SHAPE_PRODUCT ? op->shape.product.rows % n == 0
+           : op->shape.of == FR_SHAPE_ATTENTION
+               ? op->shape.attention.key_len % n == 0 && !op->shape.attention.window
+               : false;
 }
 
 static bool is_reader(const struct fr__ring *r, uint32_t op, uint32_t axis)

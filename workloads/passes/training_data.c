@@ -5,6 +5,15 @@
 
 #include "workloads/graph/elements.h"
 
+/* FLOPs of the gradient over those of fused attention: 2.5 where a head's values are as wide as its
+ * keys (attention_flops in workloads/graph/shape.c). */
+static double attention_ratio(const struct fr_shape *s)
+{
+    double width = (double)s->attention.head_width, values = (double)fr_shape_value_width(s);
+
+    return (3 * width + 2 * values) / (width + values);
+}
+
 /* An op that makes gradients of o's inputs, without its name and bytes. */
 static struct fr_op data_op(const struct fr__expansion *x, uint32_t o,
                             const struct fr__output_grads *dy)
@@ -16,6 +25,8 @@ static struct fr_op data_op(const struct fr__expansion *x, uint32_t o,
     if (op.shape.of == FR_SHAPE_PRODUCT)
         op.shape.product.gradient_of = FR_OPERAND_LEFT;
     op.flops = r->data_of_forward * x->f->ops[o].flops + r->data_of_element * dy->elements;
+    if (op.shape.of == FR_SHAPE_ATTENTION)
+        op.flops *= attention_ratio(&op.shape) / r->data_of_forward;
     if (x->tied_to[o] != FR_NONE)
         op.param_bytes = x->f->ops[x->tied_to[o]].param_bytes;
     return op;

@@ -27,6 +27,9 @@ enum {
  *     softmax            y (dy - sum(y dy))
  *     dropout            dy mask scale
  *     a norm's weights   sum(dy) and sum(dy (x - m) / s)
+ * A scan in chunks is made of products, and its backward computes some of them again as attention's
+ * does; what it keeps beside its inputs are the states at the ends of chunks (T. Dao, A. Gu,
+ * Transformers are SSMs, ICML 2024, section 6, and mamba_ssm's ssd_combined.py).
  * The gradient of a concatenation is cut into views, without a copy
  * (torch/csrc/autograd/FunctionsManual.cpp, cat_tensors_backward). */
 static const struct fr__rule rules[FR_N_OP_KINDS] = {
@@ -54,7 +57,7 @@ static const struct fr__rule rules[FR_N_OP_KINDS] = {
     [FR_OP_AVGPOOL] = {FR__FLOW_ALL, HELD, 0, false, 1, 0, 0, 0},
     [FR_OP_EMBEDDING] = {FR__FLOW_NONE, 0, IN, false, 0, 0, 0, 1},
     [FR_OP_LSTM] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, false, 1, 0, 1, 0},
-    [FR_OP_ATTENTION] = {FR__FLOW_ALL, IN | OUT | EXTRA, 0, false, 2.5, 0, 0, 0},
+    [FR_OP_ATTENTION] = {FR__FLOW_ALL, IN | OUT | EXTRA, EXTRA, false, 2.5, 0, 0, 0},
     [FR_OP_CONCAT] = {FR__FLOW_PARTS, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_SPLIT] = {FR__FLOW_ALL, 0, 0, true, 0, 0, 0, 0},
     [FR_OP_RESHAPE] = {FR__FLOW_PASS, 0, 0, false, 0, 0, 0, 0},
@@ -73,6 +76,8 @@ static const struct fr__rule rules[FR_N_OP_KINDS] = {
     [FR_OP_ALL_TO_ALL] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_SLICE] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_LAYER] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
+    [FR_OP_CONV1D] = {FR__FLOW_ALL, 0, IN, false, 1, 0, 1, 0},
+    [FR_OP_SCAN] = {FR__FLOW_ALL, IN | EXTRA, EXTRA, false, 2.5, 0, 0, 0},
     [FR_OP_OTHER] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
 };
 

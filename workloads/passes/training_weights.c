@@ -67,6 +67,13 @@ static bool is_later_step(const struct fr__expansion *x, uint32_t o)
     return owner != FR_NONE && owner != o && x->f->ops[owner].layer == x->f->ops[o].layer;
 }
 
+/* Whether the kernel of the data's gradient has the gradient of the parameters on the way, so that
+ * a small sum is left: sinks of attention, decays and steps of a scan. */
+static bool is_made_with_data(const struct fr__expansion *x, uint32_t o)
+{
+    return x->f->ops[o].kind == FR_OP_ATTENTION || x->f->ops[o].kind == FR_OP_SCAN;
+}
+
 void fr__expansion_add_weight_op(struct fr__expansion *x, uint32_t o,
                                  const struct fr__output_grads *dy, bool has_part)
 {
@@ -79,7 +86,8 @@ void fr__expansion_add_weight_op(struct fr__expansion *x, uint32_t o,
         return;
     if (has_part) {
         op.flops = r->weight_of_forward * x->f->ops[o].flops + r->weight_of_element * dy->elements;
-        fr__expansion_read_grads(x, dy);
+        if (!is_made_with_data(x, o))
+            fr__expansion_read_grads(x, dy);
         fr__expansion_read_saved(x, o, r->weight_reads, FR_NONE);
     }
     if (is_later_step(x, o)) {
@@ -87,7 +95,10 @@ void fr__expansion_add_weight_op(struct fr__expansion *x, uint32_t o,
         return;
     }
     op.flops += x->step_flops[o];
-    set_weight_shape(x, o, has_part, x->step_samples[o], &op);
+    if (is_made_with_data(x, o))
+        op.kind = FR_OP_OTHER;
+    else
+        set_weight_shape(x, o, has_part, x->step_samples[o], &op);
     read_deferred(x, o);
     if (x->n_now == 0)
         return;

@@ -12,122 +12,97 @@
  * Attention is a flash kernel unless asked otherwise: at 4096 tokens and more nobody trains these
  * models unfused (the scores of one layer of one sample of llama2-7b are 2 GiB in fp32). Rotary
  * positions and the norms are one kernel each.
+ *
+ * The other options are those of decoders that came after: decoder.h names what each sets, and
+ * doc/workloads.md which family of models has it.
  */
 #include "config.h"
 
-#include "workloads/zoo/nn_attention.h"
+#include "workloads/zoo/decoder.h"
 #include "workloads/zoo/nn_moe.h"
 #include "workloads/zoo/zoo.h"
 
-#include <stdio.h>
+#include <string.h>
 
-enum { MIN_EXPERTS = 1 };
+enum { MIN_EXPERTS = 1, MOST_WIDE = 1 << 19 };
 
-enum llama_key {
-    ATTENTION,
-    LAYERS,
-    HIDDEN,
-    FFN,
-    HEADS,
-    KV_HEADS,
-    SEQ,
-    VOCAB,
-    HEAD_WIDTH, /* 0: hidden / heads */
-    TIED,       /* the output layer's weights are the embedding's */
-    QKV_BIAS,   /* of queries, keys and values (Qwen2) */
-    QK_NORM,    /* queries and keys are normalised, each head by itself (Qwen3) */
-    EXPERTS,    /* in a feed-forward layer; 0: it is one SwiGLU */
-    CHOSEN,     /* of them, for each token */
-    SHARED,     /* width of an expert that every token visits besides; 0: none */
-    SKEW
-};
+static const char *const norms[] = {
+    [FR__NORMS_PRE] = "pre", [FR__NORMS_BOTH] = "both", [FR__NORMS_POST] = "post", NULL};
 
 static const struct fr__model_key keys[] = {
-    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
-    [LAYERS] = {"layers", 32, 1, 1024, NULL},
-    [HIDDEN] = {"hidden", 4096, 1, 1 << 17, NULL},
-    [FFN] = {"ffn", 11008, 1, 1 << 19, NULL},
-    [HEADS] = {"heads", 32, 1, 1 << 12, NULL},
-    [KV_HEADS] = {"kv_heads", 32, 1, 1 << 12, NULL},
-    [SEQ] = {"seq", 4096, 1, FR__ANY_LENGTH, NULL},
-    [VOCAB] = {"vocab", 32000, 2, 1 << 24, NULL},
-    [HEAD_WIDTH] = {"head_width", 0, 0, 1 << 16, NULL},
-    [TIED] = {"tied", 0, 0, 1, NULL},
-    [QKV_BIAS] = {"qkv_bias", 0, 0, 1, NULL},
-    [QK_NORM] = {"qk_norm", 0, 0, 1, NULL},
-    [EXPERTS] = {"experts", 0, MIN_EXPERTS, FR__MAX_EXPERTS, NULL},
-    [CHOSEN] = {"chosen", 2, 1, FR__MAX_EXPERTS, NULL},
-    [SHARED] = {"shared", 0, 0, 1 << 19, NULL},
-    [SKEW] = {"skew", 0, 0, 100, NULL},
-    {0},
+    [FR__D_ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
+    [FR__D_LAYERS] = {"layers", 32, 1, 1024, NULL},
+    [FR__D_HIDDEN] = {"hidden", 4096, 1, 1 << 17, NULL},
+    [FR__D_FFN] = {"ffn", 11008, 0, MOST_WIDE, NULL},
+    [FR__D_HEADS] = {"heads", 32, 1, 1 << 12, NULL},
+    [FR__D_KV_HEADS] = {"kv_heads", 32, 1, 1 << 12, NULL},
+    [FR__D_SEQ] = {"seq", 4096, 1, FR__ANY_LENGTH, NULL},
+    [FR__D_VOCAB] = {"vocab", 32000, 2, 1 << 24, NULL},
+    [FR__D_HEAD_WIDTH] = {"head_width", 0, 0, 1 << 16, NULL},
+    [FR__D_TIED] = {"tied", 0, 0, 1, NULL},
+    [FR__D_QKV_BIAS] = {"qkv_bias", 0, 0, 1, NULL},
+    [FR__D_QK_NORM] = {"qk_norm", 0, 0, FR__QK_NORM_PLAIN, NULL},
+    [FR__D_EXPERTS] = {"experts", 0, MIN_EXPERTS, FR__MAX_EXPERTS, NULL},
+    [FR__D_CHOSEN] = {"chosen", 2, 1, FR__MAX_EXPERTS, NULL},
+    [FR__D_SHARED] = {"shared", 0, 0, MOST_WIDE, NULL},
+    [FR__D_SKEW] = {"skew", 0, 0, 100, NULL},
+    [FR__D_O_BIAS] = {"o_bias", 0, 0, 1, NULL},
+    [FR__D_MLP_BIAS] = {"mlp_bias", 0, 0, 1, NULL},
+    [FR__D_EXPERT_BIAS] = {"expert_bias", 0, 0, 1, NULL},
+    [FR__D_ROUTER_BIAS] = {"router_bias", 0, 0, 1, NULL},
+    [FR__D_FUSED] = {"fused", 0, 0, 1, NULL},
+    [FR__D_NORMS] = {"norms", FR__NORMS_PRE, 0, 0, norms},
+    [FR__D_PLAIN_NORM] = {"plain_norm", 0, 0, 2, NULL},
+    [FR__D_ACT] = {"act", FR__ACT_SILU, 0, 0, fr__activations},
+    [FR__D_PLAIN_MLP] = {"plain_mlp", 0, 0, 1, NULL},
+    [FR__D_MIXERS] = {"mixers", 0, 0, 0, NULL},
+    [FR__D_FULL_EVERY] = {"full_every", 0, 0, 1024, NULL},
+    [FR__D_FULL_AT] = {"full_at", FR__D_LAST, 0, FR__D_LAST, NULL},
+    [FR__D_WINDOW] = {"window", 0, 0, FR__ANY_LENGTH, NULL},
+    [FR__D_ROTARY] = {"rotary", 100, 0, 100, NULL},
+    [FR__D_SINKS] = {"sinks", 0, 0, 1, NULL},
+    [FR__D_CAPPED] = {"capped", 0, 0, 1, NULL},
+    [FR__D_HEAD_CAP] = {"head_cap", 0, 0, 1, NULL},
+    [FR__D_OUT_GATE] = {"out_gate", 0, 0, 1, NULL},
+    [FR__D_EMBED_SCALE] = {"embed_scale", 0, 0, 1, NULL},
+    [FR__D_RESIDUAL_SCALE] = {"residual_scale", 0, 0, 1, NULL},
+    [FR__D_HEAD_SCALE] = {"head_scale", 0, 0, 1, NULL},
+    [FR__D_EXPERT_FFN] = {"expert_ffn", 0, 0, MOST_WIDE, NULL},
+    [FR__D_SHARED_EXPERTS] = {"shared_experts", 0, 0, 64, NULL},
+    [FR__D_DENSE_FIRST] = {"dense_first", 0, 0, 1024, NULL},
+    [FR__D_EXPERTS_EVERY] = {"experts_every", 1, 1, 1024, NULL},
+    [FR__D_EXPERTS_AT] = {"experts_at", FR__D_LAST, 0, FR__D_LAST, NULL},
+    [FR__D_ROUTER] = {"router", FR__ROUTER_TOPK, 0, 0, fr__routers},
+    [FR__D_GROUPS] = {"groups", 0, 0, FR__MAX_EXPERTS, NULL},
+    [FR__D_Q_RANK] = {"q_rank", 0, 0, 1 << 16, NULL},
+    [FR__D_KV_RANK] = {"kv_rank", 0, 0, 1 << 16, NULL},
+    [FR__D_ROPE_WIDTH] = {"rope_width", 64, 1, 1 << 12, NULL},
+    [FR__D_NOPE_WIDTH] = {"nope_width", 128, 1, 1 << 12, NULL},
+    [FR__D_VALUE_WIDTH] = {"value_width", 128, 1, 1 << 12, NULL},
+    [FR__D_SEES_BOTH] = {"sees_both", 0, 0, 1, NULL},
+    [FR__D_EMBED_NORM] = {"embed_norm", 0, 0, 1, NULL},
+    [FR__D_WORDS_HEAD] = {"words_head", 0, 0, 1, NULL},
+    [FR__D_MTP] = {"mtp", 0, 0, 8, NULL},
+    [FR__D_SSM_HEADS] = {"ssm_heads", 64, 1, 1 << 12, NULL},
+    [FR__D_SSM_WIDTH] = {"ssm_width", 64, 1, 1 << 12, NULL},
+    [FR__D_SSM_STATE] = {"ssm_state", 128, 1, 1 << 12, NULL},
+    [FR__D_SSM_GROUPS] = {"ssm_groups", 1, 1, 1 << 12, NULL},
+    [FR__D_SSM_CONV] = {"ssm_conv", 4, 1, 64, NULL},
+    [FR__D_SSM_CONV_BIAS] = {"ssm_conv_bias", 1, 0, 1, NULL},
+    [FR__D_SSM_CHUNK] = {"ssm_chunk", 256, 1, 1 << 16, NULL},
+    [FR__D_SSM_NORM] = {"ssm_norm", 1, 0, 1, NULL},
+    [FR__D_SSM_EXPAND] = {"ssm_expand", 2, 1, 16, NULL},
+    [FR__D_DT_RANK] = {"dt_rank", 256, 1, 1 << 16, NULL},
+    [FR__D_IMAGE_LAYERS] = {"image_layers", 0, 0, 1024, NULL},
+    [FR__D_IMAGE_HIDDEN] = {"image_hidden", 1408, 1, 1 << 17, NULL},
+    [FR__D_IMAGE_FFN] = {"image_ffn", 5632, 1, MOST_WIDE, NULL},
+    [FR__D_IMAGE_HEADS] = {"image_heads", 16, 1, 1 << 12, NULL},
+    [FR__D_IMAGE] = {"image", 336, 1, 1 << 14, NULL},
+    [FR__D_PATCH] = {"patch", 14, 1, 1 << 12, NULL},
+    [FR__D_SHUFFLE] = {"shuffle", 2, 1, 16, NULL},
+    [FR__D_IMAGE_WIDTH] = {"image_width", 4096, 1, 1 << 17, NULL},
+    [FR__D_N_KEYS] = {0},
 };
-
-/* ---- attention ---- */
-
-/* Queries, keys or values of so many heads. */
-static struct fr__value project(struct fr__net *net, const char *name, const uint32_t s[],
-                                struct fr__value x, uint32_t heads)
-{
-    uint32_t width = s[HEAD_WIDTH] ? s[HEAD_WIDTH] : s[HIDDEN] / s[HEADS];
-
-    return s[QKV_BIAS] ? fr__nn_dense(net, name, x, heads * width)
-                       : fr__nn_linear(net, name, x, heads * width);
-}
-
-static struct fr__value attention(struct fr__net *net, const uint32_t s[],
-                                  const struct fr__dot_attention *a, struct fr__value x)
-{
-    struct fr__value y = fr__nn_rmsnorm(net, "norm", x);
-    struct fr__value q = project(net, "q", s, y, s[HEADS]);
-    struct fr__value k = project(net, "k", s, y, s[KV_HEADS]);
-    struct fr__value v = project(net, "v", s, y, s[KV_HEADS]);
-
-    if (s[QK_NORM]) {
-        q = fr__nn_rmsnorm_heads(net, "q.norm", q, q.t.dims[2] / s[HEADS]);
-        k = fr__nn_rmsnorm_heads(net, "k.norm", k, k.t.dims[2] / s[KV_HEADS]);
-    }
-    q = fr__nn_rotary(net, "q.rotary", q);
-    k = fr__nn_rotary(net, "k.rotary", k);
-    y = fr__nn_linear(net, "out", fr__nn_attend(net, a, q, k, v), s[HIDDEN]);
-    return fr__nn_add(net, "add", x, y, false);
-}
-
-/* ---- the feed-forward layer ---- */
-
-static struct fr__value swiglu(struct fr__net *net, const uint32_t s[], struct fr__value x)
-{
-    struct fr__value gate = fr__nn_silu(net, "silu", fr__nn_linear(net, "gate", x, s[FFN]));
-    struct fr__value y = fr__nn_mul(net, "mul", gate, fr__nn_linear(net, "up", x, s[FFN]));
-
-    return fr__nn_linear(net, "down", y, s[HIDDEN]);
-}
-
-/* The expert that all tokens visit, behind a gate of its own (A. Yang et al., Qwen2 Technical
- * Report, 2024, section 2.2.2, as in Hugging Face Transformers). */
-static struct fr__value shared_expert(struct fr__net *net, uint32_t width, struct fr__value x)
-{
-    struct fr__value gate =
-        fr__nn_silu(net, "shared.silu", fr__nn_linear(net, "shared.w1", x, width));
-    struct fr__value y =
-        fr__nn_mul(net, "shared.mul", gate, fr__nn_linear(net, "shared.w3", x, width));
-
-    gate = fr__nn_sigmoid(net, "shared.sigmoid", fr__nn_linear(net, "shared.gate", x, 1));
-    return fr__nn_mul(net, "shared.weight", fr__nn_linear(net, "shared.w2", y, x.t.dims[2]), gate);
-}
-
-static struct fr__value experts(struct fr__net *net, const uint32_t s[], uint32_t layer,
-                                struct fr__value x)
-{
-    const struct fr__moe moe = {
-        .n_experts = s[EXPERTS], .n_chosen = s[CHOSEN], .ffn = s[FFN], .skew_percent = s[SKEW]};
-    struct fr__value y;
-    char name[32];
-
-    snprintf(name, sizeof(name), "layer%u.mlp", layer);
-    y = fr__nn_moe(net, name, &moe, x);
-    return s[SHARED] ? fr__nn_add(net, "shared.add", y, shared_expert(net, s[SHARED], x), false)
-                     : y;
-}
 
 /* ---- what goes together ---- */
 
@@ -135,67 +110,67 @@ static struct fr__value experts(struct fr__net *net, const uint32_t s[], uint32_
 static enum fr_status check_experts(const struct fr__model *m, const uint32_t s[],
                                     struct fr_error *err)
 {
-    double harmonic = 0, skew = s[SKEW] / 100.0;
+    double harmonic = 0, skew = s[FR__D_SKEW] / 100.0;
 
-    if (s[CHOSEN] > s[EXPERTS])
+    if (s[FR__D_CHOSEN] > s[FR__D_EXPERTS])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "model '%s': a token cannot visit %u of %u experts", m->name, s[CHOSEN],
-                        s[EXPERTS]);
-    for (uint32_t e = 1; e <= s[EXPERTS]; e++)
+                        "model '%s': a token cannot visit %u of %u experts", m->name,
+                        s[FR__D_CHOSEN], s[FR__D_EXPERTS]);
+    for (uint32_t e = 1; e <= s[FR__D_EXPERTS]; e++)
         harmonic += 1.0 / e;
-    if (((1 - skew) / s[EXPERTS] + skew / harmonic) * s[CHOSEN] <= 1)
+    if (((1 - skew) / s[FR__D_EXPERTS] + skew / harmonic) * s[FR__D_CHOSEN] <= 1)
         return FR_OK;
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                     "model '%s': with skew=%u the busiest of %u experts would get more than all "
                     "tokens, of which each visits %u",
-                    m->name, s[SKEW], s[EXPERTS], s[CHOSEN]);
+                    m->name, s[FR__D_SKEW], s[FR__D_EXPERTS], s[FR__D_CHOSEN]);
+}
+
+/* Groups of state spaces are shared by whole heads, and a gated norm has as many groups. */
+static enum fr_status check_mixers(const struct fr__model *m, const uint32_t s[],
+                                   struct fr_error *err)
+{
+    bool has_groups = false;
+
+    for (uint32_t i = 0; i < s[FR__D_MIXERS]; i++)
+        has_groups |= strchr("mdp", fr__model_letter(s, s[FR__D_MIXERS], i)) != NULL;
+    if (has_groups && s[FR__D_SSM_HEADS] % s[FR__D_SSM_GROUPS] != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s': %u heads of a state space are not a multiple of %u groups",
+                        m->name, s[FR__D_SSM_HEADS], s[FR__D_SSM_GROUPS]);
+    if (s[FR__D_GROUPS] > 1 && s[FR__D_EXPERTS] % s[FR__D_GROUPS] != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s': %u experts are not a multiple of %u groups", m->name,
+                        s[FR__D_EXPERTS], s[FR__D_GROUPS]);
+    return FR_OK;
+}
+
+static enum fr_status check_images(const struct fr__model *m, const uint32_t s[],
+                                   struct fr_error *err)
+{
+    uint32_t grain = s[FR__D_PATCH] * s[FR__D_SHUFFLE];
+
+    if (s[FR__D_IMAGE] % grain != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s': the side of images, %u, is not a multiple of %u pixels",
+                        m->name, s[FR__D_IMAGE], grain);
+    return fr__check_heads(m->name, s[FR__D_IMAGE_HIDDEN], s[FR__D_IMAGE_HEADS], err);
 }
 
 static enum fr_status check(const struct fr__model *m, const uint32_t s[], struct fr_error *err)
 {
-    if (s[EXPERTS])
+    if (s[FR__D_IMAGE_LAYERS])
+        FR_TRY(check_images(m, s, err));
+    if (s[FR__D_EXPERTS])
         FR_TRY(check_experts(m, s, err));
-    if (!s[HEAD_WIDTH])
-        FR_TRY(fr__check_heads(m->name, s[HIDDEN], s[HEADS], err));
-    if (s[HEADS] % s[KV_HEADS] != 0)
+    if (!s[FR__D_HEAD_WIDTH])
+        FR_TRY(fr__check_heads(m->name, s[FR__D_HIDDEN], s[FR__D_HEADS], err));
+    FR_TRY(check_mixers(m, s, err));
+    if (s[FR__D_HEADS] % s[FR__D_KV_HEADS] != 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "model '%s': %u heads are not a multiple of %u heads of keys and values",
-                        m->name, s[HEADS], s[KV_HEADS]);
+                        m->name, s[FR__D_HEADS], s[FR__D_KV_HEADS]);
     return FR_OK;
-}
-
-/* ---- the whole ---- */
-
-static void build(struct fr__net *net, const uint32_t s[])
-{
-    const struct fr__dot_attention a = {.heads = s[HEADS],
-                                        .kv_heads = s[KV_HEADS],
-                                        .form = (enum fr__attention_form)s[ATTENTION],
-                                        .is_causal = true};
-    struct fr__value table, x, y;
-
-    if (s[EXPERTS] && (uint64_t)net->seq_len * s[CHOSEN] < s[EXPERTS]) {
-        fr__nn_fault(net, "sequences of %u tokens are too short for %u experts, a token each",
-                     net->seq_len, s[EXPERTS]);
-        return;
-    }
-    x = fr__nn_tokens(net);
-    fr__nn_layer(net, "embed");
-    x = table = fr__nn_embedding(net, "", x, s[VOCAB], s[HIDDEN]);
-    for (uint32_t i = 0; i < s[LAYERS]; i++) {
-        fr__nn_layer(net, "layer%u.attn", i);
-        x = attention(net, s, &a, x);
-        fr__nn_layer(net, "layer%u.mlp", i);
-        y = fr__nn_rmsnorm(net, "norm", x);
-        y = s[EXPERTS] ? experts(net, s, i, y) : swiglu(net, s, y);
-        x = fr__nn_add(net, "add", x, y, false);
-    }
-    fr__nn_layer(net, "final");
-    x = fr__nn_rmsnorm(net, "norm", x);
-    fr__nn_layer(net, "head");
-    fr__nn_wide(net, true);
-    fr__nn_cross_entropy(net, s[TIED] ? fr__nn_tied_linear(net, "", x, table, s[VOCAB])
-                                      : fr__nn_linear(net, "", x, s[VOCAB]));
 }
 
 const struct fr__family fr__family_llama = {
@@ -204,6 +179,8 @@ const struct fr__family fr__family_llama = {
     .keys = keys,
     .length = "seq",
     .longest = FR__ANY_LENGTH,
+    .letters_key = "mixers",
+    .letters = "fwncmsdp-e",
     .check = check,
-    .build = build,
+    .build = fr__decoder_build,
 };

@@ -7,13 +7,14 @@
 #include <stdio.h>
 
 /* Arithmetic per element, counted off the formula; a transcendental function counts as one. */
-static const double silu_flops = 4;    /* x / (1 + exp(-x)) */
-static const double sigmoid_flops = 3; /* 1 / (1 + exp(-x)) */
-static const double rotary_flops = 3;  /* x cos + its partner sin */
-static const double rmsnorm_flops = 4; /* square, sum; scale; weight */
+static const double silu_flops = 4;       /* x / (1 + exp(-x)) */
+static const double sigmoid_flops = 3;    /* 1 / (1 + exp(-x)) */
+static const double rotary_flops = 3;     /* x cos + its partner sin */
+static const double plain_norm_flops = 6; /* sum; subtract, square, sum; subtract, scale */
+static const double rmsnorm_flops = 4;    /* square, sum; scale; weight */
 
 enum { BATCH = 1, DIM_1 = 2, DIM_2 = 4 }; /* dimensions that may be split */
-enum { FLOAT_BYTES = 4 };
+enum { FLOAT_BYTES = 4, MOST_COLUMNS = 8 /* that one product is cut into */ };
 
 const char *const fr__attention_forms[] = {[FR__ATTENTION_UNFUSED] = "unfused",
                                            [FR__ATTENTION_FLASH] = "flash",
@@ -42,6 +43,29 @@ struct fr__value fr__nn_sigmoid(struct fr__net *net, const char *name, struct fr
 struct fr__value fr__nn_rotary(struct fr__net *net, const char *name, struct fr__value x)
 {
     return fr__nn_map(net, name, FR_OP_ROTARY, x, rotary_flops);
+}
+
+struct fr__value fr__nn_rotary_part(struct fr__net *net, const char *name, struct fr__value x,
+                                    uint32_t percent)
+{
+    return percent == 0 ? x
+                        : fr__nn_map(net, name, FR_OP_ROTARY, x, rotary_flops * percent / 100.0);
+}
+
+struct fr__value fr__nn_square(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return fr__nn_map(net, name, FR_OP_MUL, x, 1);
+}
+
+struct fr__value fr__nn_cap(struct fr__net *net, const char *name, struct fr__value x)
+{
+    static const char *const steps[] = {"divide", "tanh", "times"};
+    char step[3][64];
+
+    for (size_t i = 0; i < 3; i++)
+        snprintf(step[i], sizeof(step[i]), "%s.%s", name, steps[i]);
+    x = fr__nn_scale(net, step[0], x);
+    return fr__nn_scale(net, step[2], fr__nn_tanh(net, step[1], x));
 }
 
 struct fr__value fr__nn_add_constant(struct fr__net *net, const char *name, struct fr__value x)
@@ -82,8 +106,8 @@ struct fr__value fr__nn_rmsnorm(struct fr__net *net, const char *name, struct fr
     return fr__nn_op(net, &spec, &x, 1, out, 2);
 }
 
-struct fr__value fr__nn_rmsnorm_heads(struct fr__net *net, const char *name, struct fr__value x,
-                                      uint32_t width)
+static struct fr__value norm_heads(struct fr__net *net, const char *name, struct fr__value x,
+                                   uint32_t width, uint32_t n_weights)
 {
     uint32_t heads = x.t.dims[2] / width;
     const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], heads};
@@ -91,14 +115,90 @@ struct fr__value fr__nn_rmsnorm_heads(struct fr__net *net, const char *name, str
         .name = name,
         .kind = FR_OP_RMSNORM,
         .flops = rmsnorm_flops * (double)fr__nn_elements(net, &x.t),
-        .n_weights = width,
-        .n_params = 1,
+        .n_weights = n_weights,
+        .n_params = n_weights > 0,
         .shape = {.of = FR_SHAPE_ROWS,
                   .rows = {fr__nn_product(net, (uint64_t)dims[0] * dims[1], heads), width}}};
     struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_1 | DIM_2),
                               fr__nn_tensor(net, FLOAT_BYTES, 3, dims, BATCH | DIM_1 | DIM_2)};
 
     return fr__nn_op(net, &spec, &x, 1, out, 2);
+}
+
+struct fr__value fr__nn_rmsnorm_heads(struct fr__net *net, const char *name, struct fr__value x,
+                                      uint32_t width)
+{
+    return norm_heads(net, name, x, width, width);
+}
+
+struct fr__value fr__nn_rmsnorm_groups(struct fr__net *net, const char *name, struct fr__value x,
+                                       uint32_t width)
+{
+    return norm_heads(net, name, x, width, x.t.dims[2]);
+}
+
+struct fr__value fr__nn_plain_norm_heads(struct fr__net *net, const char *name, struct fr__value x,
+                                         uint32_t width)
+{
+    return norm_heads(net, name, x, width, 0);
+}
+
+struct fr__value fr__nn_plain_norm(struct fr__net *net, const char *name, struct fr__value x,
+                                   bool has_gain)
+{
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_LAYERNORM,
+                                     .flops = (plain_norm_flops + has_gain) *
+                                              (double)fr__nn_elements(net, &x.t),
+                                     .n_weights = has_gain ? x.t.dims[2] : 0,
+                                     .n_params = has_gain};
+    struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_1),
+                              fr__nn_tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, BATCH | DIM_1)};
+
+    return fr__nn_op(net, &spec, &x, 1, out, 2);
+}
+
+/* ---- columns of a sequence ---- */
+
+void fr__nn_split_columns(struct fr__net *net, const char *name, struct fr__value x,
+                          const uint32_t widths[], size_t n, struct fr__value out[])
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_SPLIT, .is_view = true};
+    struct fr_tensor y[MOST_COLUMNS];
+    struct fr__value first;
+
+    assert(n <= MOST_COLUMNS);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], widths[i]};
+
+        y[i] = activation(net, 3, dims, BATCH | DIM_2);
+    }
+    first = fr__nn_op(net, &spec, &x, 1, y, n);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (struct fr__value){first.op, first.tensor + i, y[i]};
+}
+
+static struct fr__value join(struct fr__net *net, const char *name, struct fr__value a,
+                             struct fr__value b, uint32_t width)
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_CONCAT};
+    const uint32_t dims[] = {a.t.dims[0], a.t.dims[1], width};
+    const struct fr__value in[] = {a, b};
+    struct fr_tensor out = activation(net, 3, dims, BATCH | DIM_2);
+
+    return fr__nn_op(net, &spec, in, 2, &out, 1);
+}
+
+struct fr__value fr__nn_join_columns(struct fr__net *net, const char *name, struct fr__value a,
+                                     struct fr__value b)
+{
+    return join(net, name, a, b, a.t.dims[2] + b.t.dims[2]);
+}
+
+struct fr__value fr__nn_join_heads(struct fr__net *net, const char *name, struct fr__value a,
+                                   struct fr__value b, uint32_t heads)
+{
+    return join(net, name, a, b, a.t.dims[2] + heads * b.t.dims[2]);
 }
 
 /* ---- positions ---- */
@@ -217,6 +317,20 @@ static struct fr__value for_all_heads(struct fr__net *net, const char *name, str
     return a->kv_heads == a->heads ? x : fr__nn_op(net, &spec, &x, 1, &out, 1);
 }
 
+/* Sinks are one number a head beside each row of scores. */
+static struct fr__value masked(struct fr__net *net, const struct fr__dot_attention *a,
+                               struct fr__value x)
+{
+    const struct fr__op_spec spec = {.name = "mask",
+                                     .kind = FR_OP_MASK,
+                                     .flops = (double)fr__nn_elements(net, &x.t),
+                                     .n_weights = a->heads,
+                                     .n_params = 1};
+    struct fr_tensor out = fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_1);
+
+    return a->has_sinks ? fr__nn_op(net, &spec, &x, 1, &out, 1) : fr__nn_mask(net, "mask", x);
+}
+
 /* From queries, keys and values with their heads first to the context, heads last. */
 static struct fr__value unfused(struct fr__net *net, const struct fr__dot_attention *a,
                                 struct fr__value q, struct fr__value k, struct fr__value v)
@@ -225,9 +339,11 @@ static struct fr__value unfused(struct fr__net *net, const struct fr__dot_attent
 
     if (!a->is_unscaled)
         y = fr__nn_scale(net, "scale", y);
+    if (a->is_capped)
+        y = fr__nn_cap(net, "cap", y);
     if (a->bias)
         y = fr__nn_add(net, "position", y, *a->bias, false);
-    y = fr__nn_mask(net, "mask", y);
+    y = masked(net, a, y);
     y = fr__nn_softmax(net, "softmax", y);
     if (a->has_dropout)
         y = fr__nn_dropout(net, "dropout", y);
@@ -260,32 +376,45 @@ static uint64_t generation_of(enum fr__attention_form form)
     return form == FR__ATTENTION_FP8 ? 0 : form - FR__ATTENTION_FLASH;
 }
 
-/* Two products of seq x seq_k x hidden; where the mask is causal, half the blocks are skipped and
- * half the FLOPs counted (T. Dao, FlashAttention-2, 2023, sections 3.1 and 4.1). */
+/* hidden: of the queries. Where the mask is causal, half the blocks are skipped and half the FLOPs
+ * counted (T. Dao, FlashAttention-2, 2023, sections 3.1 and 4.1); so are those outside a window
+ * (Dao-AILab/flash-attention, README: sliding window attention). */
+static struct fr_shape flash_shape(const struct fr__dot_attention *a, const struct fr_tensor *q,
+                                   const struct fr_tensor *k, uint32_t hidden)
+{
+    return (struct fr_shape){.of = FR_SHAPE_ATTENTION,
+                             .attention = {.batch = q->dims[0],
+                                           .heads = a->heads,
+                                           .kv_heads = a->kv_heads,
+                                           .head_width = hidden / a->heads,
+                                           .query_len = q->dims[1],
+                                           .key_len = k->dims[1],
+                                           .is_causal = a->is_causal,
+                                           .generation = generation_of(a->form),
+                                           .is_8_bit = a->form == FR__ATTENTION_FP8,
+                                           .value_width = a->value_width,
+                                           .window = a->window < k->dims[1] ? a->window : 0,
+                                           .is_chunked = a->is_chunked && a->window < k->dims[1]}};
+}
+
 static struct fr__value flash(struct fr__net *net, const struct fr__dot_attention *a,
                               const struct fr__value in[], size_t n_in, uint32_t hidden)
 {
     const struct fr_tensor *q = &in[0].t, *k = &in[n_in > 1].t;
-    const uint32_t dims[] = {q->dims[0], q->dims[1], hidden};
+    const uint32_t dims[] = {q->dims[0], q->dims[1],
+                             a->value_width ? a->heads * a->value_width : hidden};
     const uint32_t sums[] = {q->dims[0], a->heads, q->dims[1]};
     struct fr_tensor out[] = {activation(net, 3, dims, BATCH | DIM_2),
                               fr__nn_tensor(net, FLOAT_BYTES, 3, sums, BATCH | DIM_1)};
-    const struct fr__op_spec spec = {
-        .name = "flash",
-        .kind = FR_OP_ATTENTION,
-        .flops =
-            (a->is_causal ? 2 : 4) * (double)k->dims[1] * (double)fr__nn_elements(net, &out[0]),
-        .shape = {.of = FR_SHAPE_ATTENTION,
-                  .attention = {.batch = q->dims[0],
-                                .heads = a->heads,
-                                .kv_heads = a->kv_heads,
-                                .head_width = hidden / a->heads,
-                                .query_len = q->dims[1],
-                                .key_len = k->dims[1],
-                                .is_causal = a->is_causal,
-                                .generation = generation_of(a->form),
-                                .is_8_bit = a->form == FR__ATTENTION_FP8}}};
+    struct fr__op_spec spec = {.name = "flash",
+                               .kind = FR_OP_ATTENTION,
+                               .n_weights = a->has_sinks ? a->heads : 0,
+                               .n_params = a->has_sinks,
+                               .shape = flash_shape(a, q, k, hidden)};
+    const struct fr_op like = {
+        .kind = FR_OP_ATTENTION, .phase = FR_PHASE_FORWARD, .shape = spec.shape};
 
+    spec.flops = fr_op_shape_flops(&like);
     check_form(net, a->form);
     return fr__nn_op(net, &spec, in, n_in, out, 2);
 }

@@ -45,10 +45,18 @@ struct fr__dot_attention {
     bool has_dropout; /* of the weights */
     bool is_unscaled; /* scores are not divided by the root of a head's width; unfused only */
     const struct fr__value
-        *bias; /* added to the scores, [1, heads, seq, seq]; unfused only; NULL */
+        *bias;            /* added to the scores, [1, heads, seq, seq]; unfused only; NULL */
+    uint32_t value_width; /* of a head; 0: as wide as its keys */
+    uint32_t window;      /* neighbours that a position sees; 0: all. Unfused it is but a mask */
+    bool is_chunked;      /* of its own piece of `window` positions alone */
+    bool has_sinks;       /* a number a head that takes part in the softmax and is then dropped (G.
+                             Xiao et al., Efficient Streaming Language Models with Attention Sinks,
+                             ICLR 2024, as in OpenAI's gpt-oss) */
+    bool is_capped;       /* scores go through c tanh(x / c); a flash kernel does so inside */
 };
 
-/* What the queries q make of keys k and values v, in q's shape, before the output projection. Keys
+/* What the queries q make of keys k and values v, [batch, seq, heads value_width], before the
+ * output projection. Keys
  * and values of fewer heads are shared by a group of query heads each (J. Ainslie et al., GQA,
  * EMNLP 2023): unfused they are copied out to all heads, a flash kernel reads them as they are. */
 struct fr__value fr__nn_attend(struct fr__net *net, const struct fr__dot_attention *a,
@@ -74,9 +82,38 @@ struct fr__value fr__nn_rmsnorm(struct fr__net *net, const char *name, struct fr
  * and keys of Qwen3 and others: A. Henry et al., Query-Key Normalization, 2020). */
 struct fr__value fr__nn_rmsnorm_heads(struct fr__net *net, const char *name, struct fr__value x,
                                       uint32_t width);
+/* The same with weights of its own for every group of columns (Mamba-2's gated norm). */
+struct fr__value fr__nn_rmsnorm_groups(struct fr__net *net, const char *name, struct fr__value x,
+                                       uint32_t width);
 /* Turns each pair of a head's elements by an angle that grows with the position (J. Su et al.,
  * RoFormer, 2021, section 3.2). Sines and cosines are constants: nothing is kept. */
 struct fr__value fr__nn_rotary(struct fr__net *net, const char *name, struct fr__value x);
+/* The same of so many elements of each hundred; the kernel copies the others (Transformer Engine,
+ * fused_rope.cu). 0: nothing is done. */
+struct fr__value fr__nn_rotary_part(struct fr__net *net, const char *name, struct fr__value x,
+                                    uint32_t percent);
+/* Each row less its mean over its deviation, without an offset; has_gain: times a weight a column
+ * (ModernBERT: B. Warner et al., 2024, section 2.1), else without weights (OLMo: D. Groeneveld et
+ * al., 2024, section 2.1). */
+struct fr__value fr__nn_plain_norm(struct fr__net *net, const char *name, struct fr__value x,
+                                   bool has_gain);
+/* Each head of x over the root of the mean of its squares, without weights (Llama 4). */
+struct fr__value fr__nn_plain_norm_heads(struct fr__net *net, const char *name, struct fr__value x,
+                                         uint32_t width);
+/* c tanh(x / c): three kernels (Gemma Team, Gemma 2, 2024, section 2). */
+struct fr__value fr__nn_cap(struct fr__net *net, const char *name, struct fr__value x);
+/* x times itself, element by element. */
+struct fr__value fr__nn_square(struct fr__net *net, const char *name, struct fr__value x);
+/* The columns of x [batch, seq, width] as n views of so many columns each, whose sum is the width.
+ * Where the columns are heads, each view has a part of every head. out: [n]. */
+void fr__nn_split_columns(struct fr__net *net, const char *name, struct fr__value x,
+                          const uint32_t widths[], size_t n, struct fr__value out[]);
+/* Columns of a, then those of b, copied into one tensor. */
+struct fr__value fr__nn_join_columns(struct fr__net *net, const char *name, struct fr__value a,
+                                     struct fr__value b);
+/* Each of `heads` heads of a, and behind it b [batch, seq, width], which all heads share. */
+struct fr__value fr__nn_join_heads(struct fr__net *net, const char *name, struct fr__value a,
+                                   struct fr__value b, uint32_t heads);
 struct fr__value fr__nn_silu(struct fr__net *net, const char *name, struct fr__value x);
 struct fr__value fr__nn_sigmoid(struct fr__net *net, const char *name, struct fr__value x);
 /* x times y, element by element; y may have 1 as its last extent. */

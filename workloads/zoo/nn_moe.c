@@ -74,6 +74,43 @@ static struct fr__value sort(struct fr__net *net, struct fr__value experts)
     return fr__nn_op(net, &spec, &experts, 1, &out, 1);
 }
 
+const char *const fr__routers[] = {[FR__ROUTER_TOPK] = "topk",
+                                   [FR__ROUTER_SOFTMAX] = "softmax",
+                                   [FR__ROUTER_SIGMOID] = "sigmoid",
+                                   [FR__ROUTER_FIRST] = "first",
+                                   NULL};
+
+/* Scores of all experts, [batch, seq, n_experts]; those of groups that are not among the best are
+ * masked. */
+static struct fr__value score(struct fr__net *net, const struct fr__moe *m, struct fr__value x)
+{
+    struct fr__value scores;
+
+    fr__nn_wide(net, true);
+    scores = m->has_router_bias ? fr__nn_dense(net, "router", x, m->n_experts)
+                                : fr__nn_linear(net, "router", x, m->n_experts);
+    fr__nn_wide(net, false);
+    if (m->router == FR__ROUTER_SOFTMAX)
+        scores = fr__nn_softmax(net, "softmax", scores);
+    else if (m->router == FR__ROUTER_SIGMOID)
+        scores = fr__nn_sigmoid(net, "sigmoid", scores);
+    return m->n_groups > 1 ? fr__nn_mask(net, "groups", scores) : scores;
+}
+
+/* The weights of the chosen experts, of their scores. */
+static struct fr__value weigh(struct fr__net *net, const struct fr__moe *m, struct fr__value top)
+{
+    switch (m->router) {
+    case FR__ROUTER_SOFTMAX:
+    case FR__ROUTER_SIGMOID: /* over their sum, times a number */
+        return fr__nn_scale(net, "scale", top);
+    case FR__ROUTER_FIRST:
+        return fr__nn_sigmoid(net, "sigmoid", top);
+    default:
+        return fr__nn_softmax(net, "softmax", top);
+    }
+}
+
 static struct routing route(struct fr__net *net, const struct fr__moe *m, struct fr__value x)
 {
     const struct fr__op_spec spec = {
@@ -85,16 +122,11 @@ static struct routing route(struct fr__net *net, const struct fr__moe *m, struct
     const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], m->n_chosen};
     struct fr_tensor out[] = {fr__nn_tensor(net, net->elem_bytes, 3, dims, BATCH | DIM_1),
                               fr__nn_tensor(net, INT64_BYTES, 3, dims, BATCH | DIM_1)};
-    struct fr__value scores, top, experts;
+    struct fr__value scores = score(net, m, x), top, experts;
 
-    fr__nn_wide(net, true);
-    scores = fr__nn_linear(net, "router", x, m->n_experts);
-    fr__nn_wide(net, false);
     top = fr__nn_op(net, &spec, &scores, 1, out, 2);
     experts = (struct fr__value){top.op, top.tensor + 1, out[1]};
-
-    return (struct routing){.weights = fr__nn_softmax(net, "softmax", top),
-                            .order = sort(net, experts)};
+    return (struct routing){.weights = weigh(net, m, top), .order = sort(net, experts)};
 }
 
 /* Each expert's rows of x, of `width` elements each, one after the other. */
@@ -124,11 +156,9 @@ static void dispatch(struct fr__net *net, const char *name, const struct fr__moe
 static struct fr__value expert(struct fr__net *net, const struct fr__moe *m, struct fr__value x,
                                struct fr__value weights)
 {
-    uint32_t hidden = x.t.dims[2];
-    struct fr__value gate = fr__nn_silu(net, "silu", fr__nn_linear(net, "w1", x, m->ffn));
-    struct fr__value y = fr__nn_mul(net, "mul", gate, fr__nn_linear(net, "w3", x, m->ffn));
-
-    return fr__nn_mul(net, "weight", fr__nn_linear(net, "w2", y, hidden), weights);
+    if (m->router == FR__ROUTER_FIRST)
+        return fr__nn_mlp(net, &m->expert, fr__nn_mul(net, "weight", x, weights));
+    return fr__nn_mul(net, "weight", fr__nn_mlp(net, &m->expert, x), weights);
 }
 
 /* Each token's rows added up, in x's shape. */

@@ -9,14 +9,29 @@
 #ifndef FR_WORKLOADS_ZOO_NN_MOE_H
 #define FR_WORKLOADS_ZOO_NN_MOE_H
 
-#include "workloads/zoo/nn.h"
+#include "workloads/zoo/nn_mlp.h"
 
-enum { FR__MAX_EXPERTS = 256 };
+enum { FR__MAX_EXPERTS = 512 };
+
+/* How a token's experts are chosen and weighted. */
+enum fr__router {
+    FR__ROUTER_TOPK,    /* softmax over the scores of the chosen (Mixtral) */
+    FR__ROUTER_SOFTMAX, /* softmax over all, then the best (DeepSeek-AI, DeepSeek-V2, 2024, section
+                           2.2) */
+    FR__ROUTER_SIGMOID, /* sigmoid, the best, and their weights over their sum (DeepSeek-AI,
+                           DeepSeek-V3, 2024, section 2.1.2) */
+    FR__ROUTER_FIRST /* the best, then its sigmoid, which weights what the expert reads (Llama 4) */
+};
+extern const char *const fr__routers[]; /* "topk", "softmax", "sigmoid", "first"; NULL */
 
 struct fr__moe {
-    uint32_t n_experts, n_chosen,
-        ffn;               /* n_experts <= FR__MAX_EXPERTS, 1 <= n_chosen <= n_experts */
-    unsigned skew_percent; /* 0: every expert is chosen alike; see fr__moe_tokens */
+    uint32_t n_experts, n_chosen; /* n_experts <= FR__MAX_EXPERTS, 1 <= n_chosen <= n_experts */
+    unsigned skew_percent;        /* 0: every expert is chosen alike; see fr__moe_tokens */
+    enum fr__router router;
+    bool has_router_bias;
+    uint32_t n_groups;     /* experts are chosen from the best of so many groups; 0, 1: from all
+                              (DeepSeek-V2, section 2.2.2; DeepSeek-V3, section 2.1.2) */
+    struct fr__mlp expert; /* names w1, w3, w2 */
 };
 
 /* Tokens of one sample that each expert gets: [n_experts], all at least 1, their sum n_tokens.
@@ -29,8 +44,7 @@ void fr__moe_tokens(uint32_t n_tokens, uint32_t n_experts, unsigned skew_percent
                     uint32_t tokens[]);
 
 /* The layer of x [batch, seq, hidden], in layers LAYER (router, dispatch, combine) and
- * LAYER.expertN. Each expert is three linear layers without biases, the second of the silu of the
- * first and the third's product (SwiGLU: N. Shazeer, GLU Variants Improve Transformer, 2020). */
+ * LAYER.expertN. */
 struct fr__value fr__nn_moe(struct fr__net *net, const char *layer, const struct fr__moe *m,
                             struct fr__value x);
 #endif

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_SPEC = 1024, MAX_BATCH = 1 << 24, MAX_IMAGE = 1 << 16 };
+enum { MAX_SPEC = 2048, MAX_BATCH = 1 << 24, MAX_IMAGE = 1 << 16 };
 
 const char *fr_zoo_group(size_t i)
 {
@@ -120,17 +120,35 @@ static enum fr_status read_choice(const struct fr__model *m, const struct fr__mo
                     known, fr__did_you_mean(word, key->choices, n, hint, sizeof(hint)));
 }
 
+/* The pattern of layers goes behind the values of all keys. */
+static enum fr_status read_letters(const struct fr__model *m, const struct fr__model_key *key,
+                                   const char *text, uint32_t values[], struct fr_error *err)
+{
+    size_t n = strlen(text), known = strspn(text, m->family->letters);
+
+    if (n == 0 || n > FR__MOST_LETTERS || known < n)
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "option '%s' of model '%s' is \"%.60s\", expected 1 to %d of the letters %s", key->name,
+            m->name, text, FR__MOST_LETTERS, m->family->letters);
+    memcpy(values + FR__MAX_MODEL_KEYS, text, n);
+    values[key - m->family->keys] = (uint32_t)n;
+    return FR_OK;
+}
+
 static enum fr_status read_value(const struct fr__model *m, const struct fr__model_key *key,
-                                 const char *text, uint32_t *value, struct fr_error *err)
+                                 const char *text, uint32_t values[], struct fr_error *err)
 {
     char what[64];
     uint64_t count;
 
     if (key->choices)
-        return read_choice(m, key, text, value, err);
+        return read_choice(m, key, text, &values[key - m->family->keys], err);
+    if (m->family->letters_key && strcmp(m->family->letters_key, key->name) == 0)
+        return read_letters(m, key, text, values, err);
     snprintf(what, sizeof(what), "option '%s' of model '%s'", key->name, m->name);
     FR_TRY(fr__parse_count(text, what, FR_NOWHERE, key->min, key->max, &count, err));
-    *value = (uint32_t)count;
+    values[key - m->family->keys] = (uint32_t)count;
     return FR_OK;
 }
 
@@ -180,7 +198,7 @@ static enum fr_status read_option(const struct fr__model *m, const char *open, c
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s': option '%s' is given twice",
                         m->name, option);
     is_set[k] = true;
-    return read_value(m, &m->family->keys[k], value, &values[k], err);
+    return read_value(m, &m->family->keys[k], value, values, err);
 }
 
 /* "key=value,key=value", of the keys that `open` lists. */
@@ -319,7 +337,7 @@ enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const ch
 {
     static const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
     const struct fr__model *m = find(spec);
-    uint32_t values[FR__MAX_MODEL_KEYS] = {0};
+    uint32_t values[FR__N_MODEL_VALUES] = {0};
     struct fr_workload_options o;
     struct fr_graph *forward;
     struct fr__net net;

@@ -19,7 +19,9 @@ struct fr__model_key {
 };
 
 enum {
-    FR__MAX_MODEL_KEYS = 20,
+    FR__MAX_MODEL_KEYS = 80,
+    FR__MOST_LETTERS = 256, /* of a model's pattern of layers */
+    FR__N_MODEL_VALUES = FR__MAX_MODEL_KEYS + FR__MOST_LETTERS / 4,
     /* as longest */
     FR__ANY_LENGTH = 1 << 20, /* positions are computed, so no table ends */
     FR__MAX_STEPS = 2000      /* unrolled in time: some million ops */
@@ -34,9 +36,12 @@ struct fr__family {
     bool is_image_fixed;              /* its fully connected layers need images of that size */
     const struct fr__model_key *keys; /* ends with a NULL name; NULL: of one size */
     const char *length;               /* the key of the sequence length; NULL: no sequences */
-    const char *positions; /* the key of the longest sequence, which is a table's; NULL: none */
-    uint32_t longest;      /* the longest sequence of all its models */
-    bool has_whole_heads;  /* the key "heads" divides "hidden" */
+    const char *positions;   /* the key of the longest sequence, which is a table's; NULL: none */
+    uint32_t longest;        /* the longest sequence of all its models */
+    bool has_whole_heads;    /* the key "heads" divides "hidden" */
+    const char *letters_key; /* the key whose value is a pattern of layers, and the letters that it
+                                may have; NULL: none. Its value is how many letters there are */
+    const char *letters;
     /* Says what does not go together; may be NULL. */
     enum fr_status (*check)(const struct fr__model *m, const uint32_t values[],
                             struct fr_error *err);
@@ -62,12 +67,16 @@ struct fr__model {
 #define FR__FAMILIES(X)                                                                            \
     X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)                       \
     X(rnnlm) X(gnmt)                                                                               \
-    X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(vit)
+    X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(vit) X(towers) X(whisper) X(mmdit)
 /* clang-format on */
 
 #define FR__DECLARE_FAMILY(name) extern const struct fr__family fr__family_##name;
 FR__FAMILIES(FR__DECLARE_FAMILY)
 #undef FR__DECLARE_FAMILY
+
+/* The letter of a layer by a pattern of n letters, which comes again and again. values:
+ * [FR__N_MODEL_VALUES], the pattern behind the keys' values; n > 0. */
+char fr__model_letter(const uint32_t values[], uint32_t n, uint32_t layer);
 
 /* Made of models.yaml, in the order in which they are listed. */
 extern const struct fr__model fr__models[];

@@ -63,12 +63,18 @@ static void coarsen_input(struct fr__sharding *s, uint32_t o, uint32_t input, ui
         return;
     }
     out = fr__shard_output_dim(g, o, 0, FR__SPLIT_COLUMNS);
-    if (out >= 0)
-        coarsen(s, t, dim, units_of(s, op->first_tensor, out),
-                s->grains[op->first_tensor].is_shared ||
-                    (op->kind == FR_OP_CONCAT &&
-                     g->tensors[t].dims[dim] < g->tensors[op->first_tensor].dims[out]),
-                s->grains[op->first_tensor].may_be_uneven);
+    if (out < 0)
+        return;
+    if (op->kind == FR_OP_SPLIT && op->n_tensors > 1) {
+        for (uint32_t k = 0; k < op->n_tensors; k++) /* each holds a part of every head */
+            coarsen(s, t, dim, units_of(s, op->first_tensor + k, out), false, false);
+        return;
+    }
+    coarsen(s, t, dim, units_of(s, op->first_tensor, out),
+            s->grains[op->first_tensor].is_shared ||
+                (op->kind == FR_OP_CONCAT && g->tensors[t].n_dims == 4 &&
+                 g->tensors[t].dims[dim] < g->tensors[op->first_tensor].dims[out]),
+            s->grains[op->first_tensor].may_be_uneven);
 }
 
 void fr__sharding_find_grains(struct fr__sharding *s)

@@ -35,8 +35,11 @@ enum row {
     MAP,        /* elementwise */
     LINEAR_MAP, /* elementwise and linear */
     BIAS,
+    CONV1D, /* depthwise over positions, which stay whole */
+    SCAN,   /* a state a head runs over positions, which stay whole */
     NORM,
-    NORM_OF_HEADS, /* each head a row of its own */
+    NORM_OF_HEADS,  /* each head a row of its own */
+    NORM_OF_GROUPS, /* with weights of its own for each group */
     SOFTMAX,
     LOG_SOFTMAX,
     BATCHNORM,
@@ -49,8 +52,10 @@ enum row {
     HEADS_LAST,   /* and back */
     REPEAT_HEADS, /* [batch, heads, ...] to more heads */
     ONE_POSITION, /* [batch, seq, width] to [batch, width], one or more */
+    ROWS_JOINED,  /* positions of several sequences, behind each other, and cut again */
+    HEADS_JOINED, /* each head, and behind it one part that all heads share */
     STACK,        /* [batch, width], several, to [batch, seq, width] */
-    VIEW,         /* the last dimension cut or joined behind a sequence */
+    VIEW,         /* the last dimension cut or joined behind a sequence, also into several */
     FLATTEN,      /* all dimensions behind the first joined or cut */
     GATHER,
     DISPATCH, /* tokens copied out to experts */
@@ -68,13 +73,16 @@ static const struct rule rules[N_ROWS] = {
     [CONV] = {"bk..", "*", "bc..", NULL, "ck", "k", true},
     [CONV_GROUPED] = {"b...", NULL, "b...", NULL, "", "", true},
     [BATCH_MATMUL] = {"b. b.. bcs.", "b. b.. bc..", "b. b.. bcs.", NULL, "", "", true},
-    [ATTENTION] = {"bsc", "b.c", "bsc", "bcs", "", "", false},
+    [ATTENTION] = {"bsc", "b.c", "bsc", "bcs", "c", "", false},
     [ATTENTION_PACKED] = {"bqc", NULL, "bsc", "bcs", "", "", false},
     [MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
     [LINEAR_MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", true},
     [BIAS] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
+    [CONV1D] = {"b.c", NULL, "b.c", NULL, "c", "", false},
+    [SCAN] = {"b.c", NULL, "b.c", "b.c b.c.", "c", "", false},
     [NORM] = {"b. bs. bcs.", NULL, "b. bs. bcs.", "b bs bcs", "", "", false},
     [NORM_OF_HEADS] = {"bsc", NULL, "bsc", "bsc", "", "", false},
+    [NORM_OF_GROUPS] = {"bsc", NULL, "bsc", "bsc", "c", "", false},
     [SOFTMAX] = {"b. bs. bcs.", NULL, "b. bs. bcs.", NULL, "", "", false},
     [LOG_SOFTMAX] = {"bk bsk bcs.", NULL, "bk bsk bcs.", NULL, "", "", false},
     [BATCHNORM] = {"bc bc. bc..", NULL, "bc bc. bc..", "c", "c", "", false},
@@ -87,6 +95,8 @@ static const struct rule rules[N_ROWS] = {
     [HEADS_LAST] = {"bcs.", NULL, "bsc", NULL, "", "", true},
     [REPEAT_HEADS] = {"bcs.", NULL, "bcs.", NULL, "", "", true},
     [ONE_POSITION] = {"b.c", NULL, "bc", NULL, "", "", true},
+    [ROWS_JOINED] = {"b.c", NULL, "b.c", NULL, "", "", true},
+    [HEADS_JOINED] = {"bsc", "bs.", "bsc", NULL, "", "", true},
     [STACK] = {"bc", NULL, "b.c", NULL, "", "", true},
     [VIEW] = {"bc bsc bsc.", NULL, "bc bsc bsc.", NULL, "", "", true},
     [FLATTEN] = {"bc bc. bc..", NULL, "bc bc. bc..", NULL, "", "", true},
@@ -139,6 +149,10 @@ static enum row row_of_split(const struct fr_tensor *x, const struct fr_tensor *
         return row_of_transpose(x, y);
     if (x->n_dims == 3 && y->n_dims == 2 && x->dims[0] == y->dims[0] && x->dims[2] == y->dims[1])
         return ONE_POSITION;
+    if (x->n_dims == 3 && y->n_dims == 3 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1])
+        return VIEW;
+    if (x->n_dims == 3 && y->n_dims == 3 && x->dims[0] == y->dims[0] && x->dims[2] == y->dims[2])
+        return ROWS_JOINED;
     return SAMPLES_ONLY;
 }
 
@@ -150,6 +164,12 @@ static enum row row_of_concat(const struct fr_graph *g, uint32_t op, const struc
     if (x->n_dims == 4 && y->n_dims == 4 && !input(g, op, 1) && x->dims[2] == y->dims[2] &&
         x->dims[3] == y->dims[3])
         return REPEAT_HEADS;
+    if (x->n_dims == 3 && y->n_dims == 3 && x->dims[1] == y->dims[1] && input(g, op, 1) &&
+        input(g, op, 1)->n_dims == 3 && input(g, op, 1)->dims[1] == y->dims[1])
+        return x->dims[2] + input(g, op, 1)->dims[2] == y->dims[2] ? VIEW : HEADS_JOINED;
+    if (x->n_dims == 3 && y->n_dims == 3 && x->dims[2] == y->dims[2] && input(g, op, 1) &&
+        input(g, op, 1)->n_dims == 3)
+        return ROWS_JOINED;
     return SAMPLES_ONLY;
 }
 
@@ -214,6 +234,8 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
         [FR_OP_AVGPOOL] = AVGPOOL,
         [FR_OP_EMBEDDING] = EMBEDDING,
         [FR_OP_LSTM] = SAMPLES_ONLY,
+        [FR_OP_CONV1D] = CONV1D,
+        [FR_OP_SCAN] = SCAN,
         [FR_OP_SCATTER] = COMBINE,
         [FR_OP_TOPK] = TOPK,
         [FR_OP_LAYER] = SAMPLES_ONLY,
@@ -223,7 +245,7 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
 
     if (o->kind == FR_OP_RMSNORM && x && x->n_dims == 3 && o->shape.of == FR_SHAPE_ROWS &&
         o->shape.rows.columns < x->dims[2])
-        return NORM_OF_HEADS;
+        return o->param_bytes / g->param_elem_bytes < x->dims[2] ? NORM_OF_HEADS : NORM_OF_GROUPS;
     if (o->kind == FR_OP_ATTENTION)
         return input(g, op, 1) ? ATTENTION : ATTENTION_PACKED;
     if (o->kind == FR_OP_LOSS)
@@ -262,8 +284,16 @@ static bool is_left(const struct fr_graph *g, uint32_t op, uint32_t at)
     return at == (weights == FR_NONE ? first : weights);
 }
 
-/* Queries are as long and as wide as the output. Where keys or values are too, they are the first
- * that are turned by positions, else the first. */
+/* How wide the queries of an op that writes y are: a head's values may have another width. */
+static uint64_t query_width(const struct fr_shape *s, const struct fr_tensor *y)
+{
+    return s->of == FR_SHAPE_ATTENTION
+               ? y->dims[2] / fr_shape_value_width(s) * s->attention.head_width
+               : y->dims[2];
+}
+
+/* Queries are as long as the output and have as many heads. Where keys or values are too, they are
+ * the first that are turned by positions, else the first. */
 static bool are_queries(const struct fr_graph *g, uint32_t op, uint32_t at)
 {
     const struct fr_tensor *y = output(g, op);
@@ -277,7 +307,7 @@ static bool are_queries(const struct fr_graph *g, uint32_t op, uint32_t at)
             continue;
         t = &g->tensors[e->tensor];
         if (t->n_dims != 3 || y->n_dims != 3 || t->dims[1] != y->dims[1] ||
-            t->dims[2] != y->dims[2])
+            t->dims[2] != query_width(&g->ops[op].shape, y))
             continue;
         first = first == FR_NONE ? i : first;
         if (turned == FR_NONE && g->ops[e->src].kind == FR_OP_ROTARY)
@@ -298,6 +328,8 @@ static bool is_second(const struct fr_graph *g, uint32_t op, enum row row, uint3
         return !is_left(g, op, at);
     case ATTENTION:
         return !are_queries(g, op, at);
+    case HEADS_JOINED: /* the narrower one */
+        return t->dims[2] <= input(g, op, 0)->dims[2] && t->dims[2] <= input(g, op, 1)->dims[2];
     case GATHER:
     case DISPATCH:
     case COMBINE:
