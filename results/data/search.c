@@ -105,6 +105,7 @@ static void json_members(struct fr__json *j, const struct fr_search_results *r)
         fr__json_number(j, "deadline_s", r->terms->deadline_s);
     json_rows(j, "results", r, m->n_ranked, m->ranked);
     json_rows(j, "frontier", r, m->n_frontier, m->frontier);
+    fr__job_write_json(j, r->job);
 }
 
 void fr__search_json(FILE *f, const void *what)
