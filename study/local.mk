@@ -34,7 +34,7 @@ libstudy_la_SOURCES = \
 	study/job/shell_arithmetic.c study/job/shell_command.c study/job/shell_files.c \
 	study/job/shell_parameters.c \
 	study/job/shell_state.h study/job/shell_test.c study/job/shell_values.c \
-	study/job/shell_words.c study/job/tree.c \
+	study/job/shell_words.c study/job/toml.h study/job/toml.c study/job/tree.c \
 	study/job/verdicts.c study/job/words.c \
 	study/layouts/axes.c study/layouts/block.h study/layouts/block.c \
 	study/layouts/block_bytes.c study/layouts/clusters.c study/layouts/coarse.c \
@@ -134,7 +134,12 @@ facts_DATA += study/interval/terms.yaml
 
 # What arguments of training frameworks mean, and the models that they describe.
 job_frameworks = study/job/frameworks/launcher.yaml study/job/frameworks/megatron-lm.yaml \
-	study/job/frameworks/megatron-deepspeed.yaml study/job/frameworks/slime.yaml
+	study/job/frameworks/megatron-deepspeed.yaml study/job/frameworks/slime.yaml \
+	study/job/frameworks/torchtitan.yaml study/job/frameworks/deepspeed.yaml \
+	study/job/frameworks/hf-trainer.yaml study/job/frameworks/llama-factory.yaml \
+	study/job/frameworks/accelerate.yaml study/job/frameworks/axolotl.yaml \
+	study/job/frameworks/llm-foundry.yaml study/job/frameworks/nemo.yaml \
+	study/job/frameworks/gpt-neox.yaml study/job/frameworks/nanotron.yaml
 job_facts = study/job/framework.schema.yaml $(job_frameworks)
 job_models = study/job/model.schema.yaml study/job/models.yaml
 study/job/framework_table.c: $(job_facts) base/facts/compile$(EXEEXT)

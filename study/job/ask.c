@@ -86,9 +86,10 @@ static size_t count_obstacles(const struct fr_job *j, const struct fr__job_model
     size_t n = 0;
 
     *first = FR__N_JOB_FACTS;
-    for (unsigned i = FR__JOB_FIRST_MODEL; i < FR__N_JOB_FACTS; i++) {
+    for (unsigned i = 0; i < FR__N_JOB_FACTS; i++) {
         enum fr__job_fact_kind k = (enum fr__job_fact_kind)i;
-        bool is_wrong = j->facts[k].value && !fr__job_is(j, k, "0") && !knows(m, k);
+        bool is_wrong =
+            i >= FR__JOB_FIRST_MODEL && j->facts[k].value && !fr__job_is(j, k, "0") && !knows(m, k);
 
         for (size_t r = 0; r < COUNT(m->needs) && m->needs[r][0]; r++)
             is_wrong |= fr__job_fact_parse(m->needs[r][0]) == k && !is_one_of(j, k, m->needs[r][1]);
@@ -141,26 +142,26 @@ static enum fr_status write_model(struct fr_job *j, const struct fr__job_model *
     return st;
 }
 
+static bool takes_sizes(const struct fr__job_model *m)
+{
+    return m->keys[0][0] != NULL;
+}
+
 static enum fr_status ask_model(struct fr_job *j, const struct fr__job_model **chosen,
                                 struct fr_error *err)
 {
     const struct fr__job_model *nearest = NULL;
     enum fr__job_fact_kind first = FR__N_JOB_FACTS, k;
+    bool has_sizes = j->facts[FR__JOB_LAYERS].value || j->facts[FR__JOB_ENCODER_LAYERS].value;
     size_t least = SIZE_MAX;
 
     *chosen = NULL;
     if (j->facts[FR__JOB_CONFIG].value)
         return add_fact(j, "workload", FR__JOB_CONFIG, err);
-    if (!j->facts[FR__JOB_LAYERS].value && !j->facts[FR__JOB_ENCODER_LAYERS].value)
-        return fr__fail(err, FR_EUSAGE,
-                        j->facts[FR__JOB_NAME].argument ? j->facts[FR__JOB_NAME].loc : FR_NOWHERE,
-                        "the job does not say the model's sizes%s%.80s%s; give its config.json as "
-                        "one more --job, or a model with -w",
-                        j->facts[FR__JOB_NAME].value ? ", only its name '" : "",
-                        j->facts[FR__JOB_NAME].value ? j->facts[FR__JOB_NAME].value : "",
-                        j->facts[FR__JOB_NAME].value ? "'" : "");
     for (size_t i = 0; i < fr__n_job_models; i++) {
-        size_t n = count_obstacles(j, &fr__job_models[i], &k);
+        size_t n = takes_sizes(&fr__job_models[i]) == has_sizes
+                       ? count_obstacles(j, &fr__job_models[i], &k)
+                       : SIZE_MAX;
 
         if (n >= least)
             continue;
@@ -168,6 +169,14 @@ static enum fr_status ask_model(struct fr_job *j, const struct fr__job_model **c
         first = k;
         nearest = &fr__job_models[i];
     }
+    if (!has_sizes && least > 0)
+        return fr__fail(err, FR_EUSAGE,
+                        j->facts[FR__JOB_NAME].argument ? j->facts[FR__JOB_NAME].loc : FR_NOWHERE,
+                        "the job does not say the model's sizes%s%.80s%s; give its config.json as "
+                        "one more --job, or a model with -w",
+                        j->facts[FR__JOB_NAME].value ? ", only its name '" : "",
+                        j->facts[FR__JOB_NAME].value ? j->facts[FR__JOB_NAME].value : "",
+                        j->facts[FR__JOB_NAME].value ? "'" : "");
     if (least > 0)
         return fail_model(j, first, nearest, err);
     *chosen = nearest;
@@ -175,7 +184,7 @@ static enum fr_status ask_model(struct fr_job *j, const struct fr__job_model **c
         if (strcmp(nearest->notes[i][2], "-") != 0 &&
             is_one_of(j, fr__job_fact_parse(nearest->notes[i][0]), nearest->notes[i][1]))
             FR_TRY(fr__job_note(j, err, "not modelled: %s", nearest->notes[i][2]));
-    if (!j->facts[FR__JOB_VOCAB].value)
+    if (!j->facts[FR__JOB_VOCAB].value && takes_sizes(nearest))
         FR_TRY(fr__job_note(j, err,
                             "the job does not say how many words the model knows: those of "
                             "'%s' are taken",
@@ -227,6 +236,8 @@ static enum fr_status write_strategy(FILE *f, struct fr_job *j, const struct fr_
     fprintf(f, "hybrid:tp=%s", j->facts[FR__JOB_TP].value ? j->facts[FR__JOB_TP].value : "1");
     option(f, j, "pp", FR__JOB_PP, "1");
     option(f, j, "cp", FR__JOB_CP, "1");
+    if (fr__job_number(j, FR__JOB_CP) > 1)
+        option(f, j, "cp-comm", FR__JOB_CP_COMM, "");
     option(f, j, "ep", FR__JOB_EP, "1");
     option(f, j, "etp", FR__JOB_ETP, j->facts[FR__JOB_TP].value ? j->facts[FR__JOB_TP].value : "1");
     if (fr__job_number(j, FR__JOB_TP) > 1) {

@@ -77,13 +77,16 @@ static enum fr_status vocabulary(struct fr_job *j, struct fr_error *err)
 static enum fr_status widths(struct fr_job *j, struct fr_error *err)
 {
     uint64_t hidden = fr__job_number(j, FR__JOB_HIDDEN), heads = fr__job_number(j, FR__JOB_HEADS);
+    uint64_t ratio = fr__job_number(j, FR__JOB_FFN_RATIO);
     bool is_gated = fr__job_is(j, FR__JOB_GATED, "1");
 
     if (!j->facts[FR__JOB_POSITIONS].value)
         j->facts[FR__JOB_POSITIONS].value = j->facts[FR__JOB_SEQ].value;
     if (hidden && !j->facts[FR__JOB_FFN].value && !j->facts[FR__JOB_FFN].unknown)
         FR_TRY(fr__job_set(j, FR__JOB_FFN, err, "%" PRIu64,
-                           is_gated ? hidden * 4 * 2 / 3 / 64 * 64 : 4 * hidden));
+                           ratio      ? ratio * hidden
+                           : is_gated ? hidden * 4 * 2 / 3 / 64 * 64
+                                      : 4 * hidden));
     if (j->facts[FR__JOB_EXPERTS].value && !j->facts[FR__JOB_EXPERT_FFN].value)
         j->facts[FR__JOB_EXPERT_FFN] = j->facts[FR__JOB_FFN];
     if (fr__job_is(j, FR__JOB_GROUPED, "1") && !j->facts[FR__JOB_KV_HEADS].value)
@@ -215,13 +218,16 @@ static enum fr_status ranks(struct fr_job *j, struct fr_error *err)
     uint64_t nodes = fr__job_number(j, FR__JOB_NODES),
              each = fr__job_number(j, FR__JOB_GPUS_PER_NODE),
              shard = fr__job_number(j, FR__JOB_DP_SHARD),
-             copies = fr__job_number(j, FR__JOB_DP_REPLICATE), n = ranks_of_replica(j), gpus;
+             copies = fr__job_number(j, FR__JOB_DP_REPLICATE), n = ranks_of_replica(j), dp, gpus;
 
     if (each && !nodes && !j->facts[FR__JOB_NODES].argument) /* a launcher's default */
         nodes = 1;
     if (!j->facts[FR__JOB_DP].value && shard > 0)
         FR_TRY(fr__job_set(j, FR__JOB_DP, err, "%" PRIu64, shard * at_least_1(copies)));
-    if (!j->facts[FR__JOB_GPUS].value && nodes && each)
+    dp = fr__job_number(j, FR__JOB_DP);
+    if (dp && !j->facts[FR__JOB_GPUS].value) /* what the layout says holds against the launcher */
+        FR_TRY(fr__job_set(j, FR__JOB_GPUS, err, "%" PRIu64, dp * n));
+    else if (!j->facts[FR__JOB_GPUS].value && nodes && each)
         FR_TRY(fr__job_set(j, FR__JOB_GPUS, err, "%" PRIu64, nodes * each));
     gpus = fr__job_number(j, FR__JOB_GPUS);
     if (gpus && gpus % n != 0) {
@@ -248,6 +254,9 @@ static enum fr_status batches(struct fr_job *j, struct fr_error *err)
         FR_TRY(fr__job_set(j, FR__JOB_BATCH, err, "%" PRIu64, tokens / seq));
     else if (!batch && micro && dp)
         FR_TRY(fr__job_set(j, FR__JOB_BATCH, err, "%" PRIu64, micro * dp * steps));
+    else if (batch && micro && !dp && j->facts[FR__JOB_ACCUMULATE].value &&
+             batch % (micro * steps) == 0)
+        FR_TRY(fr__job_set(j, FR__JOB_DP, err, "%" PRIu64, batch / (micro * steps)));
     return FR_OK;
 }
 
@@ -264,7 +273,8 @@ static void numbers(struct fr_job *j)
 
 enum fr_status fr__job_derive(struct fr_job *j, struct fr_error *err)
 {
-    apply_rows(j, j->framework);
+    for (size_t i = 0; i < j->n_frameworks; i++)
+        apply_rows(j, j->frameworks[i]);
     numbers(j);
     FR_TRY(vocabulary(j, err));
     FR_TRY(widths(j, err));

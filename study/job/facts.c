@@ -140,15 +140,29 @@ enum fr_status fr__job_add(struct fr_job *j, struct fr__job_list *to, const char
                            const char *value, const char *unknown, struct fr_loc loc,
                            struct fr_error *err)
 {
-    size_t cap = to->cap;
+    size_t cap = to->cap, cap_too = to->cap;
 
     if (to->n >= MOST_ARGUMENTS)
         return fr__fail(err, FR_ERANGE, loc, "more than %d arguments", (int)MOST_ARGUMENTS);
     FR_TRY(make_room(j, &to->at, to->n, &to->cap, sizeof(*to->at), err));
     FR_TRY(make_room(j, &to->unknown, to->n, &cap, sizeof(*to->unknown), err));
+    FR_TRY(make_room(j, &to->framework, to->n, &cap_too, sizeof(struct fr__job_framework *), err));
+    to->framework[to->n] = NULL;
     to->unknown[to->n] = unknown;
     to->at[to->n++] = (struct fr_job_argument){.name = name, .value = value, .loc = loc};
     return FR_OK;
+}
+
+void fr__job_settle(struct fr_job *j, size_t first, const struct fr__job_framework *f)
+{
+    size_t i = 0;
+
+    while (i < j->n_frameworks && j->frameworks[i] != f)
+        i++;
+    if (i == j->n_frameworks && i < FR__JOB_MOST_FILES)
+        j->frameworks[j->n_frameworks++] = f;
+    for (i = first; i < j->arguments.n; i++)
+        j->arguments.framework[i] = f;
 }
 
 enum fr_status fr__job_note(struct fr_job *j, struct fr_error *err, const char *format, ...)

@@ -22,10 +22,10 @@
     X(RECOMPUTE_LAYERS, "recompute_layers") X(RECOMPUTE_MODULES, "recompute_modules")              \
     X(ZERO, "zero") X(SHARDING, "sharding") X(RESHARD, "reshard")                                  \
     X(OVERLAP_GRADIENTS, "overlap_gradients") X(OVERLAP_PARAMETERS, "overlap_parameters")          \
-    X(TP_OVERLAP, "tp_overlap") X(ATTENTION, "attention") X(ENGINE, "engine")             \
+    X(TP_OVERLAP, "tp_overlap") X(ATTENTION, "attention") X(CP_COMM, "cp_comm") X(ENGINE, "engine")             \
     X(RECIPE, "recipe") X(COMPILE, "compile")                                                      \
     X(PROGRAM, "program") X(TOKENIZER, "tokenizer") X(VOCAB_MULTIPLE, "vocab_multiple")            \
-    X(VOCAB_SIZE, "vocab_size") X(POSITIONS, "positions") X(GROUPED, "grouped_query")              \
+    X(VOCAB_SIZE, "vocab_size") X(FFN_RATIO, "ffn_ratio") X(POSITIONS, "positions") X(GROUPED, "grouped_query")              \
     X(NAME, "model_name") X(FLAVOR, "model_flavor") X(CONFIG, "model_config")                      \
     X(FAMILY, "model")                                                                             \
     X(LAYERS, "layers") X(ENCODER_LAYERS, "encoder_layers") X(DECODER_LAYERS, "decoder_layers")    \
@@ -87,9 +87,12 @@ extern const size_t fr__n_job_models;
 
 /* ---- a job ---- */
 
+enum { FR__JOB_MOST_FILES = 32 }; /* with those that scripts make */
+
 struct fr__job_list {
     struct fr_job_argument *at;
-    const char **unknown; /* [n]: the variable that a value lacks; NULL */
+    const char **unknown;                       /* [n]: the variable that a value lacks; NULL */
+    const struct fr__job_framework **framework; /* [n]: whose argument it is */
     size_t n, cap;
 };
 
@@ -100,7 +103,9 @@ struct fr__job_held {
 
 struct fr_job {
     struct fr__arena *arena;
-    const struct fr__job_framework *framework;
+    /* of the files that have one, in their order; the first is the job's */
+    const struct fr__job_framework *frameworks[FR__JOB_MOST_FILES];
+    size_t n_frameworks;
     struct fr__job_list arguments, launcher;
     struct fr__job_held facts[FR__N_JOB_FACTS];
     struct fr_job_fact *listed;
@@ -110,7 +115,7 @@ struct fr_job {
     struct fr_job_summary summary;
 };
 
-/* Adds an argument; name and value in the arena or constant. */
+/* Adds an argument, without a framework; name and value in the arena or constant. */
 enum fr_status fr__job_add(struct fr_job *j, struct fr__job_list *to, const char *name,
                            const char *value, const char *unknown, struct fr_loc loc,
                            struct fr_error *err);
@@ -133,6 +138,8 @@ struct fr__job_row {
 bool fr__job_look_up(const struct fr__job_framework *f, const char *name, size_t i,
                      struct fr__job_row *out);
 const struct fr__job_framework *fr__job_framework(const char *name);
+/* The arguments from `first` on are of that framework, which joins the job's. */
+void fr__job_settle(struct fr_job *j, size_t first, const struct fr__job_framework *f);
 
 /* ---- what becomes facts (verdicts.c, derive.c) ---- */
 

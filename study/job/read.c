@@ -11,7 +11,7 @@
 
 enum { MOST_BYTES = FR__SHELL_MOST_BYTES };
 
-enum syntax { SHELL, YAML, TOML, JSON, MODEL };
+enum syntax { SHELL, TREE, MODEL, PYTHON };
 
 /* The files of a job, by what they are. */
 struct files {
@@ -34,12 +34,13 @@ static bool is_of_model(const char *text)
 
 static enum syntax syntax_of(const struct fr__shell_text *t)
 {
-    if (ends_in(t->name, ".json"))
-        return is_of_model(t->text) ? MODEL : JSON;
-    if (ends_in(t->name, ".toml"))
-        return TOML;
-    if (ends_in(t->name, ".yaml") || ends_in(t->name, ".yml"))
-        return YAML;
+    if (ends_in(t->name, ".json") && is_of_model(t->text))
+        return MODEL;
+    if (ends_in(t->name, ".json") || ends_in(t->name, ".toml") || ends_in(t->name, ".yaml") ||
+        ends_in(t->name, ".yml"))
+        return TREE;
+    if (ends_in(t->name, ".py"))
+        return PYTHON;
     return SHELL;
 }
 
@@ -112,17 +113,21 @@ static enum fr_status read_files(struct fr_job *j, const struct files *f,
         values[i] = (struct fr__shell_value){name, equals + 1};
     }
     if (in.n_files > 0)
-        FR_TRY(fr__job_read_shell(j, &in, err));
+        FR_TRY(fr__job_read_shell(j, &in, in.n_files == f->n, err));
     for (size_t i = 0; i < f->n; i++) {
+        if (f->syntax[i] == PYTHON)
+            return fr__fail(err, FR_EUNSUPPORTED, (struct fr_loc){f->texts[i].name, 0, 0},
+                            "a job that is a Python program says what it asks only when it runs; "
+                            "give the script that starts it, or its configuration");
         if (f->syntax[i] == MODEL)
             j->facts[FR__JOB_CONFIG] =
                 (struct fr__job_held){.value = f->texts[i].name, .loc = {f->texts[i].name, 0, 0}};
         else if (f->syntax[i] != SHELL)
             FR_TRY(fr__job_read_tree(j, &f->texts[i], &in, err));
     }
-    if (!j->framework)
+    if (j->n_frameworks == 0)
         return fr__fail(err, FR_EPARSE, (struct fr_loc){f->texts[0].name, 0, 0},
-                        "no job is among the files, only the configuration of a model");
+                        "no file states a job, only the configuration of a model or a launcher");
     return FR_OK;
 }
 
@@ -163,8 +168,8 @@ static enum fr_status read_job(struct fr_job *j, const struct fr_job_options *o,
     FR_TRY(fr__job_judge(j, o->is_lenient, err));
     FR_TRY(fr__job_derive(j, err));
     FR_TRY(list_facts(j, err));
-    j->summary.framework = j->framework->name;
-    j->summary.title = j->framework->title;
+    j->summary.framework = j->frameworks[0]->name;
+    j->summary.title = j->frameworks[0]->title;
     j->summary.files = names;
     j->summary.n_files = f->n;
     return FR_OK;

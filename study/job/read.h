@@ -6,10 +6,11 @@
 #include "study/job/shell.h"
 
 /* Shell scripts, read together: the arguments of the training program among what they run, and the
- * framework that knows most of them. FR_EPARSE: none does. */
-enum fr_status fr__job_read_shell(struct fr_job *j, const struct fr__shell_input *in,
+ * framework that knows most of them. FR_EPARSE: none does, and no other file can say it (is_alone).
+ */
+enum fr_status fr__job_read_shell(struct fr_job *j, const struct fr__shell_input *in, bool is_alone,
                                   struct fr_error *err);
-/* A tree of keys. path: of the file. */
+/* A tree of keys, in YAML or JSON, or by its ending in TOML. On failure j has no argument more. */
 enum fr_status fr__job_read_tree(struct fr_job *j, const struct fr__shell_text *file,
                                  const struct fr__shell_input *in, struct fr_error *err);
 

@@ -1,4 +1,4 @@
-/* study/job/tree.c - the arguments of a YAML or JSON file: its keys, with dots between those of
+/* study/job/tree.c - the arguments of a YAML, JSON or TOML file: its keys, with dots between those of
  * maps in each other, and their values as text.
  *
  * Two forms. In Megatron's functional tests the keys under MODEL_ARGS are arguments of its command
@@ -10,6 +10,7 @@
 
 #include "base/yaml.h"
 #include "study/job/read.h"
+#include "study/job/toml.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -199,11 +200,12 @@ static enum fr_status walk(struct tree *t, const struct fr__yaml *map, const cha
 
 /* ---- frameworks ---- */
 
-static size_t count_known(const struct fr__job_list *l, const struct fr__job_framework *f)
+static size_t count_known(const struct fr__job_list *l, size_t first,
+                          const struct fr__job_framework *f)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = first; i < l->n; i++) {
         struct fr__job_row row;
         char name[NAME];
         size_t k = 0;
@@ -230,25 +232,38 @@ static bool has_marks(const struct tree *t, const struct fr__job_framework *f)
     return true;
 }
 
-static enum fr_status choose(const struct tree *t, const char *syntax,
+/* The framework that knows most of the arguments from `first` on; a mark counts as one more. */
+static enum fr_status choose(const struct tree *t, const char *syntax, size_t first,
                              const struct fr__shell_text *file)
 {
-    size_t most = 0;
+    const struct fr__job_framework *best = NULL;
+    size_t most = LEAST_KNOWN - 1;
 
     for (size_t i = 0; i < fr__n_job_frameworks; i++) {
         const struct fr__job_framework *f = &fr__job_frameworks[i];
         size_t n = 0;
 
         if (strcmp(f->syntax, syntax) == 0 && has_marks(t, f))
-            n = count_known(t->to, f);
-        if (n <= most || n < LEAST_KNOWN)
+            n = count_known(t->to, first, f) + (f->marks != NULL);
+        if (n <= most)
             continue;
         most = n;
-        t->j->framework = f;
+        best = f;
     }
-    return most ? FR_OK
-                : fr__fail(t->err, FR_EPARSE, (struct fr_loc){file->name, 0, 0},
-                           "the keys of the file are those of no framework that is known here");
+    if (!best) {
+        t->j->arguments.n = first;
+        return fr__fail(t->err, FR_EPARSE, (struct fr_loc){file->name, 0, 0},
+                        "the keys of the file are those of no framework that is known here");
+    }
+    fr__job_settle(t->j, first, best);
+    return FR_OK;
+}
+
+static bool is_toml(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 5 && strcmp(name + n - 5, ".toml") == 0;
 }
 
 enum fr_status fr__job_read_tree(struct fr_job *j, const struct fr__shell_text *file,
@@ -256,15 +271,19 @@ enum fr_status fr__job_read_tree(struct fr_job *j, const struct fr__shell_text *
 {
     struct tree t = {.j = j, .in = in, .to = &j->arguments, .err = err};
     const struct fr__yaml *arguments;
+    size_t first = j->arguments.n;
 
-    FR_TRY(fr__yaml_load_text(j->arena, file->text, file->len, file->name, &t.root, err));
+    if (is_toml(file->name))
+        FR_TRY(fr__toml_load_text(j->arena, file->text, file->len, file->name, &t.root, err));
+    else
+        FR_TRY(fr__yaml_load_text(j->arena, file->text, file->len, file->name, &t.root, err));
     FR_TRY(fr__yaml_expect(t.root, FR__YAML_MAP, "a job", err));
     arguments = fr__yaml_get(t.root, "MODEL_ARGS");
     if (arguments) {
         FR_TRY(fr__yaml_expect(arguments, FR__YAML_MAP, "MODEL_ARGS", err));
         FR_TRY(walk(&t, arguments, "", true));
-        return choose(&t, "words", file);
+        return choose(&t, "words", first, file);
     }
     FR_TRY(walk(&t, t.root, "", false));
-    return choose(&t, "tree", file);
+    return choose(&t, "tree", first, file);
 }

@@ -16,6 +16,7 @@ struct judging {
     struct fr_job *j;
     struct fr_job_argument *a;
     const char *unknown; /* a variable that the value lacks; NULL */
+    const struct fr__job_framework *framework;
     struct fr_error *err;
 };
 
@@ -43,7 +44,15 @@ static bool is_true(const char *value)
 static bool is_nothing(const char *value)
 {
     return strcmp(value, "null") == 0 || strcmp(value, "None") == 0 || strcmp(value, "~") == 0 ||
-           strcmp(value, "") == 0;
+           strcmp(value, "auto") == 0 || strcmp(value, "") == 0;
+}
+
+/* A word that something else puts a value in place of, "CONFIG_BATCH_SIZE": as a variable. */
+static bool is_placeholder(const char *value)
+{
+    size_t n = strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+    return n > 2 && !value[n] && strchr(value, '_') && value[0] >= 'A' && value[0] <= 'Z';
 }
 
 static enum fr_status fail_value(const struct judging *x, const char *expected)
@@ -93,16 +102,19 @@ static enum fr_status read_words(const struct judging *x, const char *how, const
     const char *value = x->a->value ? x->a->value : "";
 
     for (const char *at = how; at;) {
-        size_t n, m;
+        size_t n, m, end;
 
         at += strspn(at, " \n");
         n = strcspn(at, "=");
         m = strcspn(at, "|");
+        end = m;
+        while (end > 0 && strchr(" \n", at[end - 1])) /* of a line that YAML folds */
+            end--;
         if ((n == strlen(value) && strncmp(at, value, n) == 0) || (n == 1 && at[0] == '*')) {
-            if (m - n == 2 && at[n + 1] == '*') /* "*=*": as it is */
+            if (end - n == 2 && at[n + 1] == '*') /* "*=*": as it is */
                 *fact = x->a->value;
             else
-                *fact = fr__arena_strndup(x->j->arena, at + n + 1, m - n - 1);
+                *fact = fr__arena_strndup(x->j->arena, at + n + 1, end - n - 1);
             return *fact ? FR_OK : fr__fail_nomem(x->err);
         }
         at = at[m] ? at + m + 1 : NULL;
@@ -110,15 +122,18 @@ static enum fr_status read_words(const struct judging *x, const char *how, const
     return fail_value(x, how);
 }
 
-static enum fr_status read_value(const struct judging *x, const char *how, const char **fact)
+static enum fr_status read_value(struct judging *x, const char *how, const char **fact)
 {
     const char *value = x->a->value;
 
     *fact = NULL;
+    if (value && !x->unknown && strcmp(how, "text") != 0 && is_placeholder(value) &&
+        (how[0] == '=' || !strchr(how, '=')))
+        x->unknown = value;
     if (value && is_nothing(value) && !strstr(how, "null="))
         return FR_OK;
     if (how[0] == '=') {
-        if (!(value && is_false(value)))
+        if (!(value && is_false(value)) && !x->unknown)
             *fact = how + 1;
         return FR_OK;
     }
@@ -146,7 +161,7 @@ static enum fr_status read_value(const struct judging *x, const char *how, const
 
 /* ---- verdicts ---- */
 
-static enum fr_status understand(const struct judging *x, const char *const *row)
+static enum fr_status understand(struct judging *x, const char *const *row)
 {
     const char *how = row[FR__JOB_HOW], *fact;
     enum fr__job_fact_kind k = fr__job_fact_parse(row[FR__JOB_FACT]);
@@ -156,7 +171,7 @@ static enum fr_status understand(const struct judging *x, const char *const *row
         return fr__fail(x->err, FR_ECHECK, FR_NOWHERE, "no fact '%s'", row[FR__JOB_FACT]);
     FR_TRY(read_value(x, how + is_weak, &fact));
     x->a->why = fr__job_fact_name(k);
-    if (is_weak && x->j->facts[k].value)
+    if (is_weak && (x->j->facts[k].value || x->j->facts[k].unknown))
         return FR_OK;
     x->j->facts[k] = (struct fr__job_held){.value = fact,
                                            .argument = fact || x->unknown ? x->a->name : NULL,
@@ -197,30 +212,30 @@ static enum fr_status judge_unknown(const struct judging *x, const char *name, b
 {
     char hint[PART];
 
-    hint_of(x->j->framework, name, hint);
+    hint_of(x->framework, name, hint);
     if (!is_lenient)
         return fr__fail(x->err, FR_EPARSE, x->a->loc,
                         "no argument '%.80s' of %s is known%s; --lenient goes on without it",
-                        x->a->name, x->j->framework->name, hint);
+                        x->a->name, x->framework->name, hint);
     x->a->verdict = FR_JOB_UNKNOWN;
     return fr__job_note(x->j, x->err, "%s:%u:%u: '%.80s' is not known%s", x->a->loc.file,
                         x->a->loc.line, x->a->loc.col, x->a->name, hint);
 }
 
-static enum fr_status judge(const struct judging *x, bool is_lenient)
+static enum fr_status judge(struct judging *x, bool is_lenient)
 {
     struct fr_job_argument *a = x->a;
     struct fr__job_row row;
     char name[PART];
 
     plain_name(a->name, name);
-    if (!fr__job_look_up(x->j->framework, name, 0, &row))
+    if (!fr__job_look_up(x->framework, name, 0, &row))
         return judge_unknown(x, name, is_lenient);
     if (row.verdict == FR_JOB_NOT_MODELLED && a->value) { /* but for one of its values */
         char with_value[2 * PART];
 
         snprintf(with_value, sizeof(with_value), "%s=%.*s", name, PART - 2, a->value);
-        (void)fr__job_look_up(x->j->framework, with_value, 0, &row);
+        (void)fr__job_look_up(x->framework, with_value, 0, &row);
     }
     a->verdict = row.verdict;
     a->why = row.why;
@@ -229,11 +244,36 @@ static enum fr_status judge(const struct judging *x, bool is_lenient)
         a->verdict = FR_JOB_NO_EFFECT;
         a->why = "it is switched off";
     }
-    if (a->verdict == FR_JOB_NOT_MODELLED)
-        FR_TRY(fr__job_note(x->j, x->err, "%.80s%s%.80s: not modelled: %s", a->name,
-                            a->value ? " " : "", a->value ? a->value : "", row.why));
-    for (size_t i = 0; row.sets && fr__job_look_up(x->j->framework, name, i, &row); i++)
+    for (size_t i = 0; row.sets && fr__job_look_up(x->framework, name, i, &row); i++)
         FR_TRY(understand(x, row.sets));
+    return FR_OK;
+}
+
+/* One note a reason, with the arguments that it is said of. */
+static enum fr_status note_not_modelled(struct fr_job *j, struct fr_error *err)
+{
+    for (size_t i = 0; i < j->arguments.n; i++) {
+        const struct fr_job_argument *a = &j->arguments.at[i];
+        char names[400] = "";
+        size_t used = 0;
+        bool is_first = true;
+
+        if (a->verdict != FR_JOB_NOT_MODELLED)
+            continue;
+        for (size_t k = 0; k < j->arguments.n; k++) {
+            const struct fr_job_argument *b = &j->arguments.at[k];
+
+            if (b->verdict != FR_JOB_NOT_MODELLED || strcmp(b->why, a->why) != 0)
+                continue;
+            is_first = is_first && k >= i;
+            if (used < sizeof(names) - 100)
+                used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.40s%s%.40s",
+                                         used ? ", " : "", b->name, b->value ? " " : "",
+                                         b->value ? b->value : "");
+        }
+        if (is_first)
+            FR_TRY(fr__job_note(j, err, "not modelled: %s: %s", a->why, names));
+    }
     return FR_OK;
 }
 
@@ -243,7 +283,7 @@ static enum fr_status judge_launcher(struct fr_job *j, struct fr_error *err)
     const struct fr__job_framework *launcher = fr__job_framework("launcher");
 
     for (size_t i = 0; i < j->launcher.n; i++) {
-        struct judging x = {j, &j->launcher.at[i], j->launcher.unknown[i], err};
+        struct judging x = {j, &j->launcher.at[i], j->launcher.unknown[i], launcher, err};
         const char *colon = x.a->value ? strrchr(x.a->value, ':') : NULL;
         struct fr__job_row row;
         char name[PART];
@@ -270,12 +310,13 @@ enum fr_status fr__job_judge(struct fr_job *j, bool is_lenient, struct fr_error 
 {
     FR_TRY(judge_launcher(j, err));
     for (size_t i = 0; i < j->arguments.n; i++) {
-        struct judging x = {j, &j->arguments.at[i], j->arguments.unknown[i], err};
+        struct judging x = {j, &j->arguments.at[i], j->arguments.unknown[i],
+                            j->arguments.framework[i], err};
 
         FR_TRY(judge(&x, is_lenient));
     }
     for (size_t i = 0; i < j->arguments.n; i++)
         j->summary.n[j->arguments.at[i].verdict]++;
     j->summary.n_arguments = j->arguments.n;
-    return FR_OK;
+    return note_not_modelled(j, err);
 }

@@ -200,6 +200,30 @@ static enum fr_status take_command(struct fr_job *j, const struct fr__shell *s,
     return take_words(j, &j->arguments, &rest, err);
 }
 
+/* Half of a program's arguments are known, or it is another one. */
+static bool is_known(const struct fr__shell_command *c, size_t n_known)
+{
+    size_t program = program_of(c), n = 0;
+
+    for (size_t i = program < c->n ? program + 1 : 0; i < c->n; i++)
+        n += is_option(&c->words[i]);
+    return n_known >= LEAST_KNOWN && 2 * n_known > n;
+}
+
+/* What is known of the launch alone, where another file says the rest. */
+static enum fr_status take_launch(struct fr_job *j, const struct fr__shell_input *in,
+                                  const struct fr__shell *s, struct fr_error *err)
+{
+    FR_TRY(take_launcher(j, s->directives, s->n_directives, err));
+    for (size_t i = 0; i < s->n_commands; i++)
+        if (program_of(&s->commands[i]) < s->commands[i].n)
+            FR_TRY(take_launcher(j, s->commands[i].words, program_of(&s->commands[i]), err));
+    return fr__job_note(j, err,
+                        "%s: no command is of a framework that is known here; but for numbers of "
+                        "GPUs nothing is taken from it",
+                        in->files[0].name);
+}
+
 static enum fr_status fail_nothing(const struct fr__shell_input *in, const struct fr__shell *s,
                                    struct fr_error *err)
 {
@@ -211,12 +235,35 @@ static enum fr_status fail_nothing(const struct fr__shell_input *in, const struc
                     s->n_commands);
 }
 
-enum fr_status fr__job_read_shell(struct fr_job *j, const struct fr__shell_input *in,
+/* Configurations that the script writes. */
+static enum fr_status read_made(struct fr_job *j, const struct fr__shell *s,
+                                const struct fr__shell_input *in, struct fr_error *err)
+{
+    for (size_t i = 0; i < s->n_made; i++) {
+        const struct fr__shell_made *m = &s->made[i];
+        const struct fr__shell_text text = {m->name.text, m->body.text, strlen(m->body.text)};
+        struct fr_error why = {.code = FR_OK};
+        enum fr_status st;
+
+        if (text.len < 6 || !strstr(text.name, ".json"))
+            continue;
+        st = fr__job_read_tree(j, &text, in, &why); /* others are for other programs */
+        if (st == FR_ENOMEM)
+            return fr__fail_nomem(err);
+        if (st != FR_OK)
+            FR_TRY(fr__job_note(j, err, "%.80s, which the script writes, is left out: %.200s",
+                                text.name, why.text));
+    }
+    return FR_OK;
+}
+
+enum fr_status fr__job_read_shell(struct fr_job *j, const struct fr__shell_input *in, bool is_alone,
                                   struct fr_error *err)
 {
+    const struct fr__job_framework *framework = NULL;
     const struct fr__shell_command *best = NULL;
     struct fr__shell s;
-    size_t most = 0;
+    size_t most = 0, first = j->arguments.n;
 
     FR_TRY(fr__shell_read(j->arena, in, &s, err));
     for (size_t i = 0; i < s.n_commands; i++)
@@ -224,15 +271,17 @@ enum fr_status fr__job_read_shell(struct fr_job *j, const struct fr__shell_input
             const struct fr__job_framework *f = &fr__job_frameworks[k];
             size_t n = strcmp(f->syntax, "words") == 0 ? count_known(&s.commands[i], f) : 0;
 
-            if (n < LEAST_KNOWN || n < most || (n == most && best == &s.commands[i]))
+            if (n < most || !is_known(&s.commands[i], n) || (n == most && best == &s.commands[i]))
                 continue;
             most = n;
             best = &s.commands[i];
-            j->framework = f;
+            framework = f;
         }
     if (!best)
-        return fail_nothing(in, &s, err);
+        return is_alone ? fail_nothing(in, &s, err) : take_launch(j, in, &s, err);
     FR_TRY(take_command(j, &s, best, err));
+    fr__job_settle(j, first, framework);
+    FR_TRY(read_made(j, &s, in, err));
     for (size_t i = 0; i < s.n_notes; i++)
         FR_TRY(fr__job_note(j, err, "%s:%u: %s", s.notes[i].loc.file ? s.notes[i].loc.file : "",
                             s.notes[i].loc.line, s.notes[i].text));

@@ -238,6 +238,123 @@ TEST(what_cannot_be_asked_names_its_argument)
     assert_not_asked("--global-batch-size $GBS", "--set 'GBS=VALUE'");
 }
 
+/* ---- trees of keys ---- */
+
+static void assert_facts(const char *name, const char *text, const char *framework,
+                         const char *const facts[][2], size_t n)
+{
+    struct fr_job *j = read_job(name, text);
+
+    ck_assert_str_eq(fr_job_summary(j)->framework, framework);
+    for (size_t i = 0; i < n; i++)
+        assert_fact(j, facts[i][0], facts[i][1]);
+    fr_job_free(j);
+}
+#define FACTS(name, text, framework, ...)                                                          \
+    do {                                                                                           \
+        static const char *const facts_[][2] = {__VA_ARGS__};                                      \
+        assert_facts(name, text, framework, facts_, sizeof(facts_) / sizeof(facts_[0]));           \
+    } while (0)
+
+TEST(torchtitans_toml_states_its_facts)
+{
+    FACTS("a.toml",
+          "[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"float8\"]\n[training]\n"
+          "local_batch_size = 2\nseq_len = 8192\n[parallelism]\ndata_parallel_shard_degree = 8\n"
+          "tensor_parallel_degree = 2\n[activation_checkpoint]\nmode = \"full\"\n",
+          "torchtitan", {"tp", "2"}, {"dp", "8"}, {"gpus", "16"}, {"micro_batch", "2"},
+          {"batch", "16"}, {"precision", "fp8"}, {"recompute", "full"}, {"zero", "3"});
+}
+
+TEST(deepspeeds_json_states_its_facts)
+{
+    FACTS("a.json",
+          "{\"train_batch_size\": 64, \"train_micro_batch_size_per_gpu\": 4,\n"
+          "\"gradient_accumulation_steps\": 2, \"zero_optimization\": {\"stage\": 2},\n"
+          "\"bf16\": {\"enabled\": true}, \"fp16\": {\"enabled\": false},\n"
+          "\"optimizer\": {\"type\": \"AdamW\", \"params\": {\"lr\": 1e-4}}}\n",
+          "deepspeed", {"batch", "64"}, {"micro_batch", "4"}, {"dp", "8"}, {"zero", "2"},
+          {"precision", "bf16"}, {"optimizer", "adam"}, {"recipe", "deepspeed"});
+}
+
+TEST(yaml_of_other_frameworks_states_its_facts)
+{
+    FACTS("a.yml",
+          "base_model: some/model\nmicro_batch_size: 1\ngradient_accumulation_steps: 4\n"
+          "sequence_len: 8192\ndp_shard_size: 2\ntensor_parallel_size: 2\n"
+          "context_parallel_size: 2\nfsdp_version: 2\ngradient_checkpointing: true\n"
+          "optimizer: adamw_torch_fused\nbf16: auto\n",
+          "axolotl", {"tp", "2"}, {"cp", "2"}, {"dp", "2"}, {"gpus", "8"}, {"batch", "8"},
+          {"zero", "3"}, {"recompute", "full"}, {"optimizer", "adam"}, {"precision", "bf16"});
+    FACTS("a.yaml",
+          "variables:\n  len: 2048\nmax_seq_len: ${variables.len}\nmodel:\n  name: mpt_causal_lm\n"
+          "  d_model: 512\n  n_heads: 8\n  n_layers: 4\n  expansion_ratio: 3\n"
+          "global_train_batch_size: 64\ndevice_train_microbatch_size: auto\nprecision: amp_bf16\n"
+          "fsdp_config:\n  sharding_strategy: FULL_SHARD\n  activation_checkpointing: true\n",
+          "llm-foundry", {"sequence", "2048"}, {"batch", "64"}, {"micro_batch", NULL},
+          {"ffn", "1536"}, {"zero", "3"}, {"recompute", "full"}, {"precision", "bf16"});
+    FACTS("a.yaml",
+          "trainer:\n  num_nodes: 4\n  devices: 8\n  precision: bf16\nmodel:\n"
+          "  micro_batch_size: 1\n  global_batch_size: 64\n  tensor_model_parallel_size: 4\n"
+          "  hidden_size: 512\n  ffn_hidden_size: ${multiply:4, ${.hidden_size}}\n"
+          "  optim:\n    name: distributed_fused_adam\n",
+          "nemo", {"gpus", "32"}, {"dp", "8"}, {"ffn", "2048"}, {"zero", "1"},
+          {"optimizer", "adam"});
+    FACTS("a.yml",
+          "{\"pipe_parallel_size\": 0, \"model_parallel_size\": 2, \"num_layers\": 4,\n"
+          "\"no_weight_tying\": true, \"fp16\": {\"enabled\": true}, \"pos_emb\": \"rotary\",\n"
+          "\"zero_optimization\": {\"stage\": 1, \"cpu_offload\": False},}\n",
+          "gpt-neox", {"pp", "1"}, {"tp", "2"}, {"tied", "0"}, {"position", "rope"}, {"zero", "1"},
+          {"precision", "fp16"});
+    FACTS("a.yaml",
+          "parallelism:\n  dp: 4\n  tp: 2\n  pp: 1\n  recompute_layer: false\ntokens:\n"
+          "  micro_batch_size: 2\n  batch_accumulation_per_replica: 8\n  sequence_length: 1024\n"
+          "model:\n  dtype: bfloat16\n",
+          "nanotron", {"gpus", "8"}, {"batch", "64"}, {"sequence", "1024"}, {"recompute", "none"});
+    FACTS("a.yaml",
+          "model_name_or_path: some/model\nfinetuning_type: full\nper_device_train_batch_size: 8\n"
+          "cutoff_len: 512\nbf16: true\n",
+          "llama-factory", {"micro_batch", "8"}, {"sequence", "512"}, {"recompute", "full"});
+}
+
+/* A trainer's arguments and a launcher's configuration are one job. */
+TEST(files_of_a_job_are_read_together)
+{
+    static const struct fr__shell_text texts[] = {
+        {"sft.yaml",
+         "model_name_or_path: m\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 2\n"
+         "max_length: 4096\nbf16: true\ngradient_checkpointing: true\n",
+         0},
+        {"zero3.yaml",
+         "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\nnum_processes: 8\n"
+         "deepspeed_config:\n  zero_stage: 3\nmixed_precision: fp16\n",
+         0},
+    };
+    struct fr__shell_text files[2] = {texts[0], texts[1]};
+    const char *const names[] = {"sft.yaml", "zero3.yaml"};
+    const struct fr_job_options o = {.files = names, .n_files = 2};
+    struct fr_job *j = NULL;
+    struct fr_error err;
+
+    for (size_t i = 0; i < 2; i++)
+        files[i].len = strlen(files[i].text);
+    ck_assert_int_eq(fr__job_read_texts(&j, &o, files, &err), FR_OK);
+    assert_fact(j, "gpus", "8");
+    assert_fact(j, "batch", "16");
+    assert_fact(j, "zero", "3");
+    assert_fact(j, "precision", "bf16"); /* the trainer's word holds */
+    fr_job_free(j);
+}
+
+TEST(a_python_program_is_refused)
+{
+    struct fr_job *j = NULL;
+    struct fr_error err;
+
+    ck_assert_int_eq(read_as(&j, "a.py", "x = 1\n", NULL, false, &err), FR_EUNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.text, "Python"));
+}
+
 /* A name of a fact that a table has and nobody else would never be set. */
 TEST(tables_name_facts_that_there_are)
 {
