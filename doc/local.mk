@@ -12,7 +12,7 @@ dist_man_MANS += doc/forerun.1
 # A page a command and the shells' completions, from the command's own tables.
 command_pages = doc/man/forerun-simulate.1 doc/man/forerun-compare.1 doc/man/forerun-diff.1 \
 	doc/man/forerun-explain.1 doc/man/forerun-sweep.1 doc/man/forerun-search.1 \
-	doc/man/forerun-learn.1 doc/man/forerun-job.1 \
+	doc/man/forerun-learn.1 doc/man/forerun-fit.1 doc/man/forerun-job.1 \
 	doc/man/forerun-comm.1 doc/man/forerun-topo.1 doc/man/forerun-graph.1 \
 	doc/man/forerun-schedule.1 doc/man/forerun-validate.1 doc/man/forerun-reproduce.1 \
 	doc/man/forerun-calibrate.1 doc/man/forerun-recipe.1 \

@@ -111,6 +111,14 @@ struct fr_sweep_answer {
 
 /* ---- searches ---- */
 
+/* A job on a cluster, and what it could be. */
+struct fr_search_results;
+struct fr_fit_answer {
+    const struct fr_results *results;     /* of one record, with its job */
+    const struct fr_search_results *near; /* layouts near the job's */
+    enum fr_framework flags_of;           /* FR_N_FRAMEWORKS: no words of its own */
+};
+
 /* A search, and how its answer is to be shown. */
 struct fr_search_results {
     const struct fr_search *search;

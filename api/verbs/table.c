@@ -139,6 +139,15 @@ static const struct fr__verb verbs[] = {
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
      .kind = FR_KIND_SEARCH,
      .run = fr__verb_search},
+    {.name = "fit",
+     .arguments = "--job FILE -t TOPOLOGY",
+     .summary = "whether a job fits, how fast it is, and which layouts near it take less",
+     .examples = "  forerun fit --job pretrain_gpt.sh -t \"16x hgx-h100 via ib:400Gbps\"\n"
+                 "  forerun fit --job train.toml -t hgx-h100 --tokens 1T --price 2.5\n",
+     .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
+                OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
+     .kind = FR_KIND_FIT,
+     .run = fr__verb_fit},
     {.name = "learn",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]",
      .summary = "FastT's pre-training: learn costs by trying strategies, round by round",

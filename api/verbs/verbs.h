@@ -90,6 +90,7 @@ enum fr_status fr__verb_check_arguments(const struct fr__verb *v, const struct f
 enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_compare(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_search(struct fr__call *s, struct fr_error *err);
+enum fr_status fr__verb_fit(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_job_show(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_explain(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_diff(struct fr__call *s, struct fr_error *err);

@@ -79,6 +79,13 @@ static void json_rows(struct fr__json *j, const char *key, const struct fr_searc
     fr__json_close(j, ']');
 }
 
+void fr__search_write_ranked(struct fr__json *j, const char *key, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+
+    json_rows(j, key, r, m->n_ranked, m->ranked);
+}
+
 static void json_members(struct fr__json *j, const struct fr_search_results *r)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);

@@ -60,6 +60,7 @@ enum { FR__JOB_IMPLIES = 6 };
 
 struct fr__job_framework {
     const char *name, *title, *source, *like;
+    const char *flags;  /* whose words a layout can be written in; NULL */
     const char *syntax; /* words, or tree: keys with dots */
     const char *marks;  /* of a tree: a key that it must have; NULL: any three known */
     const char *sets[160][FR__N_JOB_COLUMNS]; /* end with a NULL */

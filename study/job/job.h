@@ -70,6 +70,7 @@ struct fr_job_setting {
 
 struct fr_job_summary {
     const char *framework, *title; /* "megatron-lm"; one line about it */
+    const char *flags; /* whose words a layout can be written in (fr_framework_parse); or NULL */
     const char *const *files;
     size_t n_files, n_arguments, n_facts;
     size_t n[FR_N_JOB_VERDICTS]; /* arguments */

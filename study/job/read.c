@@ -170,6 +170,7 @@ static enum fr_status read_job(struct fr_job *j, const struct fr_job_options *o,
     FR_TRY(list_facts(j, err));
     j->summary.framework = j->frameworks[0]->name;
     j->summary.title = j->frameworks[0]->title;
+    j->summary.flags = j->frameworks[0]->flags;
     j->summary.files = names;
     j->summary.n_files = f->n;
     return FR_OK;
