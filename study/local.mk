@@ -135,7 +135,7 @@ facts_DATA += study/interval/terms.yaml
 # What arguments of training frameworks mean, and the models that they describe.
 job_frameworks = study/job/frameworks/launcher.yaml study/job/frameworks/megatron-lm.yaml \
 	study/job/frameworks/megatron-deepspeed.yaml study/job/frameworks/slime.yaml \
-	study/job/frameworks/torchtitan.yaml study/job/frameworks/deepspeed.yaml \
+	study/job/frameworks/pai-megatron-patch.yaml study/job/frameworks/torchtitan.yaml study/job/frameworks/deepspeed.yaml \
 	study/job/frameworks/hf-trainer.yaml study/job/frameworks/llama-factory.yaml \
 	study/job/frameworks/accelerate.yaml study/job/frameworks/axolotl.yaml \
 	study/job/frameworks/llm-foundry.yaml study/job/frameworks/nemo.yaml \

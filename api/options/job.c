@@ -57,6 +57,21 @@ static enum fr_status take_settings(struct fr__options *o, struct fr_error *err)
     return FR_OK;
 }
 
+/* GPUs that the question is asked of, as far as is known here: where a job does not say its batch,
+ * it follows from them. 0: not known, and what is wrong with a cluster is said where it is used. */
+static uint64_t count_gpus(const struct fr__options *o)
+{
+    struct fr_topo *t;
+    uint64_t n;
+
+    if (o->question.n_gpus > 0 || !o->question.topology ||
+        fr_topo_load(&t, o->question.topology, NULL) != FR_OK)
+        return o->question.n_gpus;
+    n = t->n_gpus;
+    fr_topo_free(t);
+    return n;
+}
+
 enum fr_status fr__options_ask_job(struct fr__options *o, bool asks_strategy, struct fr_error *err)
 {
     const struct fr_job_options how = {.files = o->job_files,
@@ -68,7 +83,7 @@ enum fr_status fr__options_ask_job(struct fr__options *o, bool asks_strategy, st
                                    .has_strategy = !asks_strategy || o->n_strategies > 0,
                                    .has_batch =
                                        is_given(o, "batch") || is_given(o, "batch-per-gpu"),
-                                   .n_gpus = o->question.n_gpus,
+                                   .n_gpus = count_gpus(o),
                                    .has_gpus = is_given(o, "gpus") || is_given(o, "devices")};
 
     if (o->n_job_files == 0 && (o->n_job_values > 0 || o->lenient))

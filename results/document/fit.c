@@ -1,5 +1,5 @@
-/* results/document/fit.c - one screen about a job: whether it fits and why not, its time, the layouts
- * near it that take less, and their arguments. */
+/* results/document/fit.c - one screen about a job: whether it fits and why not, its time, the
+ * layouts near it that take less, and their arguments. */
 #include "config.h"
 
 #include "results/document/builders.h"

@@ -115,6 +115,15 @@ bool fr__job_look_up(const struct fr__job_framework *f, const char *name, size_t
     return look_up_here(f, name, i, out);
 }
 
+bool fr__job_look_up_value(const struct fr__job_framework *f, const char *name_and_value,
+                           struct fr__job_row *out)
+{
+    for (; f; f = f->like ? fr__job_framework(f->like) : NULL)
+        if (look_for_group(f, name_and_value, true, out))
+            return true;
+    return false;
+}
+
 /* ---- a job ---- */
 
 static enum fr_status make_room(struct fr_job *j, void *array, size_t n, size_t *cap, size_t size,

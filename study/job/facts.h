@@ -138,6 +138,9 @@ struct fr__job_row {
 /* The i-th row about an argument (name without dashes before it, '-' for '_'). */
 bool fr__job_look_up(const struct fr__job_framework *f, const char *name, size_t i,
                      struct fr__job_row *out);
+/* The row about one value of an argument, "name=value", where there is one. */
+bool fr__job_look_up_value(const struct fr__job_framework *f, const char *name_and_value,
+                           struct fr__job_row *out);
 const struct fr__job_framework *fr__job_framework(const char *name);
 /* The arguments from `first` on are of that framework, which joins the job's. */
 void fr__job_settle(struct fr_job *j, size_t first, const struct fr__job_framework *f);

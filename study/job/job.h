@@ -87,7 +87,7 @@ const char *fr_job_fact_value(const struct fr_job *j, const char *name);
 struct fr_job_ask {
     bool has_workload, has_strategy, has_batch;
     bool has_gpus;   /* else those of the job */
-    uint64_t n_gpus; /* that were asked for; 0: not known */
+    uint64_t n_gpus; /* of the cluster, or that were asked for; 0: not known */
 };
 /* Makes the settings; notes about what they leave out join those of the summary. Once a job.
  * FR_EUNSUPPORTED: a fact cannot be asked, at its argument; FR_EUSAGE: a fact is missing;

@@ -107,17 +107,21 @@ static enum fr_status read_if(struct fr__shell_state *s, struct fr__scan *x)
     for (x->i += 2;; x->i += 4) { /* "if", "elif" */
         bool was_live = x->is_live;
         enum fr__truth truth = FR__UNKNOWN;
+        unsigned n_assumed;
         struct fr_loc where;
 
         skip_lines(x);
         where = fr__scan_loc(s, x);
         x->is_live = was_live && !is_done;
+        s->has_assumed = false;
         FR_TRY(read_list(s, x, &truth));
+        s->n_assumed += n_assumed = s->has_assumed;
         if (x->is_live && truth == FR__UNKNOWN && !s->has_ended)
             FR_TRY(fr__shell_note(s, where, no_condition));
         x->is_live = was_live;
         FR_TRY(expect(s, x, "then", from, "if"));
         FR_TRY(read_dead(s, x, !is_done && truth == FR__TRUE));
+        s->n_assumed -= n_assumed;
         is_done = is_done || truth == FR__TRUE;
         skip_lines(x);
         if (!is_keyword(x, "elif"))

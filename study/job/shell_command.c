@@ -343,8 +343,8 @@ static enum fr_status builtin(struct fr__shell_state *s, const struct fr__fields
         return FR_OK;
     }
     if (strcmp(name, "exit") == 0 || strcmp(name, "exec") == 0) {
-        s->has_ended = name[2] == 'i';
-        *is_done = s->has_ended;
+        *is_done = name[2] == 'i';
+        s->has_ended = *is_done && s->n_assumed == 0;
         return FR_OK;
     }
     if (strcmp(name, "unset") == 0) {

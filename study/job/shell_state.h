@@ -73,7 +73,9 @@ struct fr__shell_state {
     size_t n_notes, cap_notes;
     size_t n_cells; /* made so far */
     unsigned depth;
-    bool has_ended; /* exit */
+    bool has_ended;     /* exit */
+    bool has_assumed;   /* a condition took a variable that nobody set for empty */
+    unsigned n_assumed; /* blocks that run for that: their exits mean that somebody will set it */
     struct fr_error *err;
 };
 

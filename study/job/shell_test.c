@@ -76,12 +76,28 @@ static bool is_word(const struct test *t, size_t at, const char *text)
     return t->i + at < t->n && strcmp(t->at[t->i + at].text, text) == 0;
 }
 
-static enum fr__truth alone(const struct fr__shell_word *sign, const struct fr__shell_word *word)
+/* Whether a word is a variable that nobody has set: empty, unless the environment has it. */
+static bool is_unset(struct test *t, const struct fr__shell_word *word)
 {
-    if (strcmp(sign->text, "-z") == 0)
-        return word->unknown ? FR__UNKNOWN : truth(!word->text[0]);
-    if (strcmp(sign->text, "-n") == 0)
-        return word->unknown ? FR__UNKNOWN : truth(word->text[0]);
+    const struct fr__shell_variable *v =
+        word->unknown && strcmp(word->text, "?") == 0 ? fr__shell_find(t->s, word->unknown) : NULL;
+
+    return word->unknown && strcmp(word->text, "?") == 0 && word->unknown[0] != '$' &&
+           (!v || v->fields.n == 0);
+}
+
+static enum fr__truth alone(struct test *t, const struct fr__shell_word *sign,
+                            const struct fr__shell_word *word)
+{
+    bool is_empty = strcmp(sign->text, "-z") == 0;
+
+    if (is_empty || strcmp(sign->text, "-n") == 0) {
+        if (is_unset(t, word)) {
+            t->s->has_assumed = true;
+            return truth(is_empty);
+        }
+        return word->unknown ? FR__UNKNOWN : truth(is_empty == !word->text[0]);
+    }
     return FR__UNKNOWN; /* of files and terminals */
 }
 
@@ -158,7 +174,7 @@ static enum fr__truth one(struct test *t)
     }
     if (w->text[0] == '-' && w->text[1] && !w->text[2] && t->i + 1 < t->n) {
         t->i += 2;
-        return alone(w, w + 1);
+        return alone(t, w, w + 1);
     }
     t->i++;
     return w->unknown ? FR__UNKNOWN : truth(w->text[0]);

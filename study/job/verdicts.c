@@ -229,13 +229,18 @@ static enum fr_status judge(struct judging *x, bool is_lenient)
     char name[PART];
 
     plain_name(a->name, name);
-    if (!fr__job_look_up(x->framework, name, 0, &row))
-        return judge_unknown(x, name, is_lenient);
+    if (!fr__job_look_up(x->framework, name, 0, &row)) {
+        if (!a->value || (!is_nothing(a->value) && strcmp(a->value, "{}") != 0))
+            return judge_unknown(x, name, is_lenient);
+        a->verdict = FR_JOB_NO_EFFECT;
+        a->why = "it is empty";
+        return FR_OK;
+    }
     if (row.verdict == FR_JOB_NOT_MODELLED && a->value) { /* but for one of its values */
         char with_value[2 * PART];
 
         snprintf(with_value, sizeof(with_value), "%s=%.*s", name, PART - 2, a->value);
-        (void)fr__job_look_up(x->framework, with_value, 0, &row);
+        (void)fr__job_look_up_value(x->framework, with_value, &row);
     }
     a->verdict = row.verdict;
     a->why = row.why;

@@ -201,6 +201,25 @@ TEST(what_is_unknown_is_refused_where_it_stands)
     assert_refused("echo --num-layers 2\n", FR_EPARSE, 0, 0, "none of the 0 commands");
 }
 
+/* One value of an argument may be what is counted, and others not. */
+TEST(a_value_of_an_argument_may_have_a_verdict)
+{
+    struct fr_job *j = read_job("a.sh", KNOWN "--moe-token-dispatcher-type alltoall "
+                                              "--empty-unused-memory-level 1\n");
+
+    ck_assert_uint_eq(fr_job_summary(j)->n[FR_JOB_NOT_MODELLED], 1); /* the memory level */
+    ck_assert_uint_eq(fr_job_summary(j)->n[FR_JOB_NO_EFFECT], 1);
+    fr_job_free(j);
+    j = read_job("a.sh", KNOWN "--moe-token-dispatcher-type flex\n");
+    ck_assert_uint_eq(fr_job_summary(j)->n[FR_JOB_NOT_MODELLED], 1);
+    fr_job_free(j);
+    j = read_job("a.yml", "base_model: m\nmicro_batch_size: 1\nsequence_len: 8\nfsdp:\n"
+                          "pad_to_sequence_len: true\n");
+    ck_assert_uint_eq(fr_job_summary(j)->n[FR_JOB_NOT_MODELLED], 1);
+    ck_assert_uint_eq(fr_job_summary(j)->n[FR_JOB_NO_EFFECT], 1); /* fsdp, which is empty */
+    fr_job_free(j);
+}
+
 TEST(a_lenient_reading_notes_what_is_unknown)
 {
     struct fr_job *j = NULL;

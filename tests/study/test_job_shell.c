@@ -97,7 +97,10 @@ TEST(conditions_choose_what_runs)
     } cases[] = {
         {"if [ 1 = 1 ]; then run a; else run b; fi", "run a"},
         {"X=fp8\nif [[ \"$X\" == fp* ]] && [[ 2 -gt 1 ]]; then run a; fi", "run a"},
-        {"if [[ -z \"$X\" ]]; then run a; else run b; fi", "run b"}, /* only the run knows */
+        {"if [[ $X = a ]]; then run a; else run b; fi", "run b"},    /* only the run knows */
+        {"if [[ -z \"$X\" ]]; then run a; else run b; fi", "run a"}, /* nobody set it */
+        {"if [ -z $X ]; then exit 1; fi; run b", "run b"},           /* somebody will */
+        {"X=$(date); if [ -n $X ]; then run a; else run b; fi", "run b"},
         {"X=3; if [ $X -lt 3 ]; then run a; elif [ $X -eq 3 ]; then run b; else run c; fi",
          "run b"},
         {"X=7b; case $X in 13b) run a;; 7b|8b) run b;; *) run c;; esac", "run b"},
