@@ -234,7 +234,7 @@ static enum fr_status write_strategy(FILE *f, struct fr_job *j, const struct fr_
     const char *zero = j->facts[FR__JOB_ZERO].value;
 
     fprintf(f, "hybrid:tp=%s", j->facts[FR__JOB_TP].value ? j->facts[FR__JOB_TP].value : "1");
-    option(f, j, "pp", FR__JOB_PP, "1");
+    option(f, j, fr__job_fact_name(FR__JOB_PP), FR__JOB_PP, "1");
     option(f, j, "cp", FR__JOB_CP, "1");
     if (fr__job_number(j, FR__JOB_CP) > 1)
         option(f, j, "cp-comm", FR__JOB_CP_COMM, "");

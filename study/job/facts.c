@@ -12,7 +12,7 @@
 enum { MOST_ARGUMENTS = 1 << 14, MOST_NOTES = 200, TEXT = 512 };
 
 static const char *const names[] = {
-#define NAME(name, text) text,
+#define NAME(name, text) #text,
     FR__JOB_FACTS(NAME)
 #undef NAME
 };

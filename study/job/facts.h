@@ -11,33 +11,33 @@
 /* How it is run: where, in which layout, in which numbers. Then what the model is: a model that is
  * asked for must know each of those that are set (models.yaml). */
 #define FR__JOB_FACTS(X)                                                                           \
-    X(NODES, "nodes") X(GPUS_PER_NODE, "gpus_per_node") X(GPUS, "gpus")                            \
-    X(TP, "tp") X(PP, "pp") X(CP, "cp") X(EP, "ep") X(ETP, "etp") X(DP, "dp")                      \
-    X(DP_SHARD, "dp_shard") X(DP_REPLICATE, "dp_replicate")                                        \
-    X(VIRTUAL, "virtual") X(VIRTUAL_LAYERS, "virtual_layers") X(SCHEDULE, "schedule") X(SP, "sp")  \
-    X(MICRO, "micro_batch") X(BATCH, "batch") X(BATCH_TOKENS, "batch_tokens")                      \
-    X(ACCUMULATE, "accumulate") X(SEQ, "sequence")                                                 \
-    X(PRECISION, "precision") X(FP8, "fp8") X(MASTER, "weights_kept_in") X(OPTIMIZER, "optimizer") \
-    X(RECOMPUTE, "recompute") X(RECOMPUTE_METHOD, "recompute_method")                              \
-    X(RECOMPUTE_LAYERS, "recompute_layers") X(RECOMPUTE_MODULES, "recompute_modules")              \
-    X(ZERO, "zero") X(SHARDING, "sharding") X(RESHARD, "reshard")                                  \
-    X(OVERLAP_GRADIENTS, "overlap_gradients") X(OVERLAP_PARAMETERS, "overlap_parameters")          \
-    X(TP_OVERLAP, "tp_overlap") X(ATTENTION, "attention") X(CP_COMM, "cp_comm") X(ENGINE, "engine")             \
-    X(RECIPE, "recipe") X(COMPILE, "compile")                                                      \
-    X(PROGRAM, "program") X(TOKENIZER, "tokenizer") X(VOCAB_MULTIPLE, "vocab_multiple")            \
-    X(VOCAB_SIZE, "vocab_size") X(FFN_RATIO, "ffn_ratio") X(POSITIONS, "positions") X(GROUPED, "grouped_query")              \
-    X(NAME, "model_name") X(FLAVOR, "model_flavor") X(CONFIG, "model_config")                      \
-    X(FAMILY, "model")                                                                             \
-    X(LAYERS, "layers") X(ENCODER_LAYERS, "encoder_layers") X(DECODER_LAYERS, "decoder_layers")    \
-    X(HIDDEN, "hidden") X(FFN, "ffn") X(HEADS, "heads") X(KV_HEADS, "kv_heads")                    \
-    X(HEAD_WIDTH, "head_width") X(VOCAB, "vocab") X(NORM, "norm") X(GATED, "gated")                \
-    X(ACTIVATION, "activation") X(POSITION, "position") X(BIAS, "bias") X(QKV_BIAS, "qkv_bias")    \
-    X(QK_NORM, "qk_norm") X(TIED, "tied") X(PARALLEL, "parallel") X(EMBED_NORM, "embed_norm")      \
-    X(EXPERTS, "experts") X(CHOSEN, "chosen") X(EXPERT_FFN, "expert_ffn")                          \
-    X(EXPERT_LAYERS, "expert_layers") X(SHARED_FFN, "shared_ffn") X(WINDOW, "window")              \
-    X(MLA, "mla") X(Q_RANK, "q_rank") X(KV_RANK, "kv_rank") X(QK_WIDTH, "qk_width")                \
-    X(QK_ROTARY_WIDTH, "qk_rotary_width") X(V_WIDTH, "v_width")                                    \
-    X(PREDICTED, "predicted_tokens") X(SINKS, "sinks") X(HYBRID, "hybrid_layers")
+    X(NODES, nodes) X(GPUS_PER_NODE, gpus_per_node) X(GPUS, gpus)                                  \
+    X(TP, tp) X(PP, pp) X(CP, cp) X(EP, ep) X(ETP, etp) X(DP, dp)                                  \
+    X(DP_SHARD, dp_shard) X(DP_REPLICATE, dp_replicate)                                            \
+    X(VIRTUAL, virtual) X(VIRTUAL_LAYERS, virtual_layers) X(SCHEDULE, schedule) X(SP, sp)          \
+    X(MICRO, micro_batch) X(BATCH, batch) X(BATCH_TOKENS, batch_tokens)                            \
+    X(ACCUMULATE, accumulate) X(SEQ, sequence)                                                     \
+    X(PRECISION, precision) X(FP8, fp8) X(MASTER, weights_kept_in) X(OPTIMIZER, optimizer)         \
+    X(RECOMPUTE, recompute) X(RECOMPUTE_METHOD, recompute_method)                                  \
+    X(RECOMPUTE_LAYERS, recompute_layers) X(RECOMPUTE_MODULES, recompute_modules)                  \
+    X(ZERO, zero) X(SHARDING, sharding) X(RESHARD, reshard)                                        \
+    X(OVERLAP_GRADIENTS, overlap_gradients) X(OVERLAP_PARAMETERS, overlap_parameters)              \
+    X(TP_OVERLAP, tp_overlap) X(ATTENTION, attention) X(CP_COMM, cp_comm) X(ENGINE, engine)        \
+    X(RECIPE, recipe) X(COMPILE, compile)                                                          \
+    X(PROGRAM, program) X(TOKENIZER, tokenizer) X(VOCAB_MULTIPLE, vocab_multiple)                  \
+    X(VOCAB_SIZE, vocab_size) X(FFN_RATIO, ffn_ratio) X(POSITIONS, positions) X(GROUPED, grouped_query)\
+    X(NAME, model_name) X(FLAVOR, model_flavor) X(CONFIG, model_config)                            \
+    X(FAMILY, model)                                                                               \
+    X(LAYERS, layers) X(ENCODER_LAYERS, encoder_layers) X(DECODER_LAYERS, decoder_layers)          \
+    X(HIDDEN, hidden) X(FFN, ffn) X(HEADS, heads) X(KV_HEADS, kv_heads)                            \
+    X(HEAD_WIDTH, head_width) X(VOCAB, vocab) X(NORM, norm) X(GATED, gated)                        \
+    X(ACTIVATION, activation) X(POSITION, position) X(BIAS, bias) X(QKV_BIAS, qkv_bias)            \
+    X(QK_NORM, qk_norm) X(TIED, tied) X(PARALLEL, parallel) X(EMBED_NORM, embed_norm)              \
+    X(EXPERTS, experts) X(CHOSEN, chosen) X(EXPERT_FFN, expert_ffn)                                \
+    X(EXPERT_LAYERS, expert_layers) X(SHARED_FFN, shared_ffn) X(WINDOW, window)                    \
+    X(MLA, mla) X(Q_RANK, q_rank) X(KV_RANK, kv_rank) X(QK_WIDTH, qk_width)                        \
+    X(QK_ROTARY_WIDTH, qk_rotary_width) X(V_WIDTH, v_width)                                        \
+    X(PREDICTED, predicted_tokens) X(SINKS, sinks) X(HYBRID, hybrid_layers)
 /* clang-format on */
 
 #define FR__JOB_ENUM(name, text) FR__JOB_##name,

@@ -2,6 +2,7 @@
  * give, which of them sources which. */
 #include "config.h"
 
+#include "base/utf8.h"
 #include "study/job/shell_state.h"
 
 #include <string.h>
@@ -36,6 +37,7 @@ static enum fr_status read_directives(struct fr__shell_state *s, const struct fr
 static enum fr_status cells_of(struct fr__shell_state *s, size_t file, struct fr__cells *out)
 {
     const struct fr__shell_text *f = &s->in->files[file];
+    size_t next = 0, n = 0; /* where the next character begins; of this one */
     uint32_t line = 1, col = 1;
 
     if (f->len > FR__SHELL_MOST_BYTES)
@@ -49,9 +51,13 @@ static enum fr_status cells_of(struct fr__shell_state *s, size_t file, struct fr
     for (size_t i = 0; i < f->len; i++) {
         char c = f->text[i];
 
-        if (c == '\0')
+        if (i == next) {
+            n = fr__utf8_length(f->text + i, f->len - i);
+            next += n;
+        }
+        if (c == '\0' || n == 0)
             return fr__fail(s->err, FR_EPARSE, (struct fr_loc){f->name, line, col},
-                            "the script holds a NUL");
+                            "the script is no text in UTF-8");
         out->at[i] = (struct fr__cell){c, (uint8_t)file, 0, line, col};
         col = c == '\n' ? 1 : col + (((unsigned char)c & 0xC0) != 0x80); /* characters */
         line += c == '\n';

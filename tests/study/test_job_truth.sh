@@ -7,4 +7,4 @@ source=${srcdir:-.}
 jobs=$source/../shared/data/job-files
 [ -e "$jobs/truth.csv" ] || { echo "SKIP the shared data are not here"; exit 77; }
 command -v python3 >/dev/null || { echo "SKIP there is no python3"; exit 77; }
-exec python3 -B "$source/tests/study/job_truth.py" ./forerun "$jobs"
+exec python3 -B "$source/tests/oracles/job_truth.py" ./forerun "$jobs"
