@@ -56,7 +56,7 @@ static const struct fr__verb verbs[] = {
          "-s dp --json\n"
          "  forerun simulate -w mygraph.txt -s 'pipedream:machines=8x2,bandwidth=30GB/s;25Gbps' "
          "-o stages.txt\n"
-         "  forerun simulate --job pretrain_gpt.sh -t \"16x hgx-h100 via ib:400Gbps\"\n",
+         "  forerun simulate --job mytrain.sh -t \"4x hgx-h100 via ib:400Gbps\"\n",
      .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
                 OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
      .kind = FR_KIND_RUN,
@@ -142,8 +142,9 @@ static const struct fr__verb verbs[] = {
     {.name = "fit",
      .arguments = "--job FILE -t TOPOLOGY",
      .summary = "whether a job fits, how fast it is, and which layouts near it take less",
-     .examples = "  forerun fit --job pretrain_gpt.sh -t \"16x hgx-h100 via ib:400Gbps\"\n"
-                 "  forerun fit --job train.toml -t hgx-h100 --tokens 1T --price 2.5\n",
+     .examples = "  forerun fit --job examples/jobs/pretrain_llama.sh -t hgx-h100 "
+                 "--set SLURM_NNODES=1 \\\n"
+                 "      --tokens 1T --price 2.5\n",
      .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
                 OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
      .kind = FR_KIND_FIT,
@@ -292,8 +293,8 @@ static const struct fr__verb verbs[] = {
      .name = "show",
      .arguments = "FILE...",
      .summary = "what a launch script or configuration asks for, argument by argument",
-     .examples = "  forerun job show pretrain_gpt.sh\n"
-                 "  forerun job show train.sbatch --set NNODES=16 --json\n",
+     .examples = "  forerun job show examples/jobs/pretrain_llama.sh\n"
+                 "  forerun job show examples/jobs/pretrain_llama.sh --set TP=4 --json\n",
      .options = OPTIONS_COMMON | OPTIONS_JOB_READ | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
      .has_more_arguments = true,
