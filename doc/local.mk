@@ -1,7 +1,7 @@
 dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md doc/memory.md
 dist_doc_DATA += doc/sweep.md doc/search.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
-dist_doc_DATA += doc/measuring.md doc/recipes.md doc/cookbook.md doc/embedding.md doc/extending.md
+dist_doc_DATA += doc/job-files.md doc/measuring.md doc/recipes.md doc/cookbook.md doc/embedding.md doc/extending.md
 dist_doc_DATA += doc/trust.md doc/power.md
 evidencedir = $(docdir)/evidence
 dist_evidence_DATA = doc/evidence/kernels.md doc/evidence/ranges.md doc/evidence/recipes.md \
@@ -12,7 +12,7 @@ dist_man_MANS += doc/forerun.1
 # A page a command and the shells' completions, from the command's own tables.
 command_pages = doc/man/forerun-simulate.1 doc/man/forerun-compare.1 doc/man/forerun-diff.1 \
 	doc/man/forerun-explain.1 doc/man/forerun-sweep.1 doc/man/forerun-search.1 \
-	doc/man/forerun-learn.1 \
+	doc/man/forerun-learn.1 doc/man/forerun-fit.1 doc/man/forerun-job.1 \
 	doc/man/forerun-comm.1 doc/man/forerun-topo.1 doc/man/forerun-graph.1 \
 	doc/man/forerun-schedule.1 doc/man/forerun-validate.1 doc/man/forerun-reproduce.1 \
 	doc/man/forerun-calibrate.1 doc/man/forerun-recipe.1 \
@@ -41,7 +41,8 @@ install-data-hook:
 	done
 uninstall-hook:
 	rm -rf "$(DESTDIR)$(pkgdatadir)/examples"
-EXTRA_DIST += examples/collectives/two-halves.txt examples/recipes/bucket-views.yaml \
+EXTRA_DIST += examples/collectives/two-halves.txt examples/jobs/pretrain_llama.sh \
+	examples/recipes/bucket-views.yaml \
 	examples/recipes/channels-last.yaml \
 	examples/recipes/compiled-images.yaml examples/recipes/steps.csv \
 	examples/searches/README.md

@@ -151,6 +151,17 @@ static const struct fr__ending of_schedules[] = {
     PAGE_OF_ANSWER,
 };
 
+static const struct fr__ending of_fits_of_jobs[] = {
+    {.ending = ".json", .summary = "every value, as --json prints it", .print = fr__fit_json},
+    MARKDOWN,
+    PAGE_OF_TEXT,
+};
+static const struct fr__ending of_jobs[] = {
+    {.ending = ".json", .summary = "every value, as --json prints it", .print = fr__job_json},
+    MARKDOWN,
+    PAGE_OF_TEXT,
+};
+
 static const struct fr__ending of_recipe_fits[] = {
     {.ending = ".yaml", .summary = "the recipe, for --recipe FILE", .print = fr__recipe_fit_yaml},
     {.ending = ".json", .summary = "every value", .print = fr__recipe_fit_json},
@@ -280,6 +291,14 @@ static const struct fr__kind kinds[FR_N_KINDS] = {
                            .build = fr__document_of_pipelines,
                            .chart = fr__chart_of_schedules,
                            ENDINGS(of_pipelines)},
+    [FR_KIND_FIT] = {.of = "fits of jobs",
+                     .build = fr__document_of_fit,
+                     .json = fr__fit_json,
+                     ENDINGS(of_fits_of_jobs)},
+    [FR_KIND_JOB] = {.of = "jobs",
+                     .build = fr__document_of_job,
+                     .json = fr__job_json,
+                     ENDINGS(of_jobs)},
     [FR_KIND_DRAWING] = {.of = "drawings", ENDINGS(of_drawings)},
 };
 

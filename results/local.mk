@@ -12,7 +12,7 @@ libresults_la_SOURCES = \
 	results/charts/timeline.h results/charts/timeline.c \
 	results/data/comm.c results/data/csv.c results/data/data.h results/data/difference.c \
 	results/data/explain.c results/data/explain_layout.c results/data/fits.c \
-	results/data/json.c results/data/learn.c results/data/recipe_fit.c results/data/schedule.c results/data/search.c \
+	results/data/fit.c results/data/job.c results/data/json.c results/data/learn.c results/data/recipe_fit.c results/data/schedule.c results/data/search.c \
 	results/data/stage_profile.c results/data/stages.c results/data/sweep.c \
 	results/data/trace.c results/data/trace_choice.h results/data/trace_choice.c \
 	results/data/validate.c \
@@ -21,7 +21,7 @@ libresults_la_SOURCES = \
 	results/document/document.c results/document/explain.h results/document/explain.c \
 	results/document/explain_cells.c results/document/explain_gantt.c \
 	results/document/explain_layout.c results/document/explain_op.c \
-	results/document/explain_steps.c results/document/learn.c results/document/pipelines.c \
+	results/document/explain_steps.c results/document/fit.c results/document/job.c results/document/learn.c results/document/pipelines.c \
 	results/document/recipe_fit.c \
 	results/document/record.h results/document/record.c results/document/record_details.c \
 	results/document/record_memory.c results/document/record_page.c \

@@ -12,6 +12,7 @@
 #include "study/answer/learn.h"
 #include "study/comm/comm.h"
 #include "study/difference/difference.h"
+#include "study/job/job.h"
 #include "study/layouts/search.h"
 #include "study/study.h"
 #include "study/sweep/sweep.h"
@@ -41,6 +42,7 @@ struct fr_results {
     const struct fr_difference *const *differences;
     size_t n_differences;
     const struct fr_trace_options *trace; /* NULL: as zeroed */
+    const struct fr_job *job;             /* the job file that asked, of one record; NULL: none */
     bool is_verbose;                      /* tables of devices, links and the critical path, too */
 };
 
@@ -109,6 +111,14 @@ struct fr_sweep_answer {
 
 /* ---- searches ---- */
 
+/* A job on a cluster, and what it could be. */
+struct fr_search_results;
+struct fr_fit_answer {
+    const struct fr_results *results;     /* of one record, with its job */
+    const struct fr_search_results *near; /* layouts near the job's */
+    enum fr_framework flags_of;           /* FR_N_FRAMEWORKS: no words of its own */
+};
+
 /* A search, and how its answer is to be shown. */
 struct fr_search_results {
     const struct fr_search *search;
@@ -117,6 +127,7 @@ struct fr_search_results {
     bool is_exhaustive;
     bool is_interrupted; /* the search was: what it has is the best so far */
     const char *why; /* what became of layouts with these values is printed, too; NULL: of none */
+    const struct fr_job *job; /* the job file that asked; NULL: none */
 };
 
 /* The best layouts with both times, what became of the others, and how sure the best is; of several

@@ -30,6 +30,8 @@ extern "C" {
     X(RECIPE_FIT, recipe_fit, fr_recipe_fit)                                                       \
     X(EXPLANATION, explanation, fr_explanation_answer)                                             \
     X(PIPELINES, pipelines, fr_pipelines_answer)                                                   \
+    X(FIT, fit, fr_fit_answer)                                                                     \
+    X(JOB, job, fr_job)                                                                            \
     X(DRAWING, drawing, fr_drawing_answer) /* no text, only files */
 
 #define FR_KIND_ID(NAME, name, type) FR_KIND_##NAME,

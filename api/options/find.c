@@ -9,7 +9,7 @@
 
 enum { MOST_NAMES = 256, SPELT = 64 };
 
-bool fr__options_find(unsigned groups, const char *name, size_t length, char letter,
+bool fr__options_find(uint64_t groups, const char *name, size_t length, char letter,
                       struct fr__option *out)
 {
     for (size_t at = 0; fr__options_next(groups, &at, out);)
@@ -19,7 +19,7 @@ bool fr__options_find(unsigned groups, const char *name, size_t length, char let
     return false;
 }
 
-enum fr_status fr__options_unknown(unsigned groups, const char *verb, const char *name,
+enum fr_status fr__options_unknown(uint64_t groups, const char *verb, const char *name,
                                    size_t length, char letter, struct fr_error *err)
 {
     char spelt[MOST_NAMES][SPELT], word[SPELT], hint[256];
@@ -37,7 +37,7 @@ enum fr_status fr__options_unknown(unsigned groups, const char *verb, const char
         names[n] = spelt[n];
     }
     fr__did_you_mean(word, names, n, hint, sizeof(hint));
-    if (!hint[0] && fr__options_find(~0U & ~(unsigned)OPTIONS_SWEEP, name, length, letter, &row))
+    if (!hint[0] && fr__options_find(~OPTIONS_SWEEP, name, length, letter, &row))
         snprintf(hint, sizeof(hint), " here: other commands have it ('forerun help %s')", verb);
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown option '%s'%s", word, hint);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct option_row {
-    enum fr__option_group group;
+    uint64_t group;
     char letter;          /* 0: none */
     const char *name;     /* without the dashes */
     const char *argument; /* NULL: takes none */
@@ -162,6 +162,13 @@ FLAG_SETTER(version, version)
 /* ---- the table ---- */
 
 static const struct option_row rows[] = {
+    {OPTIONS_JOB, 0, "job", "FILE",
+     "a launch script or configuration to be submitted: what it asks, options aside; several times",
+     fr__add_job},
+    {OPTIONS_JOB | OPTIONS_JOB_READ, 0, "set", "NAME=VALUE",
+     "a variable that a job's script takes from outside; several times", fr__add_job_value},
+    {OPTIONS_JOB | OPTIONS_JOB_READ, 0, "lenient", NULL,
+     "arguments of a job that nobody knows are warnings", fr__set_lenient},
     {OPTIONS_PROBLEM, 'w', "workload", "NAME|PATH", "a zoo model, a workload folder or a profile",
      NULL},
     {OPTIONS_PROBLEM, 0, "profile-device", "TYPE",
@@ -460,7 +467,7 @@ enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 /* Whether a verb takes an option: a sweep, of those that change answers, only what it can vary, and
  * what holds for all its points. */
-static bool takes(unsigned groups, const struct option_row *row)
+static bool takes(uint64_t groups, const struct option_row *row)
 {
     bool is_of_question =
         (row->group & (OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER)) != 0;
@@ -476,8 +483,10 @@ static bool adds_up(const struct option_row *row)
 {
     static enum fr_status (*const adders[])(struct fr__options * o, const char *value,
                                             struct fr_error *err) = {
-        add_strategy,    add_file,     add_gpu,          add_phase,          fr__add_prices,
-        fr__add_columns, fr__add_axis, fr__add_comm_way, fr__add_comm_sizes, fr__add_comm_output};
+        add_strategy,        add_file,         add_gpu,
+        add_phase,           fr__add_prices,   fr__add_columns,
+        fr__add_axis,        fr__add_comm_way, fr__add_comm_sizes,
+        fr__add_comm_output, fr__add_job,      fr__add_job_value};
 
     for (size_t i = 0; i < sizeof(adders) / sizeof(adders[0]); i++)
         if (row->set == adders[i])
@@ -489,7 +498,7 @@ static bool adds_up(const struct option_row *row)
 static const char *fallback_of(const struct option_row *row)
 {
     static const struct {
-        enum fr__option_group group;
+        uint64_t group;
         const char *name, *value;
     } values[] = {{OPTIONS_COMM, "minbytes", "8"},      {OPTIONS_COMM, "maxbytes", "1G"},
                   {OPTIONS_COMM, "stepfactor", "2"},    {OPTIONS_COMM, "datatype", "float"},
@@ -545,7 +554,7 @@ enum fr_status fr__options_set(struct fr__options *o, size_t which, const char *
                     : fr_question_set(&o->question, row->name, value, err);
 }
 
-enum fr_status fr__options_init(struct fr__options *o, unsigned groups, struct fr_error *err)
+enum fr_status fr__options_init(struct fr__options *o, uint64_t groups, struct fr_error *err)
 {
     memset(o, 0, sizeof(*o));
     fr_question_init(&o->question);
@@ -566,9 +575,11 @@ void fr__options_fini(struct fr__options *o)
 {
     fr_sweep_free(o->sweep);
     o->sweep = NULL;
+    fr_job_free(o->job);
+    o->job = NULL;
 }
 
-bool fr__options_next(unsigned groups, size_t *at, struct fr__option *out)
+bool fr__options_next(uint64_t groups, size_t *at, struct fr__option *out)
 {
     while (*at < N_ROWS && !takes(groups, &rows[*at]))
         ++*at;

@@ -11,41 +11,43 @@
 #include "results/draw.h"
 #include "results/results.h"
 #include "study/comm/comm.h"
+#include "study/job/job.h"
 
-/* Which options a verb takes: a sum of groups. */
-enum fr__option_group {
-    OPTIONS_COMMON = 1,  /* help, version, quiet, verbose */
-    OPTIONS_SHAPE = 2,   /* of a workload: batch, precision, sequence and image size */
-    OPTIONS_PROBLEM = 4, /* workload, cluster and strategy */
-    OPTIONS_RUN = 8,     /* how the engine runs a plan */
-    OPTIONS_FILES = 16,
-    OPTIONS_JSON = 32,
-    OPTIONS_LAYERS = 64,   /* of graph show */
-    OPTIONS_PICTURE = 128, /* the file of a drawing */
-    OPTIONS_OPS = 256,     /* which ops of a graph are drawn */
-    OPTIONS_ADVICE = 512,  /* of simulate */
-    OPTIONS_SWEEP = 1024,  /* settings of the question make a grid */
-    OPTIONS_DEVICE = 2048, /* a device and its GPU's names in data */
-    OPTIONS_ROWS = 4096,   /* which rows of data */
-    OPTIONS_VALIDATE = 8192,
-    OPTIONS_FITS = 16384,    /* pictures of fit against data */
-    OPTIONS_EXPLAIN = 32768, /* which ops are told of */
-    OPTIONS_COSTS = 65536,   /* whence costs come */
-    OPTIONS_ANSWER = 131072, /* what else to find out in an answer */
-    OPTIONS_LEARN = 262144,
-    OPTIONS_GPUS = 524288, /* which GPUs of a cluster */
-    OPTIONS_SCHEDULE = 1048576,
-    OPTIONS_SCHEDULE_DRAW = 2097152,
-    OPTIONS_SCHEDULE_COMMS = 4194304,
-    OPTIONS_EXCHANGE = 8388608,  /* files of a cluster */
-    OPTIONS_IMPORT = 16777216,   /* what a file of another tool leaves out */
-    OPTIONS_WHOLE = 33554432,    /* the whole training run */
-    OPTIONS_COMM = 67108864,     /* sizes of a collective, and how it goes */
-    OPTIONS_COMPARE = 134217728, /* why strategies differ */
-    OPTIONS_DIFF = 268435456,    /* files of a difference */
-    OPTIONS_RANDOM = 536870912,  /* the file of a random graph */
-    OPTIONS_SEARCH = 1073741824  /* the space of a search */
-};
+/* Which options a verb takes: a sum of groups, of 64 bits. */
+#define OPTIONS_COMMON (UINT64_C(1) << 0) /* help, version, quiet, verbose */
+#define OPTIONS_SHAPE                                                                              \
+    (UINT64_C(1) << 1) /* of a workload: batch, precision, sequence and image size */
+#define OPTIONS_PROBLEM (UINT64_C(1) << 2) /* workload, cluster and strategy */
+#define OPTIONS_RUN (UINT64_C(1) << 3)     /* how the engine runs a plan */
+#define OPTIONS_FILES (UINT64_C(1) << 4)
+#define OPTIONS_JSON (UINT64_C(1) << 5)
+#define OPTIONS_LAYERS (UINT64_C(1) << 6)  /* of graph show */
+#define OPTIONS_PICTURE (UINT64_C(1) << 7) /* the file of a drawing */
+#define OPTIONS_OPS (UINT64_C(1) << 8)     /* which ops of a graph are drawn */
+#define OPTIONS_ADVICE (UINT64_C(1) << 9)  /* of simulate */
+#define OPTIONS_SWEEP (UINT64_C(1) << 10)  /* settings of the question make a grid */
+#define OPTIONS_DEVICE (UINT64_C(1) << 11) /* a device and its GPU's names in data */
+#define OPTIONS_ROWS (UINT64_C(1) << 12)   /* which rows of data */
+#define OPTIONS_VALIDATE (UINT64_C(1) << 13)
+#define OPTIONS_FITS (UINT64_C(1) << 14)    /* pictures of fit against data */
+#define OPTIONS_EXPLAIN (UINT64_C(1) << 15) /* which ops are told of */
+#define OPTIONS_COSTS (UINT64_C(1) << 16)   /* whence costs come */
+#define OPTIONS_ANSWER (UINT64_C(1) << 17)  /* what else to find out in an answer */
+#define OPTIONS_LEARN (UINT64_C(1) << 18)
+#define OPTIONS_GPUS (UINT64_C(1) << 19) /* which GPUs of a cluster */
+#define OPTIONS_SCHEDULE (UINT64_C(1) << 20)
+#define OPTIONS_SCHEDULE_DRAW (UINT64_C(1) << 21)
+#define OPTIONS_SCHEDULE_COMMS (UINT64_C(1) << 22)
+#define OPTIONS_EXCHANGE (UINT64_C(1) << 23) /* files of a cluster */
+#define OPTIONS_IMPORT (UINT64_C(1) << 24)   /* what a file of another tool leaves out */
+#define OPTIONS_WHOLE (UINT64_C(1) << 25)    /* the whole training run */
+#define OPTIONS_COMM (UINT64_C(1) << 26)     /* sizes of a collective, and how it goes */
+#define OPTIONS_COMPARE (UINT64_C(1) << 27)  /* why strategies differ */
+#define OPTIONS_DIFF (UINT64_C(1) << 28)     /* files of a difference */
+#define OPTIONS_RANDOM (UINT64_C(1) << 29)   /* the file of a random graph */
+#define OPTIONS_SEARCH (UINT64_C(1) << 30)   /* the space of a search */
+#define OPTIONS_JOB (UINT64_C(1) << 31)      /* a job file that says what is asked */
+#define OPTIONS_JOB_READ (UINT64_C(1) << 32) /* how job files are read */
 
 enum {
     FR__MOST_STRATEGIES = 64,
@@ -56,7 +58,8 @@ enum {
     FR__MOST_SIZES = 4096,
     FR__MOST_WAYS = 16,
     FR__MOST_AXES = 32,
-    FR__MOST_GIVEN = 256
+    FR__MOST_GIVEN = 256,
+    FR__MOST_JOB_VALUES = 64
 };
 
 /* The values that a setting was given, in order. */
@@ -136,6 +139,11 @@ struct fr__options {
     bool exhaustive;
     enum fr_framework flags_of; /* FR_N_FRAMEWORKS: none */
     bool why;                   /* compare only: why the others take longer than the first */
+    /* a job file that says what is asked */
+    const char *job_files[FR__MOST_FILES], *job_values[FR__MOST_JOB_VALUES];
+    size_t n_job_files, n_job_values;
+    bool lenient;
+    struct fr_job *job; /* read by fr__options_ask_job(); NULL: none */
 };
 
 /* ---- command.c ---- */
@@ -154,7 +162,7 @@ enum fr_status fr__check_overwrite(const struct fr__options *o, int n, char *con
 /* ---- options.c ---- */
 
 /* The defaults; groups: of the verb. FR_ENOMEM. */
-enum fr_status fr__options_init(struct fr__options *o, unsigned groups, struct fr_error *err);
+enum fr_status fr__options_init(struct fr__options *o, uint64_t groups, struct fr_error *err);
 void fr__options_fini(struct fr__options *o);
 
 /* An option of the table. */
@@ -172,14 +180,14 @@ struct fr__option {
 enum fr_status fr__options_set(struct fr__options *o, size_t which, const char *value,
                                struct fr_error *err);
 /* The options of a verb's groups, one after the other: *at starts at 0. false: no more. */
-bool fr__options_next(unsigned groups, size_t *at, struct fr__option *out);
+bool fr__options_next(uint64_t groups, size_t *at, struct fr__option *out);
 
 /* What a verb's groups call by that name, or, without one, by that letter. false: nothing. */
-bool fr__options_find(unsigned groups, const char *name, size_t length, char letter,
+bool fr__options_find(uint64_t groups, const char *name, size_t length, char letter,
                       struct fr__option *out);
 /* FR_EUSAGE for a name, or letter, that is no option here: which one is meant, or where it would be
  * one. verb: "topo show", for that. */
-enum fr_status fr__options_unknown(unsigned groups, const char *verb, const char *name,
+enum fr_status fr__options_unknown(uint64_t groups, const char *verb, const char *name,
                                    size_t length, char letter, struct fr_error *err);
 
 /* What o's question is to find out about sensitivities: its files may show them. */
@@ -221,6 +229,14 @@ enum fr_status fr__add_axis(struct fr__options *o, const char *value, struct fr_
 enum fr_status fr__set_why_layout(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_exhaustive(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_flags_of(struct fr__options *o, const char *value, struct fr_error *err);
+/* api/options/job.c */
+enum fr_status fr__add_job(struct fr__options *o, const char *value, struct fr_error *err);
+enum fr_status fr__add_job_value(struct fr__options *o, const char *value, struct fr_error *err);
+enum fr_status fr__set_lenient(struct fr__options *o, const char *value, struct fr_error *err);
+/* Reads the job files, if there are any, and gives the question the settings that they ask for and
+ * that were not given. asks_strategy: else the caller chooses it. Errors as fr_job_read and
+ * fr_job_ask. */
+enum fr_status fr__options_ask_job(struct fr__options *o, bool asks_strategy, struct fr_error *err);
 /* api/options/comm.c */
 enum fr_status fr__set_comm_min(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_comm_max(struct fr__options *o, const char *value, struct fr_error *err);

@@ -102,6 +102,7 @@ static enum fr_status search(struct fr__call *s, struct searches *x, size_t i, s
                                                .n_shown = o->n_best,
                                                .terms = &o->terms,
                                                .is_exhaustive = o->exhaustive,
+                                               .job = o->job,
                                                .why = o->why_layout};
     FR_TRY(read_axes(o, x, x->searches[i], err));
     FR_TRY(fr_search_clusters_question(x->clusters, i, &o->question, &q, err));
@@ -176,6 +177,7 @@ enum fr_status fr__verb_search(struct fr__call *s, struct fr_error *err)
     enum fr_status st, closed = FR_OK;
 
     FR_TRY(check(o, err));
+    FR_TRY(fr__options_ask_job(&s->options, false, err));
     FR_TRY(fr__check_measured(o, err));
     if (o->store)
         FR_TRY(fr_store_open(&x.store, o->store, err));

@@ -13,7 +13,7 @@ static void print_decision(void *user, const char *line)
 enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err)
 {
     const struct fr__options *o = &s->options;
-    struct fr_question q = o->question;
+    struct fr_question q;
     struct fr_record *record;
     const struct fr_record *records[1];
     struct fr_results rs = {.records = records,
@@ -27,6 +27,9 @@ enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "%zu strategies given, 'forerun simulate' takes one; try 'forerun compare'",
                         o->n_strategies);
+    FR_TRY(fr__options_ask_job(&s->options, true, err));
+    rs.job = o->job;
+    q = o->question;
     q.strategy = o->n_strategies ? o->strategies[0] : NULL;
     if (fr_staging_is_for(&q))
         return fr__verb_stages(s, &q, err);

@@ -46,7 +46,7 @@ static const char *device_format(size_t i, const char **summary)
 
 static const struct fr__verb verbs[] = {
     {.name = "simulate",
-     .arguments = "-w WORKLOAD [-t TOPOLOGY] -s STRATEGY",
+     .arguments = "-w WORKLOAD [-t TOPOLOGY] -s STRATEGY | --job FILE [-t TOPOLOGY]",
      .summary = "time and memory of one training iteration",
      .examples =
          "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp\n"
@@ -55,9 +55,10 @@ static const struct fr__verb verbs[] = {
          "  forerun simulate -w gpt2-small -t \"2x dgx1-v100 via ib:100Gbps\" -B 1 -O adam "
          "-s dp --json\n"
          "  forerun simulate -w mygraph.txt -s 'pipedream:machines=8x2,bandwidth=30GB/s;25Gbps' "
-         "-o stages.txt\n",
-     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
-                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
+         "-o stages.txt\n"
+         "  forerun simulate --job mytrain.sh -t \"4x hgx-h100 via ib:400Gbps\"\n",
+     .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
+                OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
      .kind = FR_KIND_RUN,
      .run = fr__verb_simulate},
     {.name = "compare",
@@ -134,10 +135,20 @@ static const struct fr__verb verbs[] = {
                  "      --price 2.5 -o layouts.csv -o frontier.svg\n"
                  "  forerun search -w llama3-8b -t \"4x hgx-h100\" -b 128 -O adam --fix tp=2 "
                  "--fix zero=1 --print-flags megatron\n",
-     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
-                OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
+     .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
      .kind = FR_KIND_SEARCH,
      .run = fr__verb_search},
+    {.name = "fit",
+     .arguments = "--job FILE -t TOPOLOGY",
+     .summary = "whether a job fits, how fast it is, and which layouts near it take less",
+     .examples = "  forerun fit --job examples/jobs/pretrain_llama.sh -t hgx-h100 "
+                 "--set SLURM_NNODES=1 \\\n"
+                 "      --tokens 1T --price 2.5\n",
+     .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
+                OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
+     .kind = FR_KIND_FIT,
+     .run = fr__verb_fit},
     {.name = "learn",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]",
      .summary = "FastT's pre-training: learn costs by trying strategies, round by round",
@@ -278,6 +289,17 @@ static const struct fr__verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_RANDOM,
      .n_arguments = 1,
      .run = fr__verb_graph_random},
+    {.group = "job",
+     .name = "show",
+     .arguments = "FILE...",
+     .summary = "what a launch script or configuration asks for, argument by argument",
+     .examples = "  forerun job show examples/jobs/pretrain_llama.sh\n"
+                 "  forerun job show examples/jobs/pretrain_llama.sh --set TP=4 --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_JOB_READ | OPTIONS_FILES | OPTIONS_JSON,
+     .n_arguments = 1,
+     .has_more_arguments = true,
+     .kind = FR_KIND_JOB,
+     .run = fr__verb_job_show},
     {.group = "recipe",
      .name = "list",
      .arguments = "",

@@ -59,7 +59,7 @@ struct fr__verb {
     const char *group; /* NULL: stands alone */
     const char *name, *arguments, *summary;
     const char *examples;    /* whole lines */
-    unsigned options;        /* groups */
+    uint64_t options;        /* groups */
     size_t n_arguments;      /* exactly, or */
     bool has_more_arguments; /* at least */
     /* the files that it writes, for help: those of a kind of answer, or ending and a line about it,
@@ -90,6 +90,8 @@ enum fr_status fr__verb_check_arguments(const struct fr__verb *v, const struct f
 enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_compare(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_search(struct fr__call *s, struct fr_error *err);
+enum fr_status fr__verb_fit(struct fr__call *s, struct fr_error *err);
+enum fr_status fr__verb_job_show(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_explain(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_diff(struct fr__call *s, struct fr_error *err);
 enum fr_status fr__verb_completion(struct fr__call *s, struct fr_error *err);

@@ -93,7 +93,7 @@ static const struct fr__verb *find(const struct line *l, size_t *n_words)
 /* ---- options and arguments ---- */
 
 /* The option that a word spells; false: none. */
-static bool option_of(unsigned groups, const char *word, struct fr__option *out)
+static bool option_of(uint64_t groups, const char *word, struct fr__option *out)
 {
     for (size_t at = 0; fr__options_next(groups, &at, out);) {
         bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, out->name) == 0;
@@ -105,7 +105,7 @@ static bool option_of(unsigned groups, const char *word, struct fr__option *out)
     return false;
 }
 
-static void offer_options(const struct line *l, unsigned groups)
+static void offer_options(const struct line *l, uint64_t groups)
 {
     struct fr__option option;
     char text[64];

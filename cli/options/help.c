@@ -121,7 +121,7 @@ static bool is_usual(const char *name)
     return false;
 }
 
-static size_t count_options(unsigned groups)
+static size_t count_options(uint64_t groups)
 {
     struct fr__option row;
     size_t n = 0;

@@ -28,7 +28,7 @@ static void put_name(FILE *f, const struct fr__verb *v)
     fprintf(f, ".B forerun %s%s%s\n", v->group ? v->group : "", v->group ? " " : "", v->name);
 }
 
-static void put_options(FILE *f, unsigned groups)
+static void put_options(FILE *f, uint64_t groups)
 {
     struct fr__option o;
 

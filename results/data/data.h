@@ -18,6 +18,8 @@ typedef enum fr_status fr__write_fn(FILE *f, const void *answer, const char *end
 /* ---- JSON: every value ---- */
 
 fr__print_fn fr__results_json;          /* struct fr_results */
+fr__print_fn fr__fit_json;              /* struct fr_fit_answer */
+fr__print_fn fr__job_json;              /* struct fr_job */
 fr__print_fn fr__difference_json;       /* struct fr_difference_answer */
 fr__print_fn fr__sweep_json;            /* struct fr_sweep_answer, whose rows have records */
 fr__print_fn fr__search_json;           /* struct fr_search_answer */
@@ -62,4 +64,15 @@ enum fr_status fr__fits_write_csv(const struct fr_fits *f, const char *path, str
 /* The same of a system's collectives and messages. Errors as fr_system_visit; FR_EIO. */
 enum fr_status fr__system_fits_write_csv(const struct fr_system_fits *f, const char *path,
                                          struct fr_error *err);
+
+/* ---- jobs ---- */
+
+/* A record as a member of an object that is open, without a job. */
+void fr__record_write_json(struct fr__json *j, const char *key, const struct fr_record *r,
+                           const struct fr_sweep_terms *terms);
+/* The layouts that a search ran op by op, fastest first, as an array. */
+void fr__search_write_ranked(struct fr__json *j, const char *key,
+                             const struct fr_search_results *r);
+/* A member "job" of an object that is open; NULL: nothing. */
+void fr__job_write_json(struct fr__json *j, const struct fr_job *job);
 #endif

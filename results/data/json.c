@@ -33,13 +33,15 @@ static void write_run(struct fr__json *j, const struct fr_record *r,
         fr__json_number(j, "energy_usd", run.energy_usd);
 }
 
-static void write_record(struct fr__json *j, const struct fr_record *r,
-                         const struct fr_sweep_terms *terms, bool is_compact)
+static void write_record(struct fr__json *j, const char *key, const struct fr_record *r,
+                         const struct fr_sweep_terms *terms, const struct fr_job *job,
+                         bool is_compact)
 {
-    fr__json_open(j, NULL, '{', is_compact);
+    fr__json_open(j, key, '{', is_compact);
     fr__figures_json(j, fr__record_asked_figures, r);
     write_run(j, r, terms);
     fr__figures_json(j, fr__record_found_figures, r);
+    fr__job_write_json(j, job);
     fr__json_close(j, '}');
 }
 
@@ -62,7 +64,7 @@ void fr__results_json(FILE *f, const void *what)
         fr__json_open(&j, "results", '[', false);
     }
     for (size_t i = 0; i < rs->n; i++)
-        write_record(&j, rs->records[i], rs->terms, false);
+        write_record(&j, NULL, rs->records[i], rs->terms, rs->job, false);
     if (rs->is_comparison) {
         fr__json_close(&j, ']');
         if (rs->n_differences > 0)
@@ -77,5 +79,11 @@ void fr_record_print_json(FILE *f, const struct fr_record *r)
     struct fr__json j;
 
     fr__json_init(&j, f);
-    write_record(&j, r, NULL, true);
+    write_record(&j, NULL, r, NULL, NULL, true);
+}
+
+void fr__record_write_json(struct fr__json *j, const char *key, const struct fr_record *r,
+                           const struct fr_sweep_terms *terms)
+{
+    write_record(j, key, r, terms, NULL, false);
 }

@@ -79,6 +79,13 @@ static void json_rows(struct fr__json *j, const char *key, const struct fr_searc
     fr__json_close(j, ']');
 }
 
+void fr__search_write_ranked(struct fr__json *j, const char *key, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+
+    json_rows(j, key, r, m->n_ranked, m->ranked);
+}
+
 static void json_members(struct fr__json *j, const struct fr_search_results *r)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
@@ -105,6 +112,7 @@ static void json_members(struct fr__json *j, const struct fr_search_results *r)
         fr__json_number(j, "deadline_s", r->terms->deadline_s);
     json_rows(j, "results", r, m->n_ranked, m->ranked);
     json_rows(j, "frontier", r, m->n_frontier, m->frontier);
+    fr__job_write_json(j, r->job);
 }
 
 void fr__search_json(FILE *f, const void *what)

@@ -25,5 +25,10 @@ fr__build_fn fr__document_of_validation;       /* struct fr_validation_answer */
 fr__build_fn fr__document_of_recipe_fit;       /* struct fr_recipe_fit */
 fr__build_fn fr__document_of_explanation;      /* struct fr_explanation_answer */
 fr__build_fn fr__document_of_pipelines;        /* struct fr_pipelines_answer */
+fr__build_fn fr__document_of_fit;              /* struct fr_fit_answer */
+fr__build_fn fr__document_of_job;              /* struct fr_job */
+
+/* A few lines about the job file that asked, above its answer; NULL: nothing. */
+void fr__put_job(struct fr__document *doc, const struct fr_job *j);
 
 #endif

@@ -471,6 +471,7 @@ enum fr_status fr__document_of_results(struct fr__document *doc, const void *wha
         FR_TRY(fr__document_of_difference(
             doc, &(struct fr_difference_answer){rs->differences[i], rs->is_verbose}, err));
     }
+    fr__put_job(doc, rs->job);
     for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
         fr__record_put(doc, rs->records[i], rs);
     return fr__document_check(doc, err);

@@ -282,6 +282,7 @@ enum fr_status fr__document_of_search(struct fr__document *doc, const void *what
 
     if (a->n > 0)
         return fr__document_of_clusters(doc, a, err);
+    fr__put_job(doc, r->job);
     fr__table_text(name, m->workload);
     fr__say(doc, "%s on %zu GPUs of %s, global batch %u: the best of %zu layouts\n\n", name,
             m->n_gpus, m->topology, m->global_batch, m->n_rows);

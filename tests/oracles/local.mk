@@ -2,6 +2,7 @@
 EXTRA_DIST += tests/oracles/plain_layouts.py \
 	tests/oracles/collective_rows.py tests/oracles/fastt_table.py \
 	tests/oracles/gen_simgrid.py tests/oracles/host_times.py tests/oracles/interval_page.py \
+	tests/oracles/job_truth.py \
 	tests/oracles/interval_study.py tests/oracles/interval_terms.py \
 	tests/oracles/large_report.py tests/oracles/layout_orders.py \
 	tests/oracles/layout_random.py tests/oracles/interval_model.py \

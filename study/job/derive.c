@@ -1,0 +1,285 @@
+/* study/job/derive.c - what follows from what a job says: defaults of its framework, degrees and
+ * batches that are products of others, the padded vocabulary, patterns of layers.
+ *
+ * Sources:  Megatron-LM, megatron/training/arguments.py, validate_args (world size, micro-batches,
+ *           feed-forward width) and megatron/core/tokenizers, _vocab_size_with_padding; DeepSpeed,
+ *           runtime/config.py, _batch_assertion: batch = micro-batch x steps x ranks.
+ */
+#include "config.h"
+
+#include "study/job/facts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LAYERS = 4096 };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- defaults and rows of implications ---- */
+
+static void unset(struct fr_job *j, enum fr__job_fact_kind k)
+{
+    j->facts[k] = (struct fr__job_held){.value = NULL};
+}
+
+static bool is_met(const struct fr_job *j, const char *fact, const char *value)
+{
+    enum fr__job_fact_kind k = fr__job_fact_parse(fact);
+
+    if (strcmp(fact, "-") == 0)
+        return true;
+    if (k == FR__N_JOB_FACTS)
+        return false;
+    if (strcmp(value, "-") == 0)
+        return !j->facts[k].value && !j->facts[k].unknown;
+    return j->facts[k].value && (strcmp(value, "*") == 0 || fr__job_is(j, k, value));
+}
+
+static void apply_rows(struct fr_job *j, const struct fr__job_framework *f)
+{
+    for (size_t i = 0; i < COUNT(f->implies) && f->implies[i][0]; i++) {
+        const char *const *row = f->implies[i];
+        enum fr__job_fact_kind k = fr__job_fact_parse(row[4]);
+
+        if (k == FR__N_JOB_FACTS || !is_met(j, row[0], row[1]) || !is_met(j, row[2], row[3]))
+            continue;
+        if (strcmp(row[5], "-") == 0)
+            unset(j, k);
+        else
+            j->facts[k].value = row[5];
+    }
+    for (size_t i = 0; i < COUNT(f->defaults) && f->defaults[i][0]; i++) {
+        enum fr__job_fact_kind k = fr__job_fact_parse(f->defaults[i][0]);
+
+        if (k < FR__N_JOB_FACTS && !j->facts[k].value && !j->facts[k].unknown)
+            j->facts[k].value = f->defaults[i][1];
+    }
+    if (f->like)
+        apply_rows(j, fr__job_framework(f->like));
+}
+
+/* ---- the model ---- */
+
+static enum fr_status vocabulary(struct fr_job *j, struct fr_error *err)
+{
+    uint64_t size = fr__job_number(j, FR__JOB_VOCAB_SIZE),
+             by = fr__job_number(j, FR__JOB_VOCAB_MULTIPLE) * fr__job_number(j, FR__JOB_TP);
+
+    if (j->facts[FR__JOB_VOCAB].value || size == 0)
+        return FR_OK;
+    if (by > 0)
+        size = (size + by - 1) / by * by;
+    return fr__job_set(j, FR__JOB_VOCAB, err, "%" PRIu64, size);
+}
+
+static enum fr_status widths(struct fr_job *j, struct fr_error *err)
+{
+    uint64_t hidden = fr__job_number(j, FR__JOB_HIDDEN), heads = fr__job_number(j, FR__JOB_HEADS);
+    uint64_t ratio = fr__job_number(j, FR__JOB_FFN_RATIO);
+    bool is_gated = fr__job_is(j, FR__JOB_GATED, "1");
+
+    if (!j->facts[FR__JOB_POSITIONS].value)
+        j->facts[FR__JOB_POSITIONS].value = j->facts[FR__JOB_SEQ].value;
+    if (hidden && !j->facts[FR__JOB_FFN].value && !j->facts[FR__JOB_FFN].unknown)
+        FR_TRY(fr__job_set(j, FR__JOB_FFN, err, "%" PRIu64,
+                           ratio      ? ratio * hidden
+                           : is_gated ? hidden * 4 * 2 / 3 / 64 * 64
+                                      : 4 * hidden));
+    if (j->facts[FR__JOB_EXPERTS].value && !j->facts[FR__JOB_EXPERT_FFN].value)
+        j->facts[FR__JOB_EXPERT_FFN] = j->facts[FR__JOB_FFN];
+    if (fr__job_is(j, FR__JOB_GROUPED, "1") && !j->facts[FR__JOB_KV_HEADS].value)
+        FR_TRY(fr__job_set(j, FR__JOB_KV_HEADS, err, "1"));
+    if (heads && fr__job_number(j, FR__JOB_KV_HEADS) == heads)
+        unset(j, FR__JOB_KV_HEADS);
+    if (heads && fr__job_number(j, FR__JOB_HEAD_WIDTH) * heads == hidden)
+        unset(j, FR__JOB_HEAD_WIDTH);
+    if (fr__job_number(j, FR__JOB_EXPERTS) == 1 && fr__job_is(j, FR__JOB_CHOSEN, "1"))
+        unset(j, FR__JOB_EXPERTS);
+    return FR_OK;
+}
+
+/* "([0]*3+[1]*58)*2", Python of brackets, '+', '*' and numbers, as a text of a digit a layer. */
+struct pattern {
+    const char *at;
+    char layers[MOST_LAYERS + 1];
+    size_t n;
+    unsigned depth;
+    bool is_wrong;
+};
+
+static uint64_t pattern_number(struct pattern *p)
+{
+    uint64_t n = 0;
+
+    for (; *p->at >= '0' && *p->at <= '9'; p->at++)
+        n = n < MOST_LAYERS ? n * 10 + (uint64_t)(*p->at - '0') : n;
+    return n;
+}
+
+static void pattern_sum(struct pattern *p);
+
+static void pattern_term(struct pattern *p)
+{
+    size_t from = p->n, n;
+    char close = *p->at == '[' ? ']' : ')';
+
+    if (*p->at == '(' && ++p->depth < 16) {
+        p->at++;
+        pattern_sum(p);
+    } else if (*p->at == '[') {
+        do {
+            p->at++;
+            p->at += strspn(p->at, " ");
+            if (p->n < MOST_LAYERS && *p->at >= '0' && *p->at <= '9')
+                p->layers[p->n++] = *p->at;
+            p->is_wrong |= pattern_number(p) > 9 || p->n >= MOST_LAYERS;
+            p->at += strspn(p->at, " ");
+        } while (*p->at == ',' && !p->is_wrong);
+    }
+    p->is_wrong |= *p->at != close;
+    if (p->is_wrong)
+        return;
+    p->at++;
+    if (*p->at != '*')
+        return;
+    p->at++;
+    n = p->n - from;
+    for (uint64_t times = pattern_number(p); times > 1 && !p->is_wrong; times--) {
+        p->is_wrong |= p->n + n > MOST_LAYERS;
+        if (!p->is_wrong)
+            memcpy(p->layers + p->n, p->layers + from, n);
+        p->n += n;
+    }
+}
+
+static void pattern_sum(struct pattern *p)
+{
+    pattern_term(p);
+    while (*p->at == '+' && !p->is_wrong) {
+        p->at++;
+        pattern_term(p);
+    }
+}
+
+/* Which layers have experts: "1" all, "2" every second, else a digit a layer: "0001111". */
+static enum fr_status expert_layers(struct fr_job *j, struct fr_error *err)
+{
+    const char *text = j->facts[FR__JOB_EXPERT_LAYERS].value;
+    struct pattern *p;
+
+    if (!j->facts[FR__JOB_EXPERTS].value)
+        unset(j, FR__JOB_EXPERT_LAYERS);
+    if (!text || !strpbrk(text, "[("))
+        return FR_OK;
+    p = calloc(1, sizeof(*p));
+    if (!p)
+        return fr__fail_nomem(err);
+    p->at = text;
+    pattern_sum(p);
+    if (!p->is_wrong && !*p->at && p->n > 0) {
+        p->layers[p->n] = '\0';
+        j->facts[FR__JOB_EXPERT_LAYERS].value =
+            p->layers[strspn(p->layers, "1")] == '\0' ? "1" : fr__arena_strdup(j->arena, p->layers);
+    }
+    free(p);
+    return j->facts[FR__JOB_EXPERT_LAYERS].value ? FR_OK : fr__fail_nomem(err);
+}
+
+/* ---- the layout ---- */
+
+static enum fr_status stages(struct fr_job *j, struct fr_error *err)
+{
+    uint64_t layers = fr__job_number(j, FR__JOB_LAYERS), pp = fr__job_number(j, FR__JOB_PP),
+             each = fr__job_number(j, FR__JOB_VIRTUAL_LAYERS);
+
+    if (each > 0 && pp > 0 && layers % (each * pp) == 0 && !j->facts[FR__JOB_VIRTUAL].value)
+        FR_TRY(fr__job_set(j, FR__JOB_VIRTUAL, err, "%" PRIu64, layers / pp / each));
+    if (fr__job_is(j, FR__JOB_VIRTUAL, "1"))
+        unset(j, FR__JOB_VIRTUAL);
+    return FR_OK;
+}
+
+static uint64_t at_least_1(uint64_t n)
+{
+    return n ? n : 1;
+}
+
+/* Ranks that split a replica. */
+static uint64_t ranks_of_replica(const struct fr_job *j)
+{
+    return at_least_1(fr__job_number(j, FR__JOB_TP)) * at_least_1(fr__job_number(j, FR__JOB_PP)) *
+           at_least_1(fr__job_number(j, FR__JOB_CP));
+}
+
+static enum fr_status ranks(struct fr_job *j, struct fr_error *err)
+{
+    uint64_t nodes = fr__job_number(j, FR__JOB_NODES),
+             each = fr__job_number(j, FR__JOB_GPUS_PER_NODE),
+             shard = fr__job_number(j, FR__JOB_DP_SHARD),
+             copies = fr__job_number(j, FR__JOB_DP_REPLICATE), n = ranks_of_replica(j), dp, gpus;
+
+    if (each && !nodes && !j->facts[FR__JOB_NODES].argument) /* a launcher's default */
+        nodes = 1;
+    if (!j->facts[FR__JOB_DP].value && shard > 0)
+        FR_TRY(fr__job_set(j, FR__JOB_DP, err, "%" PRIu64, shard * at_least_1(copies)));
+    dp = fr__job_number(j, FR__JOB_DP);
+    if (dp && !j->facts[FR__JOB_GPUS].value) /* what the layout says holds against the launcher */
+        FR_TRY(fr__job_set(j, FR__JOB_GPUS, err, "%" PRIu64, dp * n));
+    else if (!j->facts[FR__JOB_GPUS].value && nodes && each)
+        FR_TRY(fr__job_set(j, FR__JOB_GPUS, err, "%" PRIu64, nodes * each));
+    gpus = fr__job_number(j, FR__JOB_GPUS);
+    if (gpus && gpus % n != 0) {
+        FR_TRY(fr__job_note(j, err,
+                            "%" PRIu64 " GPUs, as the job says, do not hold a replica of %" PRIu64
+                            " ranks: all GPUs of the cluster are taken",
+                            gpus, n));
+        unset(j, FR__JOB_GPUS);
+        return FR_OK;
+    }
+    if (!j->facts[FR__JOB_DP].value && gpus)
+        FR_TRY(fr__job_set(j, FR__JOB_DP, err, "%" PRIu64, gpus / n));
+    return FR_OK;
+}
+
+static enum fr_status batches(struct fr_job *j, struct fr_error *err)
+{
+    uint64_t micro = fr__job_number(j, FR__JOB_MICRO), dp = fr__job_number(j, FR__JOB_DP),
+             steps = at_least_1(fr__job_number(j, FR__JOB_ACCUMULATE)),
+             batch = fr__job_number(j, FR__JOB_BATCH),
+             tokens = fr__job_number(j, FR__JOB_BATCH_TOKENS), seq = fr__job_number(j, FR__JOB_SEQ);
+
+    if (!batch && tokens && seq)
+        FR_TRY(fr__job_set(j, FR__JOB_BATCH, err, "%" PRIu64, tokens / seq));
+    else if (!batch && micro && dp)
+        FR_TRY(fr__job_set(j, FR__JOB_BATCH, err, "%" PRIu64, micro * dp * steps));
+    else if (batch && micro && !dp && j->facts[FR__JOB_ACCUMULATE].value &&
+             batch % (micro * steps) == 0)
+        FR_TRY(fr__job_set(j, FR__JOB_DP, err, "%" PRIu64, batch / (micro * steps)));
+    return FR_OK;
+}
+
+static void numbers(struct fr_job *j)
+{
+    struct fr__job_held *f = j->facts;
+
+    if (f[FR__JOB_FP8].value && !fr__job_is(j, FR__JOB_FP8, "0"))
+        f[FR__JOB_PRECISION] = (struct fr__job_held){
+            .value = "fp8", .argument = f[FR__JOB_FP8].argument, .loc = f[FR__JOB_FP8].loc};
+    if (f[FR__JOB_SHARDING].value)
+        f[FR__JOB_ZERO] = f[FR__JOB_SHARDING];
+}
+
+enum fr_status fr__job_derive(struct fr_job *j, struct fr_error *err)
+{
+    for (size_t i = 0; i < j->n_frameworks; i++)
+        apply_rows(j, j->frameworks[i]);
+    numbers(j);
+    FR_TRY(vocabulary(j, err));
+    FR_TRY(widths(j, err));
+    FR_TRY(expert_layers(j, err));
+    FR_TRY(stages(j, err));
+    FR_TRY(ranks(j, err));
+    return batches(j, err);
+}
