@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += libapi.la
 libapi_la_SOURCES = api/call/call.c api/call/columns.c api/call/list.c api/call/reply.h \
 	api/call/request.c api/call/request.h api/forerun.h api/options/answer.c \
-	api/options/comm.c api/options/command.c api/options/find.c \
+	api/options/comm.c api/options/command.c api/options/device.c api/options/find.c \
 	api/options/job.c api/options/learn.c api/options/options.c api/options/options.h api/options/overwrite.c \
 	api/options/schedule.c api/options/search.c api/options/sweep.c api/verbs/calibrate.c \
 	api/verbs/calibrate_system.c api/verbs/comm.c api/verbs/compare.c api/verbs/completion.c \

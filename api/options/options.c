@@ -40,51 +40,10 @@ static enum fr_status add_file(struct fr__options *o, const char *value, struct 
     return FR_OK;
 }
 
-static enum fr_status add_gpu(struct fr__options *o, const char *value, struct fr_error *err)
-{
-    if (o->n_gpus == FR__MOST_GPUS)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d names of GPUs", FR__MOST_GPUS);
-    o->gpus[o->n_gpus++] = value;
-    return FR_OK;
-}
-
-static enum fr_status set_system(struct fr__options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->system = value;
-    return FR_OK;
-}
-
 static enum fr_status set_gpu_type(struct fr__options *o, const char *value, struct fr_error *err)
 {
     (void)err;
     o->gpu_type = value;
-    return FR_OK;
-}
-
-static enum fr_status set_rows_of(struct fr__options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->rows_of = value;
-    return FR_OK;
-}
-
-static enum fr_status set_min_bytes(struct fr__options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_bytes(value, "option '--min-bytes'", FR_NOWHERE, &o->min_bytes, err);
-}
-
-static enum fr_status set_from(struct fr__options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->from = value;
-    return FR_OK;
-}
-
-static enum fr_status set_device(struct fr__options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->device = value;
     return FR_OK;
 }
 
@@ -409,16 +368,17 @@ static const struct option_row rows[] = {
     {OPTIONS_PICTURE, 'o', "output", "FILE",
      "the picture: .svg, .png, .pdf, or .dot for its text; several times", add_file},
     {OPTIONS_DEVICE, 'd', "device", "NAME|PATH",
-     "the device: a type to fit, a device file to check", set_device},
-    {OPTIONS_DEVICE, 0, "gpu", "TEXT", "a name in the data's 'gpu' column; several times", add_gpu},
+     "the device: a type to fit, a device file to check", fr__set_device},
+    {OPTIONS_DEVICE, 0, "gpu", "TEXT", "a name in the data's 'gpu' column; several times",
+     fr__add_gpu},
     {OPTIONS_DEVICE, 0, "system", "NAME|PATH",
-     "collectives: a name in the data's 'system' column to fit, a system to check", set_system},
+     "collectives: a name in the data's 'system' column to fit, a system to check", fr__set_system},
     {OPTIONS_ROWS, 0, "rows-of", "NAME",
-     "check the system on rows of this name in the data's 'system' column", set_rows_of},
+     "check the system on rows of this name in the data's 'system' column", fr__set_rows_of},
     {OPTIONS_ROWS, 0, "min-bytes", "SIZE", "collectives: check rows of at least this many bytes",
-     set_min_bytes},
+     fr__set_min_bytes},
     {OPTIONS_ROWS, 0, "from", "NAME|PATH",
-     "check these curves, moved to the type of -d (needs --gpu)", set_from},
+     "check these curves, moved to the type of -d (needs --gpu)", fr__set_from},
     {OPTIONS_ROWS, 0, "all", NULL, "also rows of shapes that a fit may have used", set_all},
     {OPTIONS_FITS, 'o', "output", "DIR|FILE",
      "pictures of fit against data: a folder, or one .png, .svg or .pdf; .csv: the rows; several "
@@ -483,7 +443,7 @@ static bool adds_up(const struct option_row *row)
 {
     static enum fr_status (*const adders[])(struct fr__options * o, const char *value,
                                             struct fr_error *err) = {
-        add_strategy,        add_file,         add_gpu,
+        add_strategy,        add_file,         fr__add_gpu,
         add_phase,           fr__add_prices,   fr__add_columns,
         fr__add_axis,        fr__add_comm_way, fr__add_comm_sizes,
         fr__add_comm_output, fr__add_job,      fr__add_job_value};

@@ -229,6 +229,13 @@ enum fr_status fr__add_axis(struct fr__options *o, const char *value, struct fr_
 enum fr_status fr__set_why_layout(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_exhaustive(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_flags_of(struct fr__options *o, const char *value, struct fr_error *err);
+/* api/options/device.c */
+enum fr_status fr__add_gpu(struct fr__options *o, const char *value, struct fr_error *err);
+enum fr_status fr__set_system(struct fr__options *o, const char *value, struct fr_error *err);
+enum fr_status fr__set_rows_of(struct fr__options *o, const char *value, struct fr_error *err);
+enum fr_status fr__set_min_bytes(struct fr__options *o, const char *value, struct fr_error *err);
+enum fr_status fr__set_from(struct fr__options *o, const char *value, struct fr_error *err);
+enum fr_status fr__set_device(struct fr__options *o, const char *value, struct fr_error *err);
 /* api/options/job.c */
 enum fr_status fr__add_job(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__add_job_value(struct fr__options *o, const char *value, struct fr_error *err);

@@ -239,7 +239,9 @@ static enum fr_status write_strategy(FILE *f, struct fr_job *j, const struct fr_
     if (fr__job_number(j, FR__JOB_CP) > 1)
         option(f, j, "cp-comm", FR__JOB_CP_COMM, "");
     option(f, j, "ep", FR__JOB_EP, "1");
-    option(f, j, "etp", FR__JOB_ETP, j->facts[FR__JOB_TP].value ? j->facts[FR__JOB_TP].value : "1");
+    if (j->facts[FR__JOB_EXPERTS].value || fr__job_number(j, FR__JOB_EP) > 1)
+        option(f, j, "etp", FR__JOB_ETP,
+               j->facts[FR__JOB_TP].value ? j->facts[FR__JOB_TP].value : "1");
     if (fr__job_number(j, FR__JOB_TP) > 1) {
         fprintf(f, ",sp=%s", fr__job_is(j, FR__JOB_SP, "1") ? "1" : "0");
         option(f, j, "tp-overlap", FR__JOB_TP_OVERLAP, "0");

@@ -131,6 +131,18 @@ static enum fr_status read_files(struct fr_job *j, const struct files *f,
     return FR_OK;
 }
 
+/* Facts that wait for a variable's value. */
+static enum fr_status note_open(struct fr_job *j, struct fr_error *err)
+{
+    for (unsigned k = 0; k < FR__N_JOB_FACTS; k++)
+        if (j->facts[k].unknown)
+            FR_TRY(fr__job_note(j, err,
+                                "%s is open: '%.80s' needs the value of %s (--set '%s=VALUE')",
+                                fr__job_fact_name((enum fr__job_fact_kind)k), j->facts[k].argument,
+                                j->facts[k].unknown, j->facts[k].unknown));
+    return FR_OK;
+}
+
 static enum fr_status list_facts(struct fr_job *j, struct fr_error *err)
 {
     j->listed = fr__arena_alloc(j->arena, FR__N_JOB_FACTS, sizeof(*j->listed));
@@ -167,6 +179,7 @@ static enum fr_status read_job(struct fr_job *j, const struct fr_job_options *o,
     FR_TRY(read_files(j, f, o, err));
     FR_TRY(fr__job_judge(j, o->is_lenient, err));
     FR_TRY(fr__job_derive(j, err));
+    FR_TRY(note_open(j, err));
     FR_TRY(list_facts(j, err));
     j->summary.framework = j->frameworks[0]->name;
     j->summary.title = j->frameworks[0]->title;

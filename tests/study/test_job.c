@@ -233,6 +233,16 @@ TEST(a_lenient_reading_notes_what_is_unknown)
     fr_job_free(j);
 }
 
+TEST(a_fact_that_waits_for_a_variable_is_noted)
+{
+    struct fr_job *j = read_job("a.sh", KNOWN "--micro-batch-size $MBS\n");
+
+    assert_fact(j, "micro_batch", NULL);
+    ck_assert_uint_eq(fr_job_summary(j)->n_notes, 1);
+    ck_assert_ptr_nonnull(strstr(fr_job_summary(j)->notes[0], "--set 'MBS=VALUE'"));
+    fr_job_free(j);
+}
+
 static void assert_not_asked(const char *more, const char *part)
 {
     char text[2048];
