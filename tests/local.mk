@@ -42,7 +42,7 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/xml_check.c \
 	tests/support/xml_check.h
 EXTRA_DIST += tests/support/command.sh tests/support/direct.sh tests/support/markdown.py \
-	tests/support/page_words.py tests/support/picture.py
+	tests/support/page_words.py tests/support/picture.py tests/support/torch_forks.py
 
 # A test links all layers as one library that exports every name, and without libtool: 250 programs
 # of 13 MB each took a quarter of the time of make check. Without shared libraries it has them inside

@@ -230,7 +230,7 @@ MUTATIONS = [
     ("comparison", "maxmin.c", "if (full_Bps {{< => >}} rate_Bps)"),
     ("sign", "maxmin.c", "q->left_Bps = q->capacity_Bps {{- => +}} fr__maxmin_weight("),
     ("sign", "maxmin.c", "f->end_s = now {{+ => -}} f->remaining_bytes / rate_Bps;"),
-    ("comparison", "maxmin.c", "is_alone = is_alone && q->n {{== => !=}} 0;"),
+    ("comparison", "maxmin.c", "bool is_first = q->n {{== => !=}} 0;"),
     ("comparison", "maxmin.c", "if (pos {{< => >}} q->n_sorted)"),
     ("comparison", "maxmin.c", "if ({{!has_rate => has_rate}})\n            fr__maxmin_open_less("),
     ("sign", "maxmin.c",
@@ -285,7 +285,7 @@ MUTATIONS = [
      "        left_Bps {{-= => +=}} fr__maxmin_weight_of(m, q->entries[k]) * last_Bps;"),
     # the solver: flows with weights
     ("sign", "maxmin.c", "full_Bps = q->capacity_Bps {{/ => *}} fr__maxmin_weight("),
-    ("off by one", "maxmin.c", "        weights[i] = {{1 => 0}};"),
+    ("off by one", "maxmin_room.c", "        weights[i] = {{1 => 0}};"),
     ("sign", "maxmin_state.h", "open_weight[q - m->resources] {{+= => -=}} weight;"),
     ("sign", "maxmin_state.h", "open_weight[q - m->resources] {{-= => +=}} weight;"),
     ("sign", "maxmin_state.h", "q->{{n_open-- => n_open++}};"),

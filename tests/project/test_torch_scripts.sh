@@ -16,8 +16,19 @@ done
 [ -n "$python" ] || { echo "SKIP no Python here has PyTorch"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+forks=
+trap 'kill $forks 2>/dev/null; wait $forks 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
+
+# python SCRIPT ARG...: in a fork of a process that has imported PyTorch already
+python() { "$python" "$source/tests/support/torch_forks.py" forks "$@"; }
+"$python" "$source/tests/support/torch_forks.py" "$work/forks" &
+forks=$!
+waited=0
+until [ -e forks ] || [ "$waited" -eq 600 ]; do
+    sleep 0.1
+    waited=$((waited + 1))
+done
 
 n_checks=0
 n_failures=0
@@ -38,7 +49,7 @@ same() {
 # ---- whole steps ----
 
 step() {
-    "$python" "$scripts/torch_step.py" --device cpu --model lenet --steps 3 --warm-up 1 "$@" 2>err
+    python "$scripts/torch_step.py" --device cpu --model lenet --steps 3 --warm-up 1 "$@" 2>err
 }
 
 step -o steps.csv --batches 4,2 --precisions fp32,bf16
@@ -58,9 +69,9 @@ step -o steps.csv --batches 2 --precisions fp32
 expect "a line without its end is cut off" cmp -s before steps.csv
 step -o steps.csv --batches 16 --precisions fp32 --budget 0.000001
 same "the status when time was over" 3 $?
-expect "an unknown precision is refused" sh -c \
-    "! '$python' '$scripts/torch_step.py' -o x.csv --device cpu --precisions fp31 2>err"
-"$python" "$scripts/torch_step.py" -o x.csv --device cpu --model resnet51 2>err
+! python "$scripts/torch_step.py" -o x.csv --device cpu --precisions fp31 2>err
+expect "an unknown precision is refused" [ $? -eq 0 ]
+python "$scripts/torch_step.py" -o x.csv --device cpu --model resnet51 2>err
 expect "an unknown model is named" grep -q "no PyTorch form of 'resnet51" err
 echo id >other.csv
 step -o other.csv --batches 2
@@ -75,7 +86,7 @@ kinds() { sed -n "s/^  \"forward_flops_by_kind\": .*\"$2\": \([0-9]*\)[,}].*/\1/
 
 # profiled FOLDER MODEL: compares with the zoo's
 profiled() {
-    "$python" "$scripts/torch_profile.py" "$2" -b 3 -o "$1" --device cpu \
+    python "$scripts/torch_profile.py" "$2" -b 3 -o "$1" --device cpu \
         --device-type cpu-here --warm-up 1 --steps 3 2>err
     expect "$2 is profiled" [ $? -eq 0 ]
     expect "its times are the named device's" \
@@ -120,7 +131,7 @@ def wrong():
     return net()
 END
 profile() {
-    "$python" "$scripts/torch_profile.py" "$@" --warm-up 1 --steps 1 >out 2>err
+    python "$scripts/torch_profile.py" "$@" --warm-up 1 --steps 1 >out 2>err
 }
 for form in plain named; do
     profile "mine:$form" -b 3 -o "mine-$form" --device cpu --device-type cpu-here
@@ -139,7 +150,7 @@ expect "a device must be named" grep -q "required: --device-type" err
 expect "a CPU's times are no GPU's" grep -q "does not measure a 'v100-sxm2-16gb'" err
 ! profile lenet -b 3 -o x --device cpu --device-type '*'
 expect "nor those of any device" grep -q "expected one device's name" err
-"$python" "$scripts/torch_profile.py" lenet -b 3 -o lenet-profile --device cpu \
+python "$scripts/torch_profile.py" lenet -b 3 -o lenet-profile --device cpu \
     --device-type cpu-here 2>err
 same "the status when the folder is there" 2 $?
 

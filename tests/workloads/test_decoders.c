@@ -222,6 +222,22 @@ TEST(latent_attention_keeps_its_latents_and_what_they_are_expanded_to)
                                     2 * (32 + 128) + 4));
 }
 
+/* Mamba-2 of a token, in elements of 2 bytes: the layer's input 16, its norm 16, what the product
+ * in front writes 74 (gate, convolution's input, step), the convolution 40, the scan 32, the gate's
+ * SiLU 32, their product 32 (of its norm), that norm 32; in fp32 two norms' roots, and for each
+ * chunk of 8 tokens a state of 32 x 4. */
+TEST(a_state_space_keeps_a_state_for_each_chunk)
+{
+#define MAMBA                                                                                      \
+    "decoder:hidden=16,no_mlp=1,mixers=m,heads=1,kv_heads=1,vocab=100,ssm_heads=2,ssm_width=16,"   \
+    "ssm_state=4,ssm_groups=1,ssm_chunk=8,layers="
+    uint64_t layer = saved_bytes(MAMBA "2") - saved_bytes(MAMBA "1");
+#undef MAMBA
+
+    ck_assert_uint_eq(layer,
+                      SEQ * (2 * (16 + 16 + 74 + 40 + 4 * 32) + 4 * 2) + SEQ / 8 * 32 * 4 * 4);
+}
+
 /* The module's embedding is the model's table and its head the model's own; it has two norms, a
  * product 2 x 16 to 16, a layer and a norm, and is written down behind the loss. */
 TEST(a_module_that_predicts_one_token_more_is_the_last_layer)

@@ -178,7 +178,7 @@ static bool has_mlp(const uint32_t s[], char letter)
 
         is_apart = is_apart || other == '-' || other == 'e';
     }
-    return letter == '-' || letter == 'e' || (!is_apart && s[FR__D_FFN] + s[FR__D_EXPERTS] > 0);
+    return letter == '-' || letter == 'e' || (!is_apart && !s[FR__D_NO_MLP]);
 }
 
 static struct fr__value layer(struct fr__net *net, const uint32_t s[], const char *name,

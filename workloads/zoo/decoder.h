@@ -47,6 +47,7 @@ enum fr__decoder_key {
                          weight a column (ModernBERT) */
     FR__D_ACT,        /* of feed-forward layers: enum fr__activation */
     FR__D_PLAIN_MLP,  /* they have no gate */
+    FR__D_NO_MLP,     /* layers are mixers alone (Mamba-2) */
     FR__D_MIXERS,     /* letters, again and again over the layers */
     FR__D_FULL_EVERY, /* with one letter: each such layer is f instead; 0: none */
     FR__D_FULL_AT,    /* the first of these; FR__D_LAST: the last of each so many */

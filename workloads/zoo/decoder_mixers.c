@@ -37,7 +37,7 @@ static struct fr__value convolve(struct fr__net *net, const uint32_t s[], struct
 struct scan {
     double flops;   /* of a token */
     uint32_t width; /* of what it writes */
-    uint64_t state; /* elements that a chunk ends in */
+    uint32_t state; /* numbers that each of these ends a chunk with */
     uint32_t chunk; /* positions; 0: one state at the end, as the recurrence has it */
     uint64_t n_weights;
     uint32_t n_params;
@@ -49,9 +49,9 @@ static struct fr__value run(struct fr__net *net, const struct scan *c, const str
     uint32_t batch = in[0].t.dims[0], seq = in[0].t.dims[1];
     uint32_t n_chunks = c->chunk ? (seq + c->chunk - 1) / c->chunk : 1;
     const uint32_t dims[] = {batch, seq, c->width};
-    const uint32_t states[] = {batch, n_chunks, (uint32_t)c->state};
+    const uint32_t states[] = {batch, n_chunks, c->width, c->state};
     struct fr_tensor out[] = {fr__nn_tensor(net, net->elem_bytes, 3, dims, BATCH | DIM_2),
-                              fr__nn_tensor(net, FLOAT_BYTES, 3, states, BATCH | DIM_2)};
+                              fr__nn_tensor(net, FLOAT_BYTES, 4, states, BATCH | DIM_2)};
     const struct fr__op_spec spec = {.name = "scan",
                                      .kind = FR_OP_SCAN,
                                      .flops = c->flops * batch * seq,
@@ -84,14 +84,14 @@ static struct scan scan_of_mamba2(const uint32_t s[])
     double chunk = s[FR__D_SSM_CHUNK], heads = s[FR__D_SSM_HEADS], width = s[FR__D_SSM_WIDTH];
     double state = s[FR__D_SSM_STATE], groups = s[FR__D_SSM_GROUPS];
 
-    return (struct scan){
-        .flops = 2 * chunk * state * groups + heads * (2 * chunk * width + 4 * state * width),
-        .width = s[FR__D_SSM_HEADS] * s[FR__D_SSM_WIDTH],
-        .state = (uint64_t)s[FR__D_SSM_HEADS] * s[FR__D_SSM_WIDTH] * s[FR__D_SSM_STATE],
-        .chunk = s[FR__D_SSM_CHUNK],
-        /* decay, skip and bias of the step, of each head */
-        .n_weights = 3 * (uint64_t)s[FR__D_SSM_HEADS],
-        .n_params = 3};
+    return (struct scan){.flops = 2 * chunk * state * groups +
+                                  heads * (2 * chunk * width + 4 * state * width),
+                         .width = s[FR__D_SSM_HEADS] * s[FR__D_SSM_WIDTH],
+                         .state = s[FR__D_SSM_STATE],
+                         .chunk = s[FR__D_SSM_CHUNK],
+                         /* decay, skip and bias of the step, of each head */
+                         .n_weights = 3 * (uint64_t)s[FR__D_SSM_HEADS],
+                         .n_params = 3};
 }
 
 struct fr__value fr__decoder_mamba2(struct fr__net *net, const uint32_t s[], struct fr__value y)
@@ -135,7 +135,7 @@ struct fr__value fr__decoder_mamba(struct fr__net *net, const uint32_t s[], stru
     const uint32_t halves[] = {inner, inner};
     const struct scan c = {.flops = mamba_flops * inner * s[FR__D_SSM_STATE],
                            .width = inner,
-                           .state = (uint64_t)inner * s[FR__D_SSM_STATE],
+                           .state = s[FR__D_SSM_STATE],
                            /* decays of each channel and state, skips of each channel */
                            .n_weights = (uint64_t)inner * s[FR__D_SSM_STATE] + inner,
                            .n_params = 2};
@@ -160,8 +160,7 @@ static struct scan scan_of_delta(const uint32_t s[])
 
     return (struct scan){.flops = heads * (inside + 6 * keys * values),
                          .width = s[FR__D_SSM_HEADS] * s[FR__D_SSM_WIDTH],
-                         .state =
-                             (uint64_t)s[FR__D_SSM_HEADS] * s[FR__D_SSM_WIDTH] * s[FR__D_SSM_STATE],
+                         .state = s[FR__D_SSM_STATE],
                          .chunk = (uint32_t)delta_chunk,
                          .n_weights = 2 * (uint64_t)s[FR__D_SSM_HEADS],
                          .n_params = 2};
