@@ -288,7 +288,8 @@ static bool goes_in_steps(const struct fr__hybrid_options *o)
     return o->overlaps_tensor || (o->cp > 1 && o->context == FR__CP_RING);
 }
 
-static enum fr_status refuse_uncut(const struct fr__ring_axis axes[], const size_t n_cut[],
+static enum fr_status refuse_uncut(const struct fr__hybrid_options *o,
+                                   const struct fr__ring_axis axes[], const size_t n_cut[],
                                    const struct fr_graph *g, struct fr_error *err)
 {
     if (axes[FR__HYBRID_CP].ranks > 1 && n_cut[FR__HYBRID_CP] == 0)
@@ -296,7 +297,7 @@ static enum fr_status refuse_uncut(const struct fr__ring_axis axes[], const size
                         "cp-comm=ring needs attention as one op, which '%s' has not (where the "
                         "model has it, attention=flash)",
                         g->name);
-    if (axes[FR__HYBRID_TP].ranks > 1 && n_cut[FR__HYBRID_TP] == 0)
+    if (axes[FR__HYBRID_TP].ranks > 1 && n_cut[FR__HYBRID_TP] == 0 && o->is_tensor_overlap_wanted)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "tp-overlap=1: '%s' has no product with a message over tp beside it",
                         g->name);
@@ -319,7 +320,7 @@ static enum fr_status go_in_steps(struct fr__hybrid_graph *out, const struct fr_
     FR_TRY(fr__ring_cut(&cut, &p, n_cut, err));
     fr__sharded_free(&out->sharded);
     out->sharded = cut;
-    return refuse_uncut(axes, n_cut, cut.graph, err);
+    return refuse_uncut(o, axes, n_cut, cut.graph, err);
 }
 
 /* ---- the plan's graph ---- */

@@ -54,8 +54,9 @@ struct fr__hybrid_options {
     bool sequence_parallel, vocab_parallel, keeps_gathered;
     bool ties;            /* weights that the model's ends share stay shared */
     bool overlaps_tensor; /* messages of a tensor group go beside the parts of their products */
-    uint32_t micro_batch; /* samples */
-    uint32_t n_micros;    /* of each replica */
+    bool is_tensor_overlap_wanted; /* by the user, not by a recipe alone */
+    uint32_t micro_batch;          /* samples */
+    uint32_t n_micros;             /* of each replica */
     const char *schedule;
     uint32_t n_virtual; /* 0: as the schedule needs */
     bool cuts_by_count; /* stages have as many layers */

@@ -480,6 +480,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .context = (enum fr__cp_messages)v[CP_COMM],
         .is_tensor_async = v[TP_ASYNC] != 0,
         .overlaps_tensor = v[TP_OVERLAP] != 0 && v[TP] > 1,
+        .is_tensor_overlap_wanted = in->options->is_set[TP_OVERLAP],
         .ties = v[TIE] != 0,
         .stops_early = v[EARLY_STOP] != 0,
         .n_virtual = (uint32_t)v[VIRTUAL],

@@ -39,7 +39,7 @@ enum mmdit_key {
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
     [LAYERS] = {"layers", 24, 1, 1024, NULL},
-    [SINGLE] = {"single", 0, 0, 1024, NULL},
+    [SINGLE] = {"singles", 0, 0, 1024, NULL},
     [HEADS] = {"heads", 24, 1, 1 << 12, NULL},
     [HEAD_WIDTH] = {"head_width", 64, 1, 1 << 12, NULL},
     [CHANNELS] = {"channels", 16, 1, 1 << 12, NULL},
@@ -296,7 +296,7 @@ static enum fr_status check(const struct fr__model *m, const uint32_t s[], struc
 {
     if (s[SINGLE] && !s[OPEN_END])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "model '%s': layers of one sequence follow (single=%u), so the text has to "
+                        "model '%s': layers of one sequence follow (singles=%u), so the text has to "
                         "be kept (open_end=1)",
                         m->name, s[SINGLE]);
     return FR_OK;
