@@ -295,10 +295,11 @@ static void build(struct fr__net *net, const uint32_t s[])
 static enum fr_status check(const struct fr__model *m, const uint32_t s[], struct fr_error *err)
 {
     if (s[SINGLE] && !s[OPEN_END])
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "model '%s': layers of one sequence follow (singles=%u), so the text has to "
-                        "be kept (open_end=1)",
-                        m->name, s[SINGLE]);
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "model '%s': layers of one sequence follow (singles=%u), so the text has to "
+            "be kept (open_end=1)",
+            m->name, s[SINGLE]);
     return FR_OK;
 }
 
