@@ -30,10 +30,20 @@ def some(rng, part):
     return rng.random() < part
 
 
+DECODERS = (
+    {"kv_heads": 4, "qk_norm": 1},
+    {"kv_heads": 4, "q_rank": 64, "kv_rank": 32, "rope_width": 32, "nope_width": 32, "value_width": 64},
+    {"kv_heads": 4, "mixers": "wf", "window": 32, "sinks": 1},
+    {"kv_heads": 4, "experts": 8, "chosen": 2, "dense_first": 1},
+    {"kv_heads": 4, "mixers": "mf", "ssm_heads": 8, "ssm_width": 32, "ssm_state": 16,
+     "ssm_groups": 4, "ssm_chunk": 32},
+)
+
+
 def transformer(rng):
     """A small one; sizes are multiples that tensor and context parallelism can divide."""
     family = rng.choice(["gpt", "gpt", "llama", "bert", "mixtral", "t5", "vit", "gpt-neox",
-                         "transformer"])
+                         "transformer", "decoder", "decoder"])
     heads = rng.choice([4, 8])
     size = {"layers": rng.choice([2, 3, 4, 6, 8]), "hidden": 64 * heads * rng.choice([1, 1, 2]),
             "heads": heads}
@@ -45,6 +55,8 @@ def transformer(rng):
         return Words(family, tuple((size | {"patch": 16}).items()))
     if family == "mixtral":
         size["experts"] = rng.choice([4, 8])
+    if family == "decoder":
+        size |= {"ffn": size["hidden"] * 2} | rng.choice(DECODERS)
     size |= {"seq": rng.choice([64, 128, 256]), "vocab": rng.choice([512, 1024, 8192])}
     return Words(family, tuple(size.items()))
 
