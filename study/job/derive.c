@@ -171,7 +171,7 @@ static enum fr_status set_from(struct fr_job *j, enum fr__job_fact_kind k,
     return fr__job_set(j, k, err, "%" PRIu64, n);
 }
 
-/* The period of a pattern in which one layer in each so many, the one `at`, has experts; 0: none. */
+/* The period of a pattern in which one layer in each so many has experts, the one `at`; 0: none. */
 static size_t find_period(const char *layers, size_t *at)
 {
     size_t n = strlen(layers);
