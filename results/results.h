@@ -114,7 +114,9 @@ struct fr_sweep_answer {
 /* A job on a cluster, and what it could be. */
 struct fr_search_results;
 struct fr_fit_answer {
-    const struct fr_results *results;     /* of one record, with its job */
+    const struct fr_results *results; /* of one record, with its job; of none if refused */
+    bool is_narrow;      /* of those near it, only some were looked at, the plan being large */
+    const char *refused; /* why the job's own layout cannot be planned on these GPUs; NULL */
     const struct fr_search_results *near; /* layouts near the job's */
     enum fr_framework flags_of;           /* FR_N_FRAMEWORKS: no words of its own */
 };

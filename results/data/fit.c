@@ -31,13 +31,18 @@ static void write_flags(struct fr__json *j, const struct fr_fit_answer *a)
 void fr__fit_json(FILE *f, const void *what)
 {
     const struct fr_fit_answer *a = what;
-    const struct fr_record *r = a->results->records[0];
+    const struct fr_record *r = a->refused ? NULL : a->results->records[0];
     struct fr__json j;
 
     fr__json_init(&j, f);
     fr__json_open(&j, NULL, '{', false);
-    fr__json_bool(&j, "fits", !r->oom);
-    fr__record_write_json(&j, "answer", r, a->results->terms);
+    fr__json_bool(&j, "fits", r && !r->oom);
+    if (r) {
+        fr__record_write_json(&j, "answer", r, a->results->terms);
+    } else {
+        fr__json_string(&j, "refused", a->refused);
+        fr__json_null(&j, "answer");
+    }
     fr__search_write_ranked(&j, "near", a->near);
     write_flags(&j, a);
     fr__job_write_json(&j, a->results->job);

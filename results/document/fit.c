@@ -110,11 +110,13 @@ static void fill_near(const void *user, size_t i, struct fr__table_row *row)
     const struct fr_fit_answer *a = user;
     const struct fr_search_row *x = near_row(a, i);
     char text[FR_LAYOUT_TEXT];
+    size_t k = 1;
 
     fr__format_time(x->exact_s, row->cell[0], FR__TABLE_CELL);
-    fr__change_cell(row->cell[1], x->exact_s / a->results->records[0]->iteration_s - 1);
-    fr__format_bytes(x->exact_bytes, row->cell[2], FR__TABLE_CELL);
-    fr__table_text(row->cell[3], fr_layout_text(&x->layout, text));
+    if (!a->refused)
+        fr__change_cell(row->cell[k++], x->exact_s / a->results->records[0]->iteration_s - 1);
+    fr__format_bytes(x->exact_bytes, row->cell[k], FR__TABLE_CELL);
+    fr__table_text(row->cell[k + 1], fr_layout_text(&x->layout, text));
 }
 
 /* The arguments of the first, as the framework has them. */
@@ -142,6 +144,8 @@ static void say_near(struct fr__document *doc, const struct fr_fit_answer *a)
 {
     static const struct fr__table_column columns[] = {
         {"time", true}, {"than the job", true}, {"memory", true}, {"layout", false}};
+    static const struct fr__table_column alone[] = {
+        {"time", true}, {"memory", true}, {"layout", false}};
     size_t n = count_near(a);
 
     if (n == 0) {
@@ -149,16 +153,38 @@ static void say_near(struct fr__document *doc, const struct fr_fit_answer *a)
         return;
     }
     fr__say(doc, "\nlayouts near it, each degree at most twice or half of the job's:\n");
-    fr__say_table(doc, &(struct fr__table){columns, 4, n, fill_near, a}, 0);
+    if (a->is_narrow)
+        fr__say(doc,
+                "(the plan is large: only degrees that take less memory, and half the micro-batch; "
+                "'forerun search --job' looks among all)\n");
+    if (a->refused)
+        fr__say_table(doc, &(struct fr__table){alone, 3, n, fill_near, a}, 0);
+    else
+        fr__say_table(doc, &(struct fr__table){columns, 4, n, fill_near, a}, 0);
     say_flags(doc, a);
+}
+
+/* The job's own layout cannot be planned. */
+static void say_refused(struct fr__document *doc, const struct fr_fit_answer *a)
+{
+    const struct fr_search_summary *m = fr_search_summary(a->near->search);
+
+    fr__say(doc, "%s on %zu GPUs of %s, global batch %u\n\n", m->workload, m->n_gpus, m->topology,
+            m->global_batch);
+    fr__say(doc, "cannot be planned in the job's layout: %s\n", a->refused);
 }
 
 enum fr_status fr__document_of_fit(struct fr__document *doc, const void *what, struct fr_error *err)
 {
     const struct fr_fit_answer *a = what;
-    const struct fr_record *r = a->results->records[0];
+    const struct fr_record *r = a->refused ? NULL : a->results->records[0];
 
     fr__put_job(doc, a->results->job);
+    if (!r) {
+        say_refused(doc, a);
+        say_near(doc, a);
+        return fr__document_check(doc, err);
+    }
     fr__record_put_question(doc, r, true);
     say_verdict(doc, r);
     say_memory(doc, r);

@@ -115,6 +115,16 @@ static enum fr_status fail_model(const struct fr_job *j, enum fr__job_fact_kind 
                     nearest->model);
 }
 
+static const char *value_of_key(const struct fr_job *j, const char *const key[])
+{
+    const char *value;
+
+    if (key[1][0] == '=')
+        return key[1] + 1;
+    value = j->facts[fr__job_fact_parse(key[1])].value;
+    return !value && key[2] ? j->facts[fr__job_fact_parse(key[2])].value : value;
+}
+
 static enum fr_status write_model(struct fr_job *j, const struct fr__job_model *m,
                                   struct fr_error *err)
 {
@@ -127,8 +137,10 @@ static enum fr_status write_model(struct fr_job *j, const struct fr__job_model *
     if (!f)
         return fr__fail_nomem(err);
     fputs(m->model, f);
+    if (m->sizes)
+        fprintf(f, ":%s", m->sizes);
     for (size_t i = 0; i < COUNT(m->keys) && m->keys[i][0]; i++) {
-        const char *value = j->facts[fr__job_fact_parse(m->keys[i][1])].value;
+        const char *value = value_of_key(j, m->keys[i]);
 
         if (!value)
             continue;

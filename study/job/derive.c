@@ -163,16 +163,154 @@ static void pattern_sum(struct pattern *p)
     }
 }
 
+/* A fact that another's argument said. */
+static enum fr_status set_from(struct fr_job *j, enum fr__job_fact_kind k,
+                               enum fr__job_fact_kind from, uint64_t n, struct fr_error *err)
+{
+    j->facts[k] = j->facts[from];
+    return fr__job_set(j, k, err, "%" PRIu64, n);
+}
+
+/* The period of a pattern in which one layer in each so many has experts, the one `at`; 0: none. */
+static size_t find_period(const char *layers, size_t *at)
+{
+    size_t n = strlen(layers);
+
+    for (size_t every = 2; every <= n; every++) {
+        size_t i = 0;
+
+        *at = strcspn(layers, "1");
+        while (i < n && (layers[i] == '1') == (i % every == *at) && layers[i] <= '1')
+            i++;
+        if (i == n && *at < every)
+            return every;
+    }
+    return 0;
+}
+
+static enum fr_status experts_every(struct fr_job *j, uint64_t every, uint64_t at,
+                                    struct fr_error *err)
+{
+    FR_TRY(set_from(j, FR__JOB_EXPERTS_EVERY, FR__JOB_EXPERT_LAYERS, every, err));
+    FR_TRY(set_from(j, FR__JOB_EXPERTS_AT, FR__JOB_EXPERT_LAYERS, at, err));
+    j->facts[FR__JOB_EXPERT_LAYERS].value = "1";
+    return FR_OK;
+}
+
+/* "0001111": without experts at first; "0101", "1010": experts in one layer of each so many. What
+ * is neither is left as it is. */
+static enum fr_status simplify_expert_layers(struct fr_job *j, struct fr_error *err)
+{
+    const char *text = j->facts[FR__JOB_EXPERT_LAYERS].value;
+    size_t n_dense = strspn(text, "0"), at = 0, every = 0;
+
+    if (strlen(text) > 1 && n_dense > 0 && text[n_dense] == '1' &&
+        text[n_dense + strspn(text + n_dense, "1")] == '\0')
+        FR_TRY(set_from(j, FR__JOB_DENSE_FIRST, FR__JOB_EXPERT_LAYERS, n_dense, err));
+    else if (strlen(text) == fr__job_number(j, FR__JOB_LAYERS) && strlen(text) > 1)
+        every = find_period(text, &at);
+    if (every > 0)
+        FR_TRY(experts_every(j, every, at, err));
+    else if (!j->facts[FR__JOB_DENSE_FIRST].value)
+        return FR_OK;
+    j->facts[FR__JOB_EXPERT_LAYERS].value = "1";
+    return FR_OK;
+}
+
+/* Experts that every token visits: a number of the others' width, or one behind a gate. */
+static enum fr_status shared_experts(struct fr_job *j, struct fr_error *err)
+{
+    uint64_t width = fr__job_number(j, FR__JOB_SHARED_FFN),
+             each = fr__job_number(j, FR__JOB_EXPERT_FFN);
+
+    if (!j->facts[FR__JOB_EXPERTS].value)
+        unset(j, FR__JOB_SHARED_FFN);
+    if (!width)
+        return FR_OK;
+    if (fr__job_is(j, FR__JOB_SHARED_GATE, "1")) {
+        FR_TRY(set_from(j, FR__JOB_SHARED_GATED, FR__JOB_SHARED_FFN, width, err));
+        unset(j, FR__JOB_SHARED_FFN);
+        return FR_OK;
+    }
+    if (each == 0 || width % each != 0)
+        return FR_OK;
+    FR_TRY(set_from(j, FR__JOB_SHARED_EXPERTS, FR__JOB_SHARED_FFN, width / each, err));
+    unset(j, FR__JOB_SHARED_FFN);
+    return FR_OK;
+}
+
+/* ---- attention ---- */
+
+/* "127,0" of Transformer Engine: so many positions before a position, and it. What also looks ahead
+ * is left as it is. */
+static enum fr_status window_size(struct fr_job *j, struct fr_error *err)
+{
+    const char *text = j->facts[FR__JOB_WINDOW_SIZE].value;
+    uint64_t n = 0;
+
+    if (!text)
+        return FR_OK;
+    text += strspn(text, "([ ");
+    for (; *text >= '0' && *text <= '9' && n < UINT32_MAX; text++)
+        n = n * 10 + (uint64_t)(*text - '0');
+    text += strspn(text, ", ");
+    if (*text != '0' || text[1 + strspn(text + 1, ")] ")])
+        return FR_OK;
+    FR_TRY(set_from(j, FR__JOB_WINDOW, FR__JOB_WINDOW_SIZE, n + 1, err));
+    unset(j, FR__JOB_WINDOW_SIZE);
+    return FR_OK;
+}
+
+/* Each layer of so many sees all positions; of one, each: there is no window. */
+static enum fr_status window(struct fr_job *j, struct fr_error *err)
+{
+    uint64_t every = fr__job_number(j, FR__JOB_WINDOW_LAYERS);
+
+    FR_TRY(window_size(j, err));
+    if (every == 1)
+        unset(j, FR__JOB_WINDOW);
+    if (!j->facts[FR__JOB_WINDOW].value) {
+        unset(j, FR__JOB_WINDOW_LAYERS);
+        return FR_OK;
+    }
+    FR_TRY(fr__job_set(j, FR__JOB_MIXERS, err, "w"));
+    if (every == 0)
+        return FR_OK;
+    FR_TRY(set_from(j, FR__JOB_FULL_EVERY, FR__JOB_WINDOW_LAYERS, every, err));
+    unset(j, FR__JOB_WINDOW_LAYERS);
+    return FR_OK;
+}
+
+/* Latent attention has one head of keys and values for each of queries; norms of queries and keys
+ * are those of the latents (Megatron-LM, multi_latent_attention.py). */
+static enum fr_status latent(struct fr_job *j, struct fr_error *err)
+{
+    if (fr__job_is(j, FR__JOB_ROTARY, "100"))
+        unset(j, FR__JOB_ROTARY);
+    if (!fr__job_is(j, FR__JOB_MLA, "1"))
+        return FR_OK;
+    if (!fr__job_is(j, FR__JOB_QK_NORM, "1"))
+        FR_TRY(fr__job_note(j, err,
+                            "latent attention without norms of the latents: they are counted"));
+    unset(j, FR__JOB_QK_NORM);
+    unset(j, FR__JOB_HEAD_WIDTH);
+    unset(j, FR__JOB_KV_HEADS);
+    return FR_OK;
+}
+
 /* Which layers have experts: "1" all, "2" every second, else a digit a layer: "0001111". */
 static enum fr_status expert_layers(struct fr_job *j, struct fr_error *err)
 {
     const char *text = j->facts[FR__JOB_EXPERT_LAYERS].value;
+    uint64_t n = fr__job_number(j, FR__JOB_EXPERT_LAYERS);
     struct pattern *p;
 
     if (!j->facts[FR__JOB_EXPERTS].value)
         unset(j, FR__JOB_EXPERT_LAYERS);
-    if (!text || !strpbrk(text, "[("))
+    if (!text)
         return FR_OK;
+    if (!strpbrk(text, "[("))
+        return n > 1 ? experts_every(j, n, 0, err) : FR_OK; /* layers 0, n, 2 n, ... */
     p = calloc(1, sizeof(*p));
     if (!p)
         return fr__fail_nomem(err);
@@ -184,7 +322,9 @@ static enum fr_status expert_layers(struct fr_job *j, struct fr_error *err)
             p->layers[strspn(p->layers, "1")] == '\0' ? "1" : fr__arena_strdup(j->arena, p->layers);
     }
     free(p);
-    return j->facts[FR__JOB_EXPERT_LAYERS].value ? FR_OK : fr__fail_nomem(err);
+    if (!j->facts[FR__JOB_EXPERT_LAYERS].value)
+        return fr__fail_nomem(err);
+    return simplify_expert_layers(j, err);
 }
 
 /* ---- the layout ---- */
@@ -279,6 +419,9 @@ enum fr_status fr__job_derive(struct fr_job *j, struct fr_error *err)
     FR_TRY(vocabulary(j, err));
     FR_TRY(widths(j, err));
     FR_TRY(expert_layers(j, err));
+    FR_TRY(shared_experts(j, err));
+    FR_TRY(window(j, err));
+    FR_TRY(latent(j, err));
     FR_TRY(stages(j, err));
     FR_TRY(ranks(j, err));
     return batches(j, err);

@@ -25,7 +25,8 @@
     X(TP_OVERLAP, tp_overlap) X(ATTENTION, attention) X(CP_COMM, cp_comm) X(ENGINE, engine)        \
     X(RECIPE, recipe) X(COMPILE, compile)                                                          \
     X(PROGRAM, program) X(TOKENIZER, tokenizer) X(VOCAB_MULTIPLE, vocab_multiple)                  \
-    X(VOCAB_SIZE, vocab_size) X(FFN_RATIO, ffn_ratio) X(POSITIONS, positions) X(GROUPED, grouped_query)\
+    X(VOCAB_SIZE, vocab_size) X(FFN_RATIO, ffn_ratio) X(POSITIONS, positions)                      \
+    X(GROUPED, grouped_query)                                                                      \
     X(NAME, model_name) X(FLAVOR, model_flavor) X(CONFIG, model_config)                            \
     X(FAMILY, model)                                                                               \
     X(LAYERS, layers) X(ENCODER_LAYERS, encoder_layers) X(DECODER_LAYERS, decoder_layers)          \
@@ -34,7 +35,12 @@
     X(ACTIVATION, activation) X(POSITION, position) X(BIAS, bias) X(QKV_BIAS, qkv_bias)            \
     X(QK_NORM, qk_norm) X(TIED, tied) X(PARALLEL, parallel) X(EMBED_NORM, embed_norm)              \
     X(EXPERTS, experts) X(CHOSEN, chosen) X(EXPERT_FFN, expert_ffn)                                \
-    X(EXPERT_LAYERS, expert_layers) X(SHARED_FFN, shared_ffn) X(WINDOW, window)                    \
+    X(EXPERT_LAYERS, expert_layers) X(DENSE_FIRST, dense_first)                                    \
+    X(EXPERTS_EVERY, experts_every) X(EXPERTS_AT, experts_at)                                      \
+    X(SHARED_FFN, shared_ffn) X(SHARED_EXPERTS, shared_experts) X(SHARED_GATE, shared_gate)        \
+    X(SHARED_GATED, shared_gated_ffn) X(ROUTER, router) X(GROUPS, expert_groups)                   \
+    X(WINDOW_SIZE, window_size) X(WINDOW, window) X(WINDOW_LAYERS, window_layers)                  \
+    X(MIXERS, mixers) X(FULL_EVERY, full_every) X(ROTARY, rotary_percent)                          \
     X(MLA, mla) X(Q_RANK, q_rank) X(KV_RANK, kv_rank) X(QK_WIDTH, qk_width)                        \
     X(QK_ROTARY_WIDTH, qk_rotary_width) X(V_WIDTH, v_width)                                        \
     X(PREDICTED, predicted_tokens) X(SINKS, sinks) X(HYBRID, hybrid_layers)
@@ -50,9 +56,10 @@ enum fr__job_fact_kind fr__job_fact_parse(const char *name); /* FR__N_JOB_FACTS:
 
 /* ---- tables (frameworks.yaml and others, made by base/facts) ---- */
 
-/* Columns of an argument that sets a fact. How: "count" a number of at least 1; "number" also 0 or
- * below; "text"; "bool" true or false as 1 or 0; "not" the other way round; "=V" gives V where the
- * argument stands alone or is true; "a=b|c=d" words for words, of which "*" is any other. */
+/* Columns of an argument that sets a fact. How: "count" a number of at least 1; "number" also 0
+ * or below; "percent" a fraction as whole hundredths; "text"; "bool" true or false as 1 or 0;
+ * "not" the other way round; "=V" gives V where the argument stands alone or is true; "a=b|c=d"
+ * words for words, of which "*" is any other. */
 enum { FR__JOB_ARGUMENT, FR__JOB_FACT, FR__JOB_HOW, FR__N_JOB_COLUMNS };
 /* Where the first two facts have these values ("-": is not set, "*": any), the third gets its
  * value, "=" copies another's. */
@@ -69,17 +76,19 @@ struct fr__job_framework {
     const char *no_effect[24][96];
     const char *not_modelled[40][24];
     const char *defaults[24][2];
-    const char *implies[24][FR__JOB_IMPLIES];
+    const char *implies[40][FR__JOB_IMPLIES];
 };
 extern const struct fr__job_framework fr__job_frameworks[];
 extern const size_t fr__n_job_frameworks;
 
 /* A model that can be asked for. */
 struct fr__job_model {
-    const char *name;           /* of the row */
-    const char *model;          /* of the zoo */
-    const char *needs[16][2];   /* facts and their values, "a|b"; "-" among them: not set */
-    const char *keys[24][2];    /* option of the model, fact */
+    const char *name;         /* of the row */
+    const char *model;        /* of the zoo */
+    const char *needs[16][2]; /* facts and their values, "a|b"; "-" among them: not set */
+    /* option of the model, its fact, and another where that is not set; "=V": V always */
+    const char *keys[48][3];
+    const char *sizes;          /* of a model that is known by its name; NULL */
     const char *notes[8][3];    /* fact, value, what is not modelled then */
     const char *strategy[4][3]; /* fact, value, option of the strategy that it asks: "tie=0" */
 };

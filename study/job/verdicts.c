@@ -6,7 +6,9 @@
 #include "study/job/facts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_NAMES = 2048, PART = 128 };
@@ -96,6 +98,22 @@ static enum fr_status read_number(const struct judging *x, uint64_t least, const
     return *fact ? FR_OK : fr__fail_nomem(x->err);
 }
 
+/* "0.5" as 50: whole hundredths of at most 1. */
+static enum fr_status read_percent(const struct judging *x, const char **fact)
+{
+    const char *value = x->a->value ? x->a->value : "";
+    char *end;
+    double share = strtod(value, &end), percent = share * 100;
+    char digits[32];
+
+    if (end == value || *end || !(share >= 0 && share <= 1) ||
+        fabs(percent - round(percent)) > 1e-9)
+        return fail_value(x, "a share between 0 and 1 of whole hundredths");
+    snprintf(digits, sizeof(digits), "%.0f", percent);
+    *fact = fr__arena_strdup(x->j->arena, digits);
+    return *fact ? FR_OK : fr__fail_nomem(x->err);
+}
+
 /* The word behind "name=" in "a=b|c=d"; "*" before "=": any other name; behind it: as it is. */
 static enum fr_status read_words(const struct judging *x, const char *how, const char **fact)
 {
@@ -143,6 +161,8 @@ static enum fr_status read_value(struct judging *x, const char *how, const char 
         return read_number(x, 1, fact);
     if (strcmp(how, "number") == 0)
         return read_number(x, 0, fact);
+    if (strcmp(how, "percent") == 0)
+        return read_percent(x, fact);
     if (strcmp(how, "bool") == 0 || strcmp(how, "not") == 0) {
         bool is_on = !value || is_true(value);
 

@@ -61,6 +61,25 @@ for pair in dp:dp tp:tp pp:pp micro:micro_batch; do
         fail "--$pair of $strategy is not read back from its arguments"
 done
 
+# a layout that these GPUs do not allow: the reason, and those near it that they do
+coarse="--set SLURM_NNODES=1 --set MICRO_BATCH=4 -b 4"
+status=0
+# shellcheck disable=SC2086 # words
+ask fit --job "$job" $coarse >"$work/refused.json" || status=$?
+test $status -eq 3 || fail "a layout that cannot be planned: $status"
+test "$(value fits "$work/refused.json") $(value answer "$work/refused.json")" = "False None" ||
+    fail "a layout that cannot be planned fits"
+value refused "$work/refused.json" | grep -q 'samples' || fail "no reason why it cannot be planned"
+value near.0.strategy "$work/refused.json" | grep -q '^hybrid:' || fail "no layout near it"
+status=0
+# shellcheck disable=SC2086 # words
+"$forerun" fit --job "$job" $coarse -t hgx-h100 >"$work/refused" || status=$?
+test $status -eq 3 && grep -q "cannot be planned in the job's layout: " "$work/refused" ||
+    fail "the page does not say why: $status"
+status=0 # what is wrong with the cluster is an error as ever
+"$forerun" fit --job "$job" --set SLURM_NNODES=1 -t hgx-h9 2>"$work/err" || status=$?
+test $status -eq 2 && grep -q 'hgx-h9' "$work/err" || fail "no such cluster: $status"
+
 status=0
 "$forerun" fit -t hgx-h100 2>"$work/err" || status=$?
 test $status -eq 2 && grep -q -- '--job FILE' "$work/err" || fail "fit without a job: $status"
@@ -70,5 +89,5 @@ test $status -eq 2 && grep -q 'layout of the job' "$work/err" || fail "fit with 
 status=0
 "$forerun" simulate -w gpt2-small -t hgx-h100 -s dp --lenient 2>"$work/err" || status=$?
 test $status -eq 2 && grep -q 'needs a job' "$work/err" || fail "--lenient without a job: $status"
-echo "100%: Checks: 13, Failures: $n_failed, Errors: 0"
+echo "100%: Checks: 19, Failures: $n_failed, Errors: 0"
 test $n_failed -eq 0

@@ -6,6 +6,7 @@
 #include "study/job/read.h"
 #include "study/study.h"
 #include "tests/support/base_check.h"
+#include "workloads/workloads.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -155,7 +156,8 @@ TEST(megatrons_yaml_has_the_same_arguments)
     assert_fact(j, "tp", "2");
     assert_fact(j, "gated", "1");
     assert_fact(j, "precision", "fp32");
-    assert_fact(j, "expert_layers", "00011111111111");
+    assert_fact(j, "dense_first", "3");
+    assert_fact(j, "expert_layers", "1");
     fr_job_free(j);
 }
 
@@ -261,10 +263,155 @@ static void assert_not_asked(const char *more, const char *part)
 /* What is read need not be askable; the argument in the way is named. */
 TEST(what_cannot_be_asked_names_its_argument)
 {
-    assert_not_asked("--multi-latent-attention", "--multi-latent-attention");
-    assert_not_asked("--mtp-num-layers 1", "--mtp-num-layers");
+    assert_not_asked("--is-hybrid-model", "--is-hybrid-model");
+    assert_not_asked("--softmax-type off-by-one", "--softmax-type");
+    assert_not_asked("--window-size 128,128", "--window-size");
+    assert_not_asked("--num-experts 8 --moe-layer-freq [0,1,1,0]", "--moe-layer-freq");
+    assert_not_asked("--num-experts 8 --moe-ffn-hidden-size 512 "
+                     "--moe-shared-expert-intermediate-size 700",
+                     "--moe-shared-expert-intermediate-size");
     assert_not_asked("--optimizer muon", "muon");
     assert_not_asked("--global-batch-size $GBS", "--set 'GBS=VALUE'");
+}
+
+/* ---- which model ---- */
+
+#define MODEL                                                                                      \
+    "python pretrain_gpt.py --num-layers 8 --hidden-size 512 --ffn-hidden-size 1024 "              \
+    "--num-attention-heads 40 --kv-channels 64 --swiglu --normalization RMSNorm --seq-length "     \
+    "4096 --position-embedding-type rope --micro-batch-size 1 --global-batch-size 8 --bf16 "       \
+    "--padded-vocab-size 1000 --untie-embeddings-and-output-weights "
+#define SIZES "layers=8,attention=flash,hidden=512,ffn=1024,heads=40,"
+
+static void assert_workload(const char *name, const char *text, const char *workload)
+{
+    struct fr_job *j = read_job(name, text);
+    const char *const asked[][2] = {{"workload", workload}};
+
+    assert_asks(j, asked, 1);
+    fr_job_free(j);
+}
+
+/* A model that has as many heads of keys and values as of queries says so: else the zoo's number
+ * would stand. */
+TEST(a_model_says_its_heads)
+{
+    assert_workload("a.sh", MODEL "--disable-bias-linear\n",
+                    "llama:" SIZES "kv_heads=40,head_width=64,vocab=1000,tied=0");
+}
+
+TEST(latent_attention_becomes_a_decoder)
+{
+    assert_workload("a.sh",
+                    MODEL "--disable-bias-linear --multi-latent-attention --qk-layernorm "
+                          "--q-lora-rank 96 --kv-lora-rank 48 --qk-head-dim 32 "
+                          "--qk-pos-emb-head-dim 16 --v-head-dim 24 --mtp-num-layers 1 "
+                          "--num-experts 16 --moe-router-topk 4 --moe-ffn-hidden-size 128 "
+                          "--moe-shared-expert-intermediate-size 256 --moe-layer-freq "
+                          "[0]*2+[1]*6 --moe-router-score-function sigmoid "
+                          "--moe-router-num-groups 4 --rotary-percent 1.0\n",
+                    "decoder:" SIZES
+                    "kv_heads=40,vocab=1000,tied=0,q_rank=96,kv_rank=48,rope_width=16,"
+                    "nope_width=32,value_width=24,experts=16,chosen=4,expert_ffn=128,"
+                    "shared_experts=2,dense_first=2,router=sigmoid,groups=4,mtp=1");
+}
+
+TEST(windows_sinks_and_biases_become_a_decoder)
+{
+    assert_workload("a.sh",
+                    MODEL "--group-query-attention --num-query-groups 8 --window-size 127,0 "
+                          "--window-attn-skip-freq 2 --softmax-type learnable --quick-geglu "
+                          "--num-experts 4 --moe-router-topk 2 --rotary-percent 0.5\n",
+                    "decoder:" SIZES
+                    "kv_heads=8,head_width=64,vocab=1000,tied=0,experts=4,chosen=2,"
+                    "expert_ffn=1024,mixers=w,full_every=2,window=128,rotary=50,sinks=1,"
+                    "qkv_bias=1,o_bias=1,mlp_bias=1,expert_bias=1,router_bias=1");
+}
+
+/* A shared expert with a gate is another one than those without (Qwen2). */
+TEST(a_shared_expert_may_have_a_gate)
+{
+    assert_workload("a.sh",
+                    MODEL "--disable-bias-linear --num-experts 4 --moe-ffn-hidden-size 128 "
+                          "--moe-shared-expert-intermediate-size 700 --moe-shared-expert-gate\n",
+                    "mixtral:layers=8,attention=flash,hidden=512,ffn=128,heads=40,kv_heads=40,"
+                    "head_width=64,vocab=1000,tied=0,experts=4,chosen=2,shared=700");
+}
+
+TEST(experts_in_some_layers_become_a_decoder)
+{
+#define SPARSE MODEL "--disable-bias-linear --num-experts 4 --qk-layernorm --moe-layer-freq "
+#define SPARSE_SIZES                                                                               \
+    "decoder:" SIZES "kv_heads=40,head_width=64,vocab=1000,tied=0,qk_norm=1,experts=4,chosen=2,"   \
+    "expert_ffn=1024,experts_every=2,"
+    assert_workload("a.sh", SPARSE "2\n", SPARSE_SIZES "experts_at=0");
+    assert_workload("a.sh", SPARSE "'([1,0]*4)'\n", SPARSE_SIZES "experts_at=0");
+    assert_workload("a.sh", SPARSE "'([0,1]*4)'\n", SPARSE_SIZES "experts_at=1");
+}
+
+TEST(a_share_is_of_whole_hundredths)
+{
+    struct fr_job *j = NULL;
+    struct fr_error err;
+
+    ck_assert_int_eq(read_as(&j, "a.sh",
+                             "python t.py --num-layers 2 --hidden-size 8 --bf16 --rotary-percent "
+                             "0.333\n",
+                             NULL, false, &err),
+                     FR_EPARSE);
+    ck_assert_ptr_nonnull(strstr(err.text, "hundredths"));
+}
+
+/* Parameters of a model that a job names: of the classes of Transformers for the published
+ * config.json (SmolLM3, gpt-oss-120b: of its card). */
+TEST(a_model_that_is_named_has_its_parameters)
+{
+    static const struct {
+        const char *name;
+        uint64_t n;
+    } named[] = {
+        {"deepseek-ai/DeepSeek-V3", 671026404352},
+        {"moonshotai/Kimi-K2-Base", 1026408209408},
+        {"openai/gpt-oss-20b", 20914757184},
+        {"openai/gpt-oss-120b", 116829156672},
+        {"Qwen/Qwen3-0.6B", 596049920},
+        {"Qwen/Qwen3-8B", 8190735360},
+        {"Qwen/Qwen3-32B", 32762123264},
+        {"Qwen/Qwen3-30B-A3B", 30532122624},
+        {"Qwen/Qwen3-235B-A22B", 235093634560},
+        {"zai-org/GLM-4.5-Air", 106852245504},
+        {"HuggingFaceTB/SmolLM3-3B", 3075098624},
+    };
+
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+        char text[300];
+        struct fr_job *j;
+        struct fr_graph *g;
+        struct fr_graph_totals totals;
+        struct fr_error err = {.code = FR_OK};
+
+        snprintf(text, sizeof(text), "base_model: %s\nmicro_batch_size: 1\nsequence_len: 4096\n",
+                 named[i].name);
+        j = read_job("a.yml", text);
+        ck_assert_int_eq(fr_job_ask(j, &(struct fr_job_ask){.n_gpus = 1}, &err), FR_OK);
+        ck_assert_msg(fr_workload_load(&g, setting(j, "workload"), NULL, &err) == FR_OK, "%s",
+                      err.text);
+        fr_graph_totals(g, &totals);
+        ck_assert_msg(totals.params == named[i].n, "%s: %llu", named[i].name,
+                      (unsigned long long)totals.params);
+        fr_graph_free(g);
+        fr_job_free(j);
+    }
+}
+
+TEST(torchtitans_flavour_is_the_model)
+{
+    assert_workload("a.toml",
+                    "[model]\nname = \"deepseek_v3\"\nflavor = \"671B\"\n[training]\n"
+                    "local_batch_size = 4\nseq_len = 4096\n",
+                    "decoder:layers=61,hidden=7168,ffn=18432,heads=128,vocab=129280,q_rank=1536,"
+                    "kv_rank=512,experts=256,chosen=8,expert_ffn=2048,shared_experts=1,"
+                    "dense_first=3,router=sigmoid,groups=8,kv_heads=128");
 }
 
 /* ---- trees of keys ---- */
@@ -398,15 +545,19 @@ TEST(tables_name_facts_that_there_are)
         }
         for (size_t k = 0; k < 24 && f->defaults[k][0]; k++)
             ck_assert(fr__job_fact_parse(f->defaults[k][0]) < FR__N_JOB_FACTS);
-        for (size_t k = 0; k < 24 && f->implies[k][0]; k++) {
+        for (size_t k = 0; k < 40 && f->implies[k][0]; k++) {
             ck_assert_ptr_nonnull(f->implies[k][5]);
             ck_assert(fr__job_fact_parse(f->implies[k][0]) < FR__N_JOB_FACTS);
             ck_assert(fr__job_fact_parse(f->implies[k][4]) < FR__N_JOB_FACTS);
         }
     }
     for (size_t i = 0; i < fr__n_job_models; i++)
-        for (size_t k = 0; k < 24 && fr__job_models[i].keys[k][0]; k++)
-            ck_assert(fr__job_fact_parse(fr__job_models[i].keys[k][1]) < FR__N_JOB_FACTS);
+        for (size_t k = 0; k < 48 && fr__job_models[i].keys[k][0]; k++) {
+            const char *const *key = fr__job_models[i].keys[k];
+
+            ck_assert(key[1][0] == '=' || fr__job_fact_parse(key[1]) < FR__N_JOB_FACTS);
+            ck_assert(!key[2] || fr__job_fact_parse(key[2]) < FR__N_JOB_FACTS);
+        }
 }
 
 int main(void)
