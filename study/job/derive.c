@@ -358,7 +358,11 @@ static enum fr_status ranks(struct fr_job *j, struct fr_error *err)
     uint64_t nodes = fr__job_number(j, FR__JOB_NODES),
              each = fr__job_number(j, FR__JOB_GPUS_PER_NODE),
              shard = fr__job_number(j, FR__JOB_DP_SHARD),
-             copies = fr__job_number(j, FR__JOB_DP_REPLICATE), n = ranks_of_replica(j), dp, gpus;
+             copies = fr__job_number(j, FR__JOB_DP_REPLICATE), n = ranks_of_replica(j), dp, gpus,
+             pipes = at_least_1(fr__job_number(j, FR__JOB_PP)),
+             experts = at_least_1(fr__job_number(j, FR__JOB_EP)) *
+                       at_least_1(fr__job_number(j, j->facts[FR__JOB_ETP].value ? FR__JOB_ETP
+                                                                                : FR__JOB_TP));
 
     if (each && !nodes && !j->facts[FR__JOB_NODES].argument) /* a launcher's default */
         nodes = 1;
@@ -370,11 +374,11 @@ static enum fr_status ranks(struct fr_job *j, struct fr_error *err)
     else if (!j->facts[FR__JOB_GPUS].value && nodes && each)
         FR_TRY(fr__job_set(j, FR__JOB_GPUS, err, "%" PRIu64, nodes * each));
     gpus = fr__job_number(j, FR__JOB_GPUS);
-    if (gpus && gpus % n != 0) {
+    if (gpus && (gpus % n != 0 || gpus / pipes % experts != 0)) {
         FR_TRY(fr__job_note(j, err,
                             "%" PRIu64 " GPUs, as the job says, do not hold a replica of %" PRIu64
                             " ranks: all GPUs of the cluster are taken",
-                            gpus, n));
+                            gpus, gpus % n != 0 ? n : pipes * experts));
         unset(j, FR__JOB_GPUS);
         return FR_OK;
     }

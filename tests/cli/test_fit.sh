@@ -76,6 +76,14 @@ status=0
 "$forerun" fit --job "$job" $coarse -t hgx-h100 >"$work/refused" || status=$?
 test $status -eq 3 && grep -q "cannot be planned in the job's layout: " "$work/refused" ||
     fail "the page does not say why: $status"
+# a large plan that does not fit: layouts that take less alone, which the page says
+status=0
+"$forerun" fit --job "$job" --set SLURM_NNODES=1 -b 32 -p fp16 -t dgx1-v100-32g >"$work/large" ||
+    status=$?
+test $status -eq 3 && grep -q 'the plan is large' "$work/large" || fail "a large plan: $status"
+grep ' hybrid:' "$work/large" | grep -v ', strategy ' | grep -qv 'recompute=full' &&
+    fail "a layout near a large plan does not recompute all"
+
 status=0 # what is wrong with the cluster is an error as ever
 "$forerun" fit --job "$job" --set SLURM_NNODES=1 -t hgx-h9 2>"$work/err" || status=$?
 test $status -eq 2 && grep -q 'hgx-h9' "$work/err" || fail "no such cluster: $status"
@@ -89,5 +97,5 @@ test $status -eq 2 && grep -q 'layout of the job' "$work/err" || fail "fit with 
 status=0
 "$forerun" simulate -w gpt2-small -t hgx-h100 -s dp --lenient 2>"$work/err" || status=$?
 test $status -eq 2 && grep -q 'needs a job' "$work/err" || fail "--lenient without a job: $status"
-echo "100%: Checks: 19, Failures: $n_failed, Errors: 0"
+echo "100%: Checks: 21, Failures: $n_failed, Errors: 0"
 test $n_failed -eq 0

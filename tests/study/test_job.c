@@ -328,6 +328,26 @@ TEST(windows_sinks_and_biases_become_a_decoder)
                     "qkv_bias=1,o_bias=1,mlp_bias=1,expert_bias=1,router_bias=1");
 }
 
+/* The ranks of a stage must hold all experts: an example that says one machine is asked of the
+ * whole cluster. */
+TEST(machines_that_hold_no_replica_are_not_taken)
+{
+#define EXPERTS                                                                                    \
+    "torchrun --nnodes 1 --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 "     \
+    "--micro-batch-size 1 --global-batch-size 32 --bf16 --num-experts 8 "                          \
+    "--expert-model-parallel-size 8 "
+    struct fr_job *j = read_job("a.sh", EXPERTS "--pipeline-model-parallel-size 4\n");
+
+    assert_fact(j, "gpus", NULL);
+    assert_fact(j, "dp", NULL);
+    ck_assert_ptr_nonnull(strstr(fr_job_summary(j)->notes[0], "a replica of 32 ranks"));
+    fr_job_free(j);
+    j = read_job("a.sh", EXPERTS "\n");
+    assert_fact(j, "gpus", "8");
+    assert_fact(j, "dp", "8");
+    fr_job_free(j);
+}
+
 /* A shared expert with a gate is another one than those without (Qwen2). */
 TEST(a_shared_expert_may_have_a_gate)
 {
