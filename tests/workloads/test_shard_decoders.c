@@ -119,6 +119,25 @@ TEST(experts_behind_any_router_are_shared_among_ranks)
     }
 }
 
+/* A soft cap stands between the product of queries and keys and the softmax: heads are exchanged in
+ * front of both products and behind the second alone, as without it. */
+TEST(a_soft_cap_changes_no_message_of_exchanged_heads)
+{
+    static const struct shard_mesh mesh = {.cp = 2, .context = FR__CONTEXT_HEADS};
+    struct fr__sharded plain, capped;
+    struct shard_sum a, b;
+
+    split("decoder:" SIZES ",attention=unfused", &mesh, &plain);
+    split("decoder:" SIZES ",attention=unfused,capped=1", &mesh, &capped);
+    a = shard_count(&plain, FR_OP_ALL_TO_ALL, SHARD_CP, "layer0.attn", true);
+    b = shard_count(&capped, FR_OP_ALL_TO_ALL, SHARD_CP, "layer0.attn", true);
+    ck_assert_uint_eq(a.n, 4);
+    ck_assert_uint_eq(b.n, a.n);
+    ck_assert_double_eq(b.bytes, a.bytes);
+    fr__sharded_free(&plain);
+    fr__sharded_free(&capped);
+}
+
 int main(void)
 {
     TCase *tc = tcase_create("all");

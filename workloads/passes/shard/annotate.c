@@ -263,6 +263,7 @@ static bool leads_to_softmax(const struct fr_graph *g, uint32_t o)
         case FR_OP_SOFTMAX:
             return true;
         case FR_OP_SCALE:
+        case FR_OP_TANH: /* of a soft cap */
         case FR_OP_MASK:
         case FR_OP_ADD:
         case FR_OP_BIAS:
