@@ -19,8 +19,14 @@ enum { FR__SETTING_VALUE = 192 }; /* room for a setting as text */
     X(host_op)                                                                                     \
     X(host_sync)                                                                                   \
     X(host_step)                                                                                   \
-    X(host_process) X(transport) X(host_speed) X(decode_rate) X(host_cores) X(layout)              \
-        X(power_limit) X(update)
+    X(host_process)                                                                                \
+    X(transport)                                                                                   \
+    X(host_speed)                                                                                  \
+    X(decode_rate)                                                                                 \
+    X(host_cores)                                                                                  \
+    X(layout)                                                                                      \
+    X(power_limit)                                                                                 \
+    X(update)
 #define FR__QUESTION_SETTING(name)                                                                 \
     enum fr_status fr__set_##name(struct fr_question *q, const char *text, const char *what,       \
                                   struct fr_error *err);                                           \
