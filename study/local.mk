@@ -141,7 +141,7 @@ job_frameworks = study/job/frameworks/launcher.yaml study/job/frameworks/megatro
 	study/job/frameworks/llm-foundry.yaml study/job/frameworks/nemo.yaml \
 	study/job/frameworks/gpt-neox.yaml study/job/frameworks/nanotron.yaml
 job_facts = study/job/framework.schema.yaml $(job_frameworks)
-job_models = study/job/model.schema.yaml study/job/models.yaml
+job_models = study/job/model.schema.yaml study/job/asked_models.yaml
 study/job/framework_table.c: $(job_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(job_facts)'; $(make_table)
 study/job/model_table.c: $(job_models) base/facts/compile$(EXEEXT)
@@ -149,4 +149,4 @@ study/job/model_table.c: $(job_models) base/facts/compile$(EXEEXT)
 BUILT_SOURCES += study/job/framework_table.c study/job/model_table.c
 CLEANFILES += study/job/framework_table.c study/job/model_table.c
 EXTRA_DIST += $(job_facts) $(job_models)
-facts_DATA += $(job_frameworks) study/job/models.yaml
+facts_DATA += $(job_frameworks) study/job/asked_models.yaml

@@ -1,7 +1,8 @@
 /* study/job/ask.c - from facts to the settings of a question.
  *
  * It is separate from reading, so that a job whose model or optimizer cannot be asked for is still
- * understood. A model is asked for by the first row of models.yaml that knows all facts about it.
+ * understood. A model is asked for by the first row of asked_models.yaml that knows all facts about
+ * it.
  */
 #include "config.h"
 

@@ -9,7 +9,7 @@
 
 /* clang-format off */
 /* How it is run: where, in which layout, in which numbers. Then what the model is: a model that is
- * asked for must know each of those that are set (models.yaml). */
+ * asked for must know each of those that are set (asked_models.yaml). */
 #define FR__JOB_FACTS(X)                                                                           \
     X(NODES, nodes) X(GPUS_PER_NODE, gpus_per_node) X(GPUS, gpus)                                  \
     X(TP, tp) X(PP, pp) X(CP, cp) X(EP, ep) X(ETP, etp) X(DP, dp)                                  \

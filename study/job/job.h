@@ -7,7 +7,7 @@
  * Nothing in a file is executed, and no other file is opened. Every argument gets a verdict:
  * understood; without effect on time and memory; not modelled, which is a warning; or unknown,
  * which is an error unless the reading is lenient. What each argument is, tables of data say
- * (study/job/frameworks/, study/job/models.yaml), each with its source.
+ * (study/job/frameworks/, study/job/asked_models.yaml), each with its source.
  */
 #ifndef FORERUN_JOB_H
 #define FORERUN_JOB_H

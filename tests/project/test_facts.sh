@@ -176,5 +176,11 @@ for folder in "$source/topo/machines" "$source/topo/devices"; do
     done
 done
 
+# Files of facts are installed into one folder.
+n_checks=$((n_checks + 1))
+twice=$(cd "$source" && sed -n 's/^facts_DATA += *//p; s/^job_frameworks = *//p' ./*/local.mk |
+    tr ' ' '\n' | sed -n 's#.*/\(.*\.yaml\)$#\1#p' | sort | uniq -d)
+[ -z "$twice" ] || fail "two files of facts are called $twice"
+
 echo "$n_checks checks, $n_failures failures"
 [ "$n_failures" -eq 0 ]
