@@ -83,7 +83,7 @@ const struct fr_job_fact *fr_job_fact(const struct fr_job *j, size_t i);
 /* The value of a fact by its name; NULL: it is not known. */
 const char *fr_job_fact_value(const struct fr_job *j, const char *name);
 
-/* What the user says beside the job, which then need not be askable. */
+/* Which settings the user gives; those of the job are then not needed. */
 struct fr_job_ask {
     bool has_workload, has_strategy, has_batch;
     bool has_gpus;   /* else those of the job */

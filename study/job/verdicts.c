@@ -42,7 +42,7 @@ static bool is_true(const char *value)
     return false;
 }
 
-/* A value that says that there is none. */
+/* A word for no value, or for the program's own choice. */
 static bool is_nothing(const char *value)
 {
     return strcmp(value, "null") == 0 || strcmp(value, "None") == 0 || strcmp(value, "~") == 0 ||
