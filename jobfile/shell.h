@@ -1,4 +1,4 @@
-/* study/job/shell.h - what a shell script would run, without running anything.
+/* jobfile/shell.h - what a shell script would run, without running anything.
  *
  * The script is read as bash reads it: assignments, arrays, expansions with defaults, arithmetic,
  * conditions, case, for over words, functions, here-documents, eval and bash -c. No process is

@@ -1,4 +1,4 @@
-/* study/job/toml.h - a TOML document (toml.io, version 1.0) as a tree with positions, the same that
+/* jobfile/toml.h - a TOML document (toml.io, version 1.0) as a tree with positions, the same that
  * base/yaml.h gives: tables are maps, values that are no tables are text as it is written, without
  * the quotes of strings.
  *

@@ -1,9 +1,9 @@
-/* study/job/verdicts.c - gives each argument its verdict and takes facts from those that are
+/* jobfile/verdicts.c - gives each argument its verdict and takes facts from those that are
  * understood. The tables know the arguments; here is how a value becomes a fact's. */
 #include "config.h"
 
 #include "base/units.h"
-#include "study/job/facts.h"
+#include "jobfile/facts.h"
 
 #include <inttypes.h>
 #include <math.h>
