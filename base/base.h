@@ -60,7 +60,7 @@ const char *fr_version(void);
 
 /* FR_AMP is no format of numbers but mixed precision: fp16 where PyTorch's automatic casts put
  * it, fp32 elsewhere. No device has a rate for it; its matrix products run at that of fp16. */
-enum fr_dtype { FR_FP32, FR_TF32, FR_FP16, FR_BF16, FR_FP8, FR_AMP, FR_N_DTYPES };
+enum fr_dtype { FR_FP32, FR_TF32, FR_FP16, FR_BF16, FR_FP8, FR_FP4, FR_AMP, FR_N_DTYPES };
 
 /* "fp32", ...; the parser of it returns FR_N_DTYPES for an unknown name. */
 const char *fr_dtype_name(enum fr_dtype dtype);

@@ -4,8 +4,8 @@
 #include "base/dtype.h"
 
 static const char *const names[FR_N_DTYPES] = {
-    [FR_FP32] = "fp32", [FR_TF32] = "tf32", [FR_FP16] = "fp16",
-    [FR_BF16] = "bf16", [FR_FP8] = "fp8",   [FR_AMP] = "amp",
+    [FR_FP32] = "fp32", [FR_TF32] = "tf32", [FR_FP16] = "fp16", [FR_BF16] = "bf16",
+    [FR_FP8] = "fp8",   [FR_FP4] = "fp4",   [FR_AMP] = "amp",
 };
 const struct fr__name_list fr__dtype_names = FR__NAMES(names);
 
@@ -21,5 +21,7 @@ enum fr_dtype fr_dtype_parse(const char *name)
 
 double fr__dtype_bytes(enum fr_dtype dtype)
 {
+    if (dtype == FR_FP4)
+        return 0.5;
     return dtype == FR_FP8 ? 1 : dtype == FR_FP16 || dtype == FR_BF16 ? 2 : 4;
 }

@@ -7,6 +7,6 @@
 
 extern const struct fr__name_list fr__dtype_names; /* FR_N_DTYPES words */
 
-/* Bytes of a number in memory: 1, 2 or 4. FR_AMP counts as the fp32 of its parameters. */
+/* Bytes of a number in memory: 0.5, 1, 2 or 4. FR_AMP counts as the fp32 of its parameters. */
 double fr__dtype_bytes(enum fr_dtype dtype);
 #endif

@@ -2,7 +2,8 @@ dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md 
 dist_doc_DATA += doc/sweep.md doc/search.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
 dist_doc_DATA += doc/job-files.md doc/measuring.md doc/recipes.md doc/cookbook.md doc/embedding.md doc/extending.md
-dist_doc_DATA += doc/trust.md doc/power.md
+dist_doc_DATA += doc/trust.md doc/power.md doc/formats.md
+EXTRA_DIST += examples/formats/mxfp8-wide-wgrad.yaml
 evidencedir = $(docdir)/evidence
 dist_evidence_DATA = doc/evidence/kernels.md doc/evidence/ranges.md doc/evidence/recipes.md \
 	doc/evidence/steps.md

@@ -85,6 +85,12 @@ static void find_held(struct finding *f, bool is_loss_layer[])
     }
 }
 
+/* Whether op o changes the parameters that it belongs to: what casts them afterwards does not. */
+static bool updates(const struct finding *f, uint32_t o)
+{
+    return f->roles[o] == FR__ROLE_UPDATE && f->g->ops[o].kind != FR_OP_CAST;
+}
+
 static struct fr__owner *owner_of_op(const struct finding *f, uint32_t op)
 {
     uint32_t forward = f->g->ops[op].forward;
@@ -106,7 +112,7 @@ static void find_gradients(struct finding *f)
     const struct fr_graph *g = f->g;
 
     for (uint32_t u = 0; u < g->n_ops; u++) {
-        struct fr__owner *w = f->roles[u] == FR__ROLE_UPDATE ? owner_of_op(f, u) : NULL;
+        struct fr__owner *w = updates(f, u) ? owner_of_op(f, u) : NULL;
 
         if (!w)
             continue;
@@ -149,7 +155,7 @@ static size_t group_updates(struct finding *f)
         f->owners[i].n_updates = 0;
     }
     for (uint32_t u = 0; u < g->n_ops; u++) {
-        struct fr__owner *w = f->roles[u] == FR__ROLE_UPDATE ? owner_of_op(f, u) : NULL;
+        struct fr__owner *w = updates(f, u) ? owner_of_op(f, u) : NULL;
 
         if (w)
             f->updates[w->first_update + w->n_updates++] = u;

@@ -13,6 +13,9 @@
 #include "sim/collectives/equal_groups.h"
 #include "lowering/placer.h"
 #include "lowering/update.h"
+#include "workloads/graph/formats.h"
+
+#include <math.h>
 
 enum { FP32_BYTES = 4 };
 
@@ -89,6 +92,21 @@ static bool is_second(const struct fr__keeping *k, uint32_t owner)
     return k->is_second && k->is_second[owner];
 }
 
+/* Bytes of the narrow copies of an owner's weights, beside the weights themselves. Weights that are
+ * kept in 8 bits are the copy by rows. */
+static uint64_t copies_of_weights(const struct fr__placer *pl, uint32_t owner)
+{
+    const struct fr_problem *in = pl->in;
+    const struct fr_device_type *type = &in->topo->types[in->topo->devices[in->devices[0]].type];
+    const struct fr_op *o = &pl->graph->ops[owner];
+    double weight = pl->keeping->recipe->bytes[FR__PART_WEIGHT], numbers;
+    double bytes = fr__formats_weight_bytes(pl->graph->formats, pl->graph, owner,
+                                            fr__units_take_columns(type->units));
+
+    numbers = (double)o->param_bytes / pl->graph->param_elem_bytes;
+    return fr__to_bytes(weight < 2 ? fmax(bytes - weight * numbers, 0) : bytes);
+}
+
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes)
 {
@@ -99,6 +117,8 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
         return 0;
     if (is_second(k, owner) && part != FR__PART_GRADIENT && part != FR__PART_MAIN_GRADIENT)
         return 0;
+    if (part == FR__PART_CACHE && pl->graph->formats)
+        return copies_of_weights(pl, owner);
     return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
                                                        k->shards[owner]) +
                       0.5);
@@ -389,5 +409,6 @@ bool fr__price_collective(const struct fr__placer *pl, const struct fr_collectiv
                           struct fr_cost *cost)
 {
     return fr_plan_collective_cost(pl->plan, pl->in->costs, c,
-                                   is_summed_in_switch(pl->graph->dtype), cost);
+                                   pl->graph->formats || is_summed_in_switch(pl->graph->dtype),
+                                   cost);
 }

@@ -33,13 +33,14 @@ const struct fr__recipe *fr__recipe_of(enum fr_dtype dtype)
 
 /* ---- the option ---- */
 
-/* A recipe of another precision than the model's. 16-bit ones serve fp16 and bf16. */
-static bool is_of_other_precision(enum fr_dtype recipe, enum fr_dtype model)
+/* A recipe of another precision than the model's. 16-bit ones serve fp16 and bf16, and steps with
+ * casts of their own, whose copies of weights the formats say. */
+static bool is_of_other_precision(enum fr_dtype recipe, const struct fr_graph *g)
 {
-    bool are_short =
-        (recipe == FR_FP16 || recipe == FR_BF16) && (model == FR_FP16 || model == FR_BF16);
+    bool is_short = recipe == FR_FP16 || recipe == FR_BF16;
 
-    return recipe != model && !are_short;
+    return recipe != g->dtype && !(is_short && (g->dtype == FR_FP16 || g->dtype == FR_BF16)) &&
+           !(recipe == FR_BF16 && g->formats);
 }
 
 enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
@@ -60,7 +61,7 @@ enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
     if (!(fr__recipe_reduced_bytes(found) > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "recipe=%s keeps no gradients, so nothing would be trained", text);
-    if (is_of_other_precision(found->dtype, g->dtype))
+    if (is_of_other_precision(found->dtype, g))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "recipe=%s is for %s, but '%s' is in %s", text,
                         fr_dtype_name(found->dtype), g->name, fr_dtype_name(g->dtype));
     *out = found;

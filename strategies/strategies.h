@@ -42,7 +42,8 @@ struct fr_strategy {
                                   const struct fr_option_values *options,
                                   const struct fr_context *ctx, struct fr_stage_plan **out,
                                   struct fr_error *err);
-    bool folds; /* ranks that do the same are planned once: large clusters cost no more */
+    bool adds_casts; /* of a number-format recipe (workloads/passes/quantise.h) */
+    bool folds;      /* ranks that do the same are planned once: large clusters cost no more */
     /* Its tests show that its plans are sound, whatever the problem. Sweeps then check them in
      * builds for debugging only. */
     bool is_trusted;

@@ -70,11 +70,14 @@ struct fr_question {
     /* Names of the GPUs in rank order, as fr_topo_select_named takes them; n_gpus must be 0 and
      * is_spread false. NULL: n_gpus and is_spread choose the GPUs. */
     const char *devices;
-    uint32_t global_batch;      /* samples per iteration over all GPUs (strong scaling) */
-    uint32_t batch_per_gpu;     /* or per GPU (weak scaling); both 0: global, the workload's own */
-    uint32_t seq_len;           /* 0: the workload's own */
-    uint32_t image_size;        /* side of square images; 0: the workload's own */
-    enum fr_dtype dtype;        /* FR_N_DTYPES: the workload's own */
+    uint32_t global_batch;  /* samples per iteration over all GPUs (strong scaling) */
+    uint32_t batch_per_gpu; /* or per GPU (weak scaling); both 0: global, the workload's own */
+    uint32_t seq_len;       /* 0: the workload's own */
+    uint32_t image_size;    /* side of square images; 0: the workload's own */
+    enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
+    /* A number-format recipe of that dtype: its name, or the path of a file (workloads/graph/formats.h).
+     * NULL: none */
+    const char *formats;
     const char *profile_device; /* type of the GPU on which the workload's times were measured, of
                                    those that name none; NULL: not known */
     /* What one GPU took for a step of this model, number format and GPU type with as many samples
@@ -173,6 +176,9 @@ char *fr_question_key(const struct fr_question *q);
 /* How a question's workload is loaded, at its own batch: as the question says, and where it does
  * not, its recipe. A recipe that is not one says nothing here. */
 struct fr_workload_options fr_question_workload(const struct fr_question *q);
+/* Loads its workload with these options, in its number-format recipe. The caller frees the graph. */
+enum fr_status fr_question_graph(struct fr_graph **out, const struct fr_question *q,
+                                 const struct fr_workload_options *opt, struct fr_error *err);
 
 struct fr_session; /* study/session/session.h */
 

@@ -31,6 +31,12 @@ extern "C" {
 #endif
 
 /* The figures of a data sheet, each with its source. */
+/* What matrix units do with numbers of 8 and 4 bits beside multiplying them: nothing; they scale
+ * blocks of 32 by powers of two (OCP Microscaling), and take operands that lie by columns as well
+ * as by rows; also blocks of 16 by E4M3 numbers (NVIDIA's NVFP4). Each does what those before it
+ * do. */
+enum fr_units { FR_UNITS_ANY, FR_UNITS_MX, FR_UNITS_MX_NV };
+
 struct fr_device_type {
     const char *name; /* "v100-sxm2-16gb" */
     bool is_gpu;
@@ -40,6 +46,7 @@ struct fr_device_type {
                                            0: the dtype is not supported, another's rate applies
                                            (fr_device_type_arithmetic) */
     double vector_flops_per_s;       /* fp32 peak without matrix units */
+    enum fr_units units;
     unsigned n_sms;
     double launch_s;        /* host time to launch one op (framework included) */
     uint64_t context_bytes; /* CUDA context and libraries */
@@ -181,7 +188,7 @@ const struct fr_device_type *fr_device_type_builtin(size_t i);
 const struct fr_device_type *fr_device_type_find(const char *name);
 /* The format in which devices of the type compute matrix products that are asked for in dtype:
  * dtype itself where they have a rate for it; else the next one with a rate that holds its numbers:
- * fp8 as bf16, fp16 or fp32, the others as fp32. Never FR_AMP, whose products are fp16. */
+ * fp4 as fp8, fp8 as bf16, fp16 or fp32, the others as fp32. Never FR_AMP, whose products are fp16. */
 enum fr_dtype fr_device_type_arithmetic(const struct fr_device_type *type, enum fr_dtype dtype);
 /* The peak rate of that; 0: not known. */
 double fr_device_type_peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype);

@@ -1,11 +1,14 @@
 /* workloads/load.c - finds out what a workload's name stands for, and loads it. */
 #include "config.h"
 
+#include "workloads/load.h"
+
 #include "workloads/import/import.h"
 
 #include "base/error.h"
 #include "base/file.h"
 #include "workloads/graph/builder.h"
+#include "workloads/graph/formats.h"
 #include "workloads/graph/native.h"
 #include "workloads/passes/fuse.h"
 #include "workloads/zoo/zoo.h"
@@ -228,6 +231,16 @@ static enum fr_status load(struct fr_graph **out, const char *spec,
     return st;
 }
 
+/* Frees the graph where it fails. */
+static enum fr_status keep_formats(struct fr_graph *g, const struct fr_formats *f,
+                                   struct fr_error *err)
+{
+    if (fr__graph_set_formats(g, f))
+        return FR_OK;
+    fr_graph_free(g);
+    return fr__fail_nomem(err);
+}
+
 enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
                                 const struct fr_workload_options *opt, struct fr_error *err)
 {
@@ -235,6 +248,8 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
     enum fr_status st;
 
     FR_TRY(load(&g, spec, opt, err));
+    if (opt && opt->formats)
+        FR_TRY(keep_formats(g, opt->formats, err));
     if (opt && opt->layout != FR_LAYOUT_DEFAULT)
         g->layout = opt->layout;
     if (!opt || opt->fusions == 0) {
@@ -243,5 +258,22 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
     }
     st = fr__fuse(g, opt->fusions, out, err);
     fr_graph_free(g);
+    return st;
+}
+
+enum fr_status fr__workload_load_in(struct fr_graph **out, const char *spec,
+                                    const struct fr_workload_options *opt, const char *formats,
+                                    struct fr_error *err)
+{
+    struct fr_workload_options in = *opt;
+    struct fr__formats_file *owned;
+    enum fr_status st;
+
+    if (!formats)
+        return fr_workload_load(out, spec, opt, err);
+    FR_TRY(fr__formats_load(&in.formats, &owned, formats, err));
+    in.dtype = in.formats->dtype;
+    st = fr_workload_load(out, spec, &in, err);
+    fr__formats_free(owned);
     return st;
 }

@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += libworkloads.la
 libworkloads_la_SOURCES = \
-	workloads/load.c workloads/profile.h workloads/workloads.h \
+	workloads/graph/formats.c workloads/graph/formats.h workloads/graph/formats_read.c workloads/load.c workloads/load.h \
+	workloads/profile.h workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
 	workloads/graph/check.c workloads/graph/elements.h workloads/graph/elements.c \
 	workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
@@ -22,6 +23,8 @@ libworkloads_la_SOURCES = \
 	workloads/passes/fuse_inside.c workloads/passes/fuse_parts.h workloads/passes/fuse_product.c workloads/passes/small_ops.c workloads/passes/small_ops.h \
 	workloads/passes/gather.h workloads/passes/gather.c workloads/passes/gather_buckets.c \
 	workloads/passes/gather_emit.c workloads/passes/gather_parts.h workloads/passes/gather_sets.c \
+	workloads/passes/quantise.h workloads/passes/quantise.c workloads/passes/quantise_find.c \
+	workloads/passes/quantise_parts.h \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
 	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
@@ -53,11 +56,14 @@ libworkloads_la_SOURCES = \
 	workloads/zoo/vit.c workloads/zoo/whisper.c \
 	workloads/zoo/zoo.h workloads/zoo/zoo.c
 workload_tables = workloads/import/hf_family_table.c workloads/import/hf_ignored_table.c \
-	workloads/zoo/model_table.c
+	workloads/zoo/model_table.c workloads/graph/format_table.c
 nodist_libworkloads_la_SOURCES = $(workload_tables)
 hf_facts = workloads/import/hf_family.schema.yaml workloads/import/hf_families.yaml
 hf_ignored_facts = workloads/import/hf_ignored.schema.yaml workloads/import/hf_ignored.yaml
 model_facts = workloads/zoo/model.schema.yaml workloads/zoo/models.yaml
+format_facts = workloads/graph/format.schema.yaml workloads/graph/formats.yaml
+workloads/graph/format_table.c: $(format_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(format_facts)'; $(make_table)
 workloads/zoo/model_table.c: $(model_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(model_facts)'; $(make_table)
 workloads/import/hf_family_table.c: $(hf_facts) base/facts/compile$(EXEEXT)
@@ -66,8 +72,8 @@ workloads/import/hf_ignored_table.c: $(hf_ignored_facts) base/facts/compile$(EXE
 	$(AM_V_GEN)facts='$(hf_ignored_facts)'; $(make_table)
 BUILT_SOURCES += $(workload_tables)
 CLEANFILES += $(workload_tables)
-EXTRA_DIST += $(hf_facts) $(hf_ignored_facts) $(model_facts)
-facts_DATA += workloads/import/hf_families.yaml workloads/zoo/models.yaml
+EXTRA_DIST += $(hf_facts) $(hf_ignored_facts) $(model_facts) $(format_facts)
+facts_DATA += workloads/graph/formats.yaml workloads/import/hf_families.yaml workloads/zoo/models.yaml
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \

@@ -213,12 +213,18 @@ enum fr_image_layout { FR_LAYOUT_DEFAULT, FR_LAYOUT_NCHW, FR_LAYOUT_NHWC, FR_N_L
 const char *fr_image_layout_name(enum fr_image_layout layout); /* "default", "nchw", "nhwc" */
 enum fr_image_layout fr_image_layout_parse(const char *name);  /* FR_N_LAYOUTS: unknown */
 
+/* A number-format recipe: workloads/graph/formats.h. */
+struct fr_formats;
+
 /* Read-only once made. Ops are in a topological order. */
 struct fr_graph {
     const char *name, *source;
-    uint32_t batch;              /* samples a step, everything below is at this batch */
-    uint32_t seq_len;            /* 0: not a sequence model */
-    enum fr_dtype dtype;         /* of activations and arithmetic */
+    uint32_t batch;      /* samples a step, everything below is at this batch */
+    uint32_t seq_len;    /* 0: not a sequence model */
+    enum fr_dtype dtype; /* of activations and arithmetic */
+    /* How operands of 8 or 4 bits are made. NULL: their casts cost nothing, and what is saved has 16
+     * bits */
+    const struct fr_formats *formats;
     enum fr_image_layout layout; /* of images */
     unsigned param_elem_bytes;   /* bytes of one parameter element as stored in param_bytes */
     bool is_tasks; /* a task graph: its times are given, not measured, and those of device "*" hold
@@ -235,10 +241,11 @@ struct fr_graph {
 };
 
 struct fr_workload_options {
-    uint32_t batch;      /* 0: the workload's own */
-    uint32_t seq_len;    /* 0: the model's own */
-    enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own */
-    uint32_t image_size; /* side of square images in pixels; 0: the model's own */
+    uint32_t batch;                   /* 0: the workload's own */
+    uint32_t seq_len;                 /* 0: the model's own */
+    enum fr_dtype dtype;              /* FR_N_DTYPES: the workload's own */
+    const struct fr_formats *formats; /* of that dtype, copied; NULL: none */
+    uint32_t image_size;              /* side of square images in pixels; 0: the model's own */
     const char
         *profile_device; /* device type of the measured times that name none; NULL: not known */
     bool is_tf1;      /* models of the zoo: ops as TensorFlow 1 runs them, workloads/zoo/nn_tf1.h */
@@ -341,6 +348,11 @@ size_t fr_graph_check(const struct fr_graph *g, void (*say)(void *user, const ch
 /* Writes the native folder (workload.yaml, ops.csv, edges.csv, times.csv); each file appears whole
  * or not at all. */
 enum fr_status fr_graph_export(const struct fr_graph *g, const char *folder, struct fr_error *err);
+
+/* A graph of one rank with a number-format recipe, and the ops that cast its operands
+ * (workloads/passes/quantise.h), for units that take them by columns. The caller frees it. */
+enum fr_status fr_graph_add_casts(const struct fr_graph *g, struct fr_graph **out,
+                                  struct fr_error *err);
 
 /* ---- building one by hand ---- */
 

@@ -148,7 +148,8 @@ static const struct option_row rows[] = {
     {OPTIONS_SHAPE, 'b', "batch", "N", "samples per iteration, over all GPUs", NULL},
     {OPTIONS_PROBLEM, 'B', "batch-per-gpu", "N", "samples per iteration on each GPU", NULL},
     {OPTIONS_SHAPE, 'p', "precision", "TYPE",
-     "fp32, tf32, fp16, bf16, amp or fp8 (attention in bf16, but for MODEL:attention=flash-fp8)",
+     "fp32, tf32, fp16, bf16, amp or fp8 (attention in bf16, but for MODEL:attention=flash-fp8); "
+     "a number-format recipe: fp8-delayed, fp8-current, fp8-blockwise, mxfp8, mxfp4, nvfp4 or FILE",
      NULL},
     {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", NULL},
     {OPTIONS_PROBLEM, 0, "zero-grad", "HOW",

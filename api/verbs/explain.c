@@ -57,7 +57,7 @@ static enum fr_status tell_fusions(FILE *f, const struct fr__options *o, struct 
 
     if (o->json || (opt.fusions == 0 && opt.layout == FR_LAYOUT_DEFAULT))
         return FR_OK;
-    FR_TRY(fr_workload_load(&g, o->question.workload, &opt, err));
+    FR_TRY(fr_question_graph(&g, &o->question, &opt, err));
     fr__print_fusions(f, g);
     fr__print_layout(f, g);
     fr_graph_free(g);

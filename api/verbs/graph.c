@@ -22,6 +22,8 @@ enum fr_status fr__load_graph(const struct fr__call *s, struct fr_graph **g, str
     struct fr_question q = s->options.question;
     struct fr_workload_options opt;
     struct fr_recipe *recipe;
+    struct fr_graph *loaded;
+    enum fr_status st;
 
     q.workload = s->options.arguments[0];
     if (q.recipe && strcmp(q.recipe, "usual") == 0 && fr_recipe_usual(q.workload))
@@ -32,7 +34,14 @@ enum fr_status fr__load_graph(const struct fr__call *s, struct fr_graph **g, str
     }
     opt = fr_question_workload(&q);
     opt.batch = q.global_batch;
-    return fr_workload_load(g, q.workload, &opt, err);
+    FR_TRY(fr_question_graph(&loaded, &q, &opt, err));
+    if (!q.formats) {
+        *g = loaded;
+        return FR_OK;
+    }
+    st = fr_graph_add_casts(loaded, g, err);
+    fr_graph_free(loaded);
+    return st;
 }
 
 enum fr_status fr__verb_graph_list(struct fr__call *s, struct fr_error *err)

@@ -158,13 +158,30 @@ static double product_s(const struct fr__known *k, const struct fr__target *t,
     struct fr_kernel_shape part = *product;
     double s = fr__kernel_s(k, product);
 
-    if (t->dtype != FR_FP8 || k->is_users)
+    if ((t->dtype != FR_FP8 && t->dtype != FR_FP4) || k->is_users)
         return s;
     for (double n = 2; product->matmul.rows / n >= LEAST_ROWS; n *= 2) {
         part.matmul.rows = product->matmul.rows / n;
         s = fmin(s, n * fr__kernel_s(k, &part));
     }
     return s;
+}
+
+/* The time of a product without the conversion of its left operand, which is an op of its own: one
+ * pass over it, from 16 bits to 8. */
+static double without_cast_s(double s, const struct fr__known *k, const struct fr__target *t,
+                             const struct fr_kernel_shape *product)
+{
+    const double passed_bytes = 3;
+    struct fr_cost cast;
+
+    if (k->is_users)
+        return s;
+    fr_cost_bytes(t->model, t->type,
+                  passed_bytes * product->matmul.batch * product->matmul.rows *
+                      product->matmul.depth,
+                  FR_OP_CAST, &cast);
+    return fmax(s - cast.mean_s, 0); /* keep_possible() sets the limit */
 }
 
 static void use_shape(struct fr_cost *c, const struct fr__target *t, const struct fr_op *o,
@@ -187,8 +204,12 @@ static void use_shape(struct fr_cost *c, const struct fr__target *t, const struc
         return;
     case FR_CURVE_MATMUL:
         k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
-        if (k.curve)
-            fr__set_known(c, product_s(&k, t, &kernel->shape), &k);
+        if (k.curve) {
+            double s = product_s(&k, t, &kernel->shape);
+
+            fr__set_known(c, kernel->is_cast_apart ? without_cast_s(s, &k, t, &kernel->shape) : s,
+                          &k);
+        }
         add_epilogue(c, t, kernel);
         return;
     default:
@@ -222,7 +243,7 @@ static enum fr_curve_class streaming_class(const struct fr_op *o)
 {
     bool is_forward = fr_op_runs_forward(o);
 
-    if (o->phase == FR_PHASE_UPDATE)
+    if (o->phase == FR_PHASE_UPDATE && o->kind != FR_OP_CAST)
         return FR_CURVE_OPTIMIZER;
     switch (o->kind) {
     case FR_OP_EMBEDDING: /* the gradient clears and writes the whole table, so it is no lookup */
@@ -370,13 +391,18 @@ static void add_kernel(struct fr_cost *c, const struct fr_cost *more)
     c->trust = more->trust > c->trust ? more->trust : c->trust;
 }
 
-/* The format in which an op's products run. What has no 8 bits in fp8 training runs in 16. */
+/* The format in which an op's products run. What has no 8 or 4 bits in such training runs in
+ * 16. */
 static enum fr_dtype format_on(const struct fr_device_type *d, enum fr_dtype trained_in,
                                const struct fr__kernel *kernel)
 {
     enum fr_dtype format = fr_device_type_arithmetic(d, trained_in);
 
-    return format == FR_FP8 && !kernel->is_8_bit ? fr_device_type_arithmetic(d, FR_BF16) : format;
+    if (format == FR_FP4 && kernel->is_8_bit)
+        return kernel->is_4_bit ? format : fr_device_type_arithmetic(d, FR_FP8);
+    return (format == FR_FP8 || format == FR_FP4) && !kernel->is_8_bit
+               ? fr_device_type_arithmetic(d, FR_BF16)
+               : format;
 }
 
 void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,

@@ -4,6 +4,7 @@
 
 #include "calibrate/cost/kernel.h"
 
+#include "workloads/graph/formats.h"
 #include "workloads/graph/infer_shape.h"
 
 #include <math.h>
@@ -221,6 +222,8 @@ static bool runs_in_8_bits(const struct fr_graph *g, const struct fr_op *o,
 {
     const struct fr_op *forward = o->forward == FR_NONE ? o : &g->ops[o->forward];
 
+    if (g->formats)
+        return fr__formats_bits(g->formats, g, (uint32_t)(o - g->ops)) <= 8;
     switch (o->kind) {
     case FR_OP_ATTENTION:
         return shape && shape->attention.is_8_bit;
@@ -313,6 +316,8 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
         out->layout = g->layout;
     out->has_shape = fr__op_shape(g, op, &shape) && kernel_shape_of(&p, &out->shape);
     out->is_8_bit = runs_in_8_bits(g, o, out->has_shape ? &shape : NULL);
+    out->is_cast_apart = g->formats && out->is_8_bit;
+    out->is_4_bit = out->is_cast_apart && fr__formats_bits(g->formats, g, op) <= 4;
     if (out->has_shape)
         count_kernels(g, op, &p, out);
     if (out->has_shape && o->kind == FR_OP_MATMUL)
@@ -380,9 +385,14 @@ static size_t shape_numbers(const struct fr_kernel_shape *s, double n[])
 
 void fr__kernel_words(const struct fr__kernel *k, uint64_t words[FR__KERNEL_WORDS])
 {
-    double n[FR__KERNEL_WORDS] = {
-        k->flops,   k->bytes,  k->element_bytes, k->generation, k->has_shape + 2 * k->is_8_bit,
-        k->is_pair, k->repeats};
+    double n[FR__KERNEL_WORDS] = {k->flops,
+                                  k->bytes,
+                                  k->element_bytes,
+                                  k->generation,
+                                  k->has_shape + 2 * k->is_8_bit + 4 * k->is_4_bit +
+                                      8 * k->is_cast_apart,
+                                  k->is_pair,
+                                  k->repeats};
     size_t last = FR__KERNEL_WORDS - 1; /* no shape has so many sizes */
 
     if (k->has_shape) {

@@ -40,7 +40,9 @@ struct fr__kernel {
     enum fr_image_layout layout; /* of images: convolutions and batch norms */
     double epilogue_bytes; /* products: what ops fused behind it move beside operands and result */
     double generation;     /* of FlashAttention; 0: the newest for the device, or no attention */
-    bool is_8_bit;         /* in fp8 training its products have operands of 8 bits, else of 16 */
+    bool is_8_bit;      /* in fp8 and fp4 training its products have operands of 8 bits or fewer, */
+    bool is_4_bit;      /* of 4, else of 16 */
+    bool is_cast_apart; /* other ops cast them */
 };
 
 void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *part,

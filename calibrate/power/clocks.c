@@ -72,7 +72,7 @@ static double flop_pJ(const struct fr__power *p, const struct fr_graph *g, const
 {
     if (!fr_op_kind_is_product(o->kind))
         return p->vector_pJ;
-    if (k->is_8_bit && g->dtype == FR_FP8)
+    if (k->is_8_bit && (g->dtype == FR_FP8 || g->dtype == FR_FP4))
         return p->tensor8_pJ;
     switch (g->dtype) {
     case FR_FP32:

@@ -216,6 +216,44 @@ static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph 
     return st;
 }
 
+/* ---- casts ---- */
+
+/* The units of the devices, of several types the least. */
+static enum fr_units units_of(const struct fr_problem *in)
+{
+    enum fr_units least = FR_UNITS_MX_NV;
+
+    for (size_t i = 0; i < in->n_devices; i++) {
+        const struct fr_device_type *type =
+            &in->topo->types[in->topo->devices[in->devices[i]].type];
+
+        least = type->units < least ? type->units : least;
+    }
+    return least;
+}
+
+/* The graph with its casts takes the place of the one before. */
+static enum fr_status quantise(struct fr__hybrid_graph *out, const struct fr_problem *in,
+                               const struct fr_graph *g, const struct fr__hybrid_options *o,
+                               struct fr_error *err)
+{
+    const struct fr__quantise_problem p = {
+        .graph = out->is_sharded ? out->sharded.graph : g,
+        .sharded = out->is_sharded ? &out->sharded : NULL,
+        .n_axes = FR__N_HYBRID_AXES,
+        .units = units_of(in),
+        .casts_each_use = o->zero >= 3 && (o->dp > 1 || o->cp > 1),
+    };
+    struct fr__sharded made;
+
+    FR_TRY(fr__quantise(&made, &p, err));
+    if (out->is_sharded)
+        fr__sharded_free(&out->sharded);
+    out->sharded = made;
+    out->is_sharded = true;
+    return FR_OK;
+}
+
 /* ---- shared parameters ---- */
 
 /* Parameters of fewer elements have no message of their own. DeepSpeed keeps them whole
@@ -411,6 +449,8 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
     out->whole = g;
     if (o->tp > 1 || o->cp > 1 || o->ep > 1 || o->etp > 1)
         FR_TRY(shard(out, g, o, err));
+    if (g->formats)
+        FR_TRY(quantise(out, in, g, o, err));
     if (is_in_graph(o))
         FR_TRY(gather(out, out->is_sharded ? out->sharded.graph : g, o, err));
     if (goes_in_steps(o))

@@ -25,6 +25,7 @@
 #include "lowering/placer.h"
 #include "lowering/recipe.h"
 #include "workloads/passes/gather.h"
+#include "workloads/passes/quantise.h"
 #include "workloads/passes/recompute.h"
 #include "workloads/passes/ring.h"
 #include "workloads/passes/untie.h"

@@ -86,4 +86,5 @@ const struct fr_strategy fr__strategy_hybrid = {
     .plan = plan,
     .explain = explain,
     .folds = true,
+    .adds_casts = true,
 };

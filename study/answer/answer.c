@@ -15,6 +15,7 @@
 #include "study/question/slow.h"
 #include "study/study.h"
 #include "study/question/variation.h"
+#include "workloads/graph/formats.h"
 #include "workloads/graph/totals.h"
 
 #include <stdlib.h>
@@ -197,6 +198,26 @@ static enum fr_status check_content(const struct fr_plan *plan, const struct fr_
                     strategy->name, v->n_tasks);
 }
 
+/* Casts are ops of the graph that a strategy makes for each rank, for units that its devices
+ * have. */
+static enum fr_status check_formats(const struct fr_problem *p, const struct fr_strategy *strategy,
+                                    struct fr_error *err)
+{
+    const struct fr_formats *f = p->graph->formats;
+
+    if (!f)
+        return FR_OK;
+    if (!strategy->adds_casts)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "precision %.40s: strategy '%.40s' adds no casts; take hybrid, which "
+                        "replicates and cuts as dp and pp do (hybrid:pp=4)",
+                        f->name, strategy->name);
+    for (size_t i = 0; i < p->n_devices; i++)
+        FR_TRY(fr__formats_check_device(f, &p->topo->types[p->topo->devices[p->devices[i]].type],
+                                        err));
+    return FR_OK;
+}
+
 static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *problem,
                                 const struct fr_strategy *strategy, struct fr_error *err)
 {
@@ -214,6 +235,7 @@ static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *p
     if (!m->plan)
         return fr__fail_nomem(err);
     fr__plan_limit(m->plan, m->context->memory_bytes);
+    FR_TRY(check_formats(problem, strategy, err));
     FR_TRY(strategy->plan(&asked, &context, m->plan, err));
     if (m->question->is_brief && strategy->is_trusted)
         fr__plan_trust(m->plan);

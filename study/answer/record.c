@@ -10,6 +10,7 @@
 #include "study/owned_record.h"
 #include "study/question/variation.h"
 #include "study/question/host.h"
+#include "workloads/graph/formats.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -371,6 +372,10 @@ static enum fr_status fill_texts(struct fr__owned_record *box, const struct fr__
     FR_TRY(copy_text(box, &r->strategy, q->strategy, err));
     FR_TRY(copy_text(box, &r->command, q->command, err));
     FR_TRY(copy_text(box, &r->recipe, q->recipe, err));
+    FR_TRY(copy_text(box, &r->dtype,
+                     m->setting->graph->formats ? m->setting->graph->formats->name
+                                                : fr_dtype_name(m->setting->graph->dtype),
+                     err));
     return copy_text(box, &r->slow, q->slow, err);
 }
 
@@ -401,7 +406,6 @@ static enum fr_status fill(struct fr__owned_record *box, const struct fr__making
     const struct fr_question *q = m->question;
 
     FR_TRY(fill_texts(box, m, err));
-    r->dtype = fr_dtype_name(m->setting->graph->dtype);
     r->is_dtype_default = q->dtype == FR_N_DTYPES && m->setting->graph->dtype != FR_FP32;
     r->optimizer = fr_optimizer_name(q->optimizer);
     r->order = fr_order_name(q->run.order);

@@ -9,6 +9,7 @@
 #include "study/question/software.h"
 #include "study/question/spreads.h"
 #include "study/study.h"
+#include "workloads/graph/formats.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -209,9 +210,50 @@ static const char *text_seed(const struct fr_question *q, char buf[VALUE])
 
 /* ---- one word of several ---- */
 
+/* FR_FP4 is no word: which numbers share a scale decides what such a step costs. */
+static const enum fr_dtype precisions[] = {FR_FP32, FR_TF32, FR_FP16,    FR_BF16,
+                                           FR_FP8,  FR_AMP,  FR_N_DTYPES};
+enum { N_PRECISIONS = sizeof(precisions) / sizeof(precisions[0]) };
+
 static const char *name_precision(unsigned i)
 {
-    return i < FR_N_DTYPES ? fr_dtype_name((enum fr_dtype)i) : "default";
+    return precisions[i] < FR_N_DTYPES ? fr_dtype_name(precisions[i]) : "default";
+}
+
+/* A number-format recipe by its name or file, where the text is one. */
+static bool names_formats(const char *text)
+{
+    return fr__formats_named(text) || strchr(text, '/') || strstr(text, ".yaml") ||
+           strncmp(text, "mx", 2) == 0 || strncmp(text, "nv", 2) == 0 ||
+           strncmp(text, "fp8-", 4) == 0 || strcmp(text, "fp4") == 0;
+}
+
+static enum fr_status set_precision(struct fr_question *q, const char *text, const char *what,
+                                    struct fr_error *err)
+{
+    const struct fr_formats *formats;
+    struct fr__formats_file *owned;
+    unsigned i;
+
+    if (names_formats(text)) {
+        FR_TRY(fr__formats_load(&formats, &owned, text, err));
+        q->dtype = formats->dtype;
+        q->formats = text;
+        fr__formats_free(owned);
+        return FR_OK;
+    }
+    FR_TRY(fr__parse_choice(text, what, N_PRECISIONS, name_precision, &i, err));
+    q->dtype = precisions[i];
+    q->formats = NULL;
+    return FR_OK;
+}
+
+static const char *text_precision(const struct fr_question *q, char buf[VALUE])
+{
+    (void)buf;
+    if (q->formats)
+        return q->formats;
+    return q->dtype < FR_N_DTYPES ? fr_dtype_name(q->dtype) : "default";
 }
 
 static const char *name_optimizer(unsigned i)
@@ -272,7 +314,6 @@ static const char *name_memory(unsigned i)
         return name_##name((unsigned)q->member);                                                   \
     }
 CHOICE_SETTING(spread, bool, is_spread, 2)
-CHOICE_SETTING(precision, enum fr_dtype, dtype, FR_N_DTYPES + 1)
 CHOICE_SETTING(optimizer, enum fr_optimizer, optimizer, FR_N_OPTIMIZERS)
 CHOICE_SETTING(zero_grad, bool, keeps_gradients, 2)
 CHOICE_SETTING(order, enum fr_order, run.order, FR_N_ORDERS)

@@ -441,12 +441,12 @@ static const char *name_of(const struct fr_question *q)
     return usual ? usual : q->recipe;
 }
 
-/* Whether a value holds in the question's precision; fp32 where it names none. */
+/* Whether a value holds in the question's precision; fp32 where it names none, fp4 as fp8. */
 static bool holds(const struct fr_recipe_value *v, const struct fr_question *q)
 {
     enum fr_dtype dtype = q->dtype < FR_N_DTYPES ? q->dtype : FR_FP32;
 
-    return v->precisions >> dtype & 1;
+    return v->precisions >> (dtype == FR_FP4 ? FR_FP8 : dtype) & 1;
 }
 
 struct fr__recipe_form fr__recipe_form(const struct fr_question *q)

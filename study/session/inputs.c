@@ -9,6 +9,7 @@
 #include "lowering/params.h"
 #include "study/question/loading.h"
 #include "study/recipes/recipes.h"
+#include "workloads/load.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct input {
     uint32_t seq_len, image_size; /* workloads */
     struct fr__recipe_form form;  /* of it what concerns its list */
     enum fr_dtype dtype;
+    char *formats;
     bool allow_implausible;
     struct fr_topo *topo; /* with its cost model; or */
     struct fr_cost_model *cost_model;
@@ -88,6 +90,7 @@ static void free_input(struct input *x)
     fr_topo_free(x->topo);
     fr_graph_free(x->graph);
     free(x->name);
+    free(x->formats);
     free(x->costs);
     free(x->degrade);
     free(x->profile_device);
@@ -140,8 +143,8 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
                x->form.transport == form->transport && is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype &&
-           x->form.is_tf1 == form->is_tf1 && x->form.fusions == form->fusions &&
-           x->form.layout == form->layout;
+           is_same(x->formats, q->formats) && x->form.is_tf1 == form->is_tf1 &&
+           x->form.fusions == form->fusions && x->form.layout == form->layout;
 }
 
 /* What of a question's form concerns a list. */
@@ -206,6 +209,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
                             .n_users = 1};
         if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
             copy(&x->profile_device, q->profile_device) &&
+            copy(&x->formats, l->is_of_topos ? NULL : q->formats) &&
             copy(&x->costs, l->is_of_topos ? q->costs : NULL) &&
             copy(&x->degrade, l->is_of_topos ? q->degrade : NULL) &&
             copy(&x->profile, l->is_of_topos ? profile_of(g, q) : NULL)) {
@@ -236,7 +240,7 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
     enum fr_status st = is_topo
                             ? fr_topo_load_less(&x->topo, x->name, x->degrade,
                                                 x->form.transport == FR_TRANSPORT_SOCKETS, &x->why)
-                            : fr_workload_load(&x->graph, x->name, &opt, &x->why);
+                            : fr__workload_load_in(&x->graph, x->name, &opt, x->formats, &x->why);
 
     if (is_topo && st == FR_OK)
         st = fr__costs_load(&x->cost_model, x->topo, g, &q, &x->why);

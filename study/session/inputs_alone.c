@@ -6,6 +6,7 @@
 #include "study/session/kept.h"
 #include "study/question/loading.h"
 #include "study/recipes/recipes.h"
+#include "workloads/load.h"
 
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
@@ -18,7 +19,7 @@ enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question 
     FR_TRY(fr__question_check(q, err));
     FR_TRY(fr_topo_load_less(&s.topo, q->topology, q->degrade,
                              fr__recipe_form(q).transport == FR_TRANSPORT_SOCKETS, err));
-    st = fr_workload_load(&s.graph, q->workload, &opt, err);
+    st = fr__workload_load_in(&s.graph, q->workload, &opt, q->formats, err);
     if (st == FR_OK)
         st = fr__costs_load(&s.costs, s.topo, s.graph, q, err);
     if (st == FR_OK)
@@ -26,6 +27,12 @@ enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question 
     else
         fr_setting_fini(&s);
     return st;
+}
+
+enum fr_status fr_question_graph(struct fr_graph **out, const struct fr_question *q,
+                                 const struct fr_workload_options *opt, struct fr_error *err)
+{
+    return fr__workload_load_in(out, q->workload, opt, q->formats, err);
 }
 
 void fr_setting_fini(struct fr_setting *s)

@@ -121,7 +121,10 @@ static uint64_t digest_type(uint64_t d, const struct fr_device_type *type)
     d = fr__fnv_word(d, type->mem_bytes);
     d = fr__digest_number(d, type->mem_Bps);
     for (unsigned k = 0; k < FR_N_DTYPES; k++)
-        d = fr__digest_number(d, type->flops_per_s[k]);
+        if (k != FR_FP4 || type->flops_per_s[k] > 0) /* older stores know no fp4 */
+            d = fr__digest_number(d, type->flops_per_s[k]);
+    if (type->units != FR_UNITS_ANY)
+        d = fr__fnv_word(d, type->units);
     d = fr__digest_number(d, type->vector_flops_per_s);
     d = fr__fnv_word(d, type->n_sms);
     d = fr__digest_number(d, type->launch_s);

@@ -6,6 +6,7 @@ fuzz_targets = tests/fuzz/fuzz_asked \
 	tests/fuzz/fuzz_csv \
 	tests/fuzz/fuzz_device_file \
 	tests/fuzz/fuzz_devices \
+	tests/fuzz/fuzz_formats \
 	tests/fuzz/fuzz_graph_txt \
 	tests/fuzz/fuzz_hf_config \
 	tests/fuzz/fuzz_import_astra \
@@ -44,6 +45,7 @@ tests_fuzz_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_devices_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_formats_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_graph_txt_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_hf_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_astra_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

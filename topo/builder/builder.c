@@ -162,9 +162,10 @@ static bool is_same_type(const struct fr_device_type *a, const struct fr_device_
     for (int i = 0; i < FR_N_DTYPES; i++)
         if (a->flops_per_s[i] < b->flops_per_s[i] || a->flops_per_s[i] > b->flops_per_s[i])
             return false;
-    return a->is_gpu == b->is_gpu && a->mem_bytes == b->mem_bytes && a->n_sms == b->n_sms &&
-           a->context_bytes == b->context_bytes && !(a->mem_Bps < b->mem_Bps) &&
-           !(a->mem_Bps > b->mem_Bps) && !(a->vector_flops_per_s < b->vector_flops_per_s) &&
+    return a->is_gpu == b->is_gpu && a->units == b->units && a->mem_bytes == b->mem_bytes &&
+           a->n_sms == b->n_sms && a->context_bytes == b->context_bytes &&
+           !(a->mem_Bps < b->mem_Bps) && !(a->mem_Bps > b->mem_Bps) &&
+           !(a->vector_flops_per_s < b->vector_flops_per_s) &&
            !(a->vector_flops_per_s > b->vector_flops_per_s) && !(a->launch_s < b->launch_s) &&
            !(a->launch_s > b->launch_s) && !(a->board_W < b->board_W) && !(a->board_W > b->board_W);
 }

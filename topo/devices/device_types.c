@@ -29,6 +29,8 @@ enum fr_dtype fr_device_type_arithmetic(const struct fr_device_type *type, enum 
         dtype = FR_FP16;
     if ((unsigned)dtype >= FR_N_DTYPES || type->flops_per_s[dtype] > 0)
         return (unsigned)dtype < FR_N_DTYPES ? dtype : FR_FP32;
+    if (dtype == FR_FP4)
+        return fr_device_type_arithmetic(type, FR_FP8);
     if (dtype == FR_FP8 && type->flops_per_s[FR_BF16] > 0)
         return FR_BF16;
     if (dtype == FR_FP8 && type->flops_per_s[FR_FP16] > 0)

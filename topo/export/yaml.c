@@ -71,7 +71,10 @@ static void write_types(FILE *f, const struct fr_topo *t)
                 fprintf(f, "%s%s: ", n++ ? ", " : "", fr_dtype_name((enum fr_dtype)d));
                 put_number(f, type->flops_per_s[d], "flop/s");
             }
-        fprintf(f, "}\n    sms: %u\n    launch: ", type->n_sms);
+        fputs("}\n", f);
+        if (type->units != FR_UNITS_ANY)
+            fprintf(f, "    units: %s\n", type->units == FR_UNITS_MX ? "mx" : "mx-nv");
+        fprintf(f, "    sms: %u\n    launch: ", type->n_sms);
         put_number(f, type->launch_s, "s\n");
         fprintf(f, "    context: %lluB\n    source: ", (unsigned long long)type->context_bytes);
         fr__json_write_string(f, type->source ? type->source : "");

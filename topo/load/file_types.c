@@ -53,9 +53,10 @@ static enum fr_status read_flops(const struct fr__yaml *map, struct fr_device_ty
 static enum fr_status read_type(const struct fr__topo_file *f, const struct fr__yaml *map,
                                 struct fr_device_type *type, struct fr_error *err)
 {
-    static const char *const kinds[] = {"gpu", "cpu", NULL};
+    static const char *const kinds[] = {"gpu", "cpu", NULL}, *const units[] = {"any", "mx", "mx-nv",
+                                                                               NULL};
     struct fr_loc loc;
-    unsigned kind, n_sms;
+    unsigned kind, matrix, n_sms;
 
     FR_TRY(fr__yaml_text(map, "name", NULL, &type->name, &loc, err));
     if (!type->name[0])
@@ -71,6 +72,8 @@ static enum fr_status read_type(const struct fr__topo_file *f, const struct fr__
     FR_TRY(fr__topo_value_quantity(map, "vector", true, fr__parse_flops_rate,
                                    &type->vector_flops_per_s, err));
     FR_TRY(read_flops(map, type, err));
+    FR_TRY(fr__topo_value_word(map, "units", "any", units, 3, &matrix, err));
+    type->units = (enum fr_units)matrix;
     FR_TRY(fr__topo_value_count(map, "sms", NULL, 1 << 20, &n_sms, err));
     type->n_sms = n_sms;
     FR_TRY(fr__topo_value_quantity(map, "launch", false, fr__parse_time, &type->launch_s, err));
@@ -83,9 +86,9 @@ static enum fr_status read_type(const struct fr__topo_file *f, const struct fr__
 enum fr_status fr__topo_file_types(struct fr__topo_file *f, const struct fr__yaml *root,
                                    struct fr_error *err)
 {
-    static const char *const known[] = {"name",    "kind",        "memory", "memory_bandwidth",
-                                        "vector",  "flops",       "sms",    "launch",
-                                        "context", "board_power", "source", NULL};
+    static const char *const known[] = {
+        "name",   "kind",    "memory",      "memory_bandwidth", "vector", "flops", "sms",
+        "launch", "context", "board_power", "source",           "units",  NULL};
     const struct fr__yaml *list;
 
     FR_TRY(fr__topo_value_list(root, "types", known, &list, err));

@@ -61,6 +61,8 @@ void fr__mark_saved(const struct fr_graph *g, bool is_saved[]);
 enum fr_status fr__builder_check(const struct fr_graph_builder *b, const struct fr_graph *info,
                                  struct fr_error *err);
 
+/* Gives it a copy of a number-format recipe. false: out of memory. */
+bool fr__graph_set_formats(struct fr_graph *g, const struct fr_formats *f);
 /* Says of the samples of device "*" that they were measured on that type. FR_ENOMEM. */
 enum fr_status fr__graph_name_device(struct fr_graph *g, const char *device, struct fr_error *err);
 #endif

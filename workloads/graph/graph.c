@@ -4,6 +4,7 @@
 #include "workloads/graph/builder.h"
 
 #include "base/error.h"
+#include "workloads/graph/formats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,13 @@ static enum fr_status count_saved(struct finish *f, uint64_t *saved_bytes, struc
     return FR_OK;
 }
 
+bool fr__graph_set_formats(struct fr_graph *g, const struct fr_formats *f)
+{
+    struct fr__graph_priv *priv = g->priv;
+
+    return fr__formats_copy(&g->formats, f, priv->arena);
+}
+
 static enum fr_status copy_info(struct finish *f, const struct fr_graph *info, struct fr_error *err)
 {
     struct fr_graph *g = f->g;
@@ -334,6 +342,8 @@ static enum fr_status copy_info(struct finish *f, const struct fr_graph *info, s
     g->batch = info->batch;
     g->seq_len = info->seq_len;
     g->dtype = info->dtype;
+    if (!fr__formats_copy(&g->formats, info->formats, f->keep))
+        return fr__fail_nomem(err);
     g->layout = info->layout;
     g->param_elem_bytes = info->param_elem_bytes;
     g->is_tasks = info->is_tasks;

@@ -21,6 +21,7 @@ enum fr_status fr__graph_of_plain(struct fr_graph **out, const struct fr__plain_
                            .batch = plain->like->batch,
                            .seq_len = plain->like->seq_len,
                            .dtype = plain->like->dtype,
+                           .formats = plain->like->formats,
                            .layout = plain->like->layout,
                            .param_elem_bytes = plain->like->param_elem_bytes,
                            .is_tasks = plain->like->is_tasks,

@@ -97,7 +97,7 @@ struct fr_shape fr__shape_of_linear(uint64_t rows, uint64_t columns, uint64_t de
 
 void fr__nn_wide(struct fr__net *net, bool is_wide)
 {
-    net->is_wide = is_wide && net->dtype == FR_FP8;
+    net->is_wide = is_wide && (net->dtype == FR_FP8 || net->dtype == FR_FP4);
 }
 
 /* A linear layer on rows of n_in elements, with n_params tensors of weights of its own: 1 or 0. */

@@ -116,7 +116,7 @@ struct fr__value fr__nn_shared_linear(struct fr__net *net, const char *name, str
 
     assert(x.t.n_dims == 2 || n_out == 1);
     /* cells are no modules that are turned into 8-bit ones: torchao swaps nn.Linear alone */
-    spec.shape.product.is_wide = net->dtype == FR_FP8;
+    spec.shape.product.is_wide = net->dtype == FR_FP8 || net->dtype == FR_FP4;
     return shared_op(net, &spec, &x, y, w);
 }
 
