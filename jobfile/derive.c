@@ -408,9 +408,14 @@ static void numbers(struct fr_job *j)
 {
     struct fr__job_held *f = j->facts;
 
+    const struct fr__job_held *recipe = &f[FR__JOB_FP8_RECIPE];
+
     if (f[FR__JOB_FP8].value && !fr__job_is(j, FR__JOB_FP8, "0"))
-        f[FR__JOB_PRECISION] = (struct fr__job_held){
-            .value = "fp8", .argument = f[FR__JOB_FP8].argument, .loc = f[FR__JOB_FP8].loc};
+        f[FR__JOB_PRECISION] = (struct fr__job_held){.value = recipe->value ? recipe->value : "fp8",
+                                                     .argument = f[FR__JOB_FP8].argument,
+                                                     .loc = f[FR__JOB_FP8].loc};
+    if (f[FR__JOB_FP4].value)
+        f[FR__JOB_PRECISION] = f[FR__JOB_FP4];
     if (f[FR__JOB_SHARDING].value)
         f[FR__JOB_ZERO] = f[FR__JOB_SHARDING];
 }

@@ -17,7 +17,8 @@
     X(VIRTUAL, virtual) X(VIRTUAL_LAYERS, virtual_layers) X(SCHEDULE, schedule) X(SP, sp)          \
     X(MICRO, micro_batch) X(BATCH, batch) X(BATCH_TOKENS, batch_tokens)                            \
     X(ACCUMULATE, accumulate) X(SEQ, sequence)                                                     \
-    X(PRECISION, precision) X(FP8, fp8) X(MASTER, weights_kept_in) X(OPTIMIZER, optimizer)         \
+    X(PRECISION, precision) X(FP8, fp8) X(FP8_RECIPE, fp8_recipe) X(FP4, fp4)                      \
+    X(MASTER, weights_kept_in) X(OPTIMIZER, optimizer)                                             \
     X(RECOMPUTE, recompute) X(RECOMPUTE_METHOD, recompute_method)                                  \
     X(RECOMPUTE_LAYERS, recompute_layers) X(RECOMPUTE_MODULES, recompute_modules)                  \
     X(ZERO, zero) X(SHARDING, sharding) X(RESHARD, reshard)                                        \

@@ -462,6 +462,44 @@ TEST(torchtitans_toml_states_its_facts)
           {"batch", "16"}, {"precision", "fp8"}, {"recompute", "full"}, {"zero", "3"});
 }
 
+/* Megatron-Core's names of recipes, and torchtitan's converters. */
+static const struct {
+    const char *flags, *precision;
+} recipes[] = {
+    {"--fp8-format hybrid", "fp8"},
+    {"--fp8-format hybrid --fp8-recipe delayed", "fp8-delayed"},
+    {"--fp8-format hybrid --fp8-recipe tensorwise", "fp8-current"},
+    {"--fp8-format e4m3 --fp8-recipe blockwise", "fp8-blockwise"},
+    {"--fp8-format e4m3 --fp8-recipe mxfp8", "mxfp8"},
+    {"--fp4-format e2m1 --fp4-recipe nvfp4", "nvfp4"},
+    {"--fp8-recipe mxfp8", "bf16"}, /* no format: it is not on */
+};
+
+TEST(megatrons_number_format_recipes_are_asked)
+{
+    for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
+        char text[512];
+        struct fr_job *j;
+
+        snprintf(text, sizeof(text),
+                 "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 256 "
+                 "--num-attention-heads 4 --seq-length 128 --max-position-embeddings 128 "
+                 "--micro-batch-size 1 --global-batch-size 8 --vocab-size 1024 --bf16 %s\n",
+                 recipes[i].flags);
+        j = read_job("a.sh", text);
+        assert_fact(j, "precision", recipes[i].precision);
+        fr_job_free(j);
+    }
+}
+
+TEST(torchtitans_mx_converter_is_mxfp8)
+{
+    FACTS("a.toml",
+          "[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"mx\"]\n[training]\n"
+          "local_batch_size = 2\nseq_len = 8192\n[parallelism]\ndata_parallel_shard_degree = 8\n",
+          "torchtitan", {"precision", "mxfp8"});
+}
+
 TEST(deepspeeds_json_states_its_facts)
 {
     FACTS("a.json",
