@@ -107,6 +107,12 @@ static uint64_t copies_of_weights(const struct fr__placer *pl, uint32_t owner)
     return fr__to_bytes(weight < 2 ? fmax(bytes - weight * numbers, 0) : bytes);
 }
 
+/* Whether products with an owner's weights have operands of fewer than 16 bits. */
+static bool is_narrow(const struct fr__placer *pl, uint32_t owner)
+{
+    return fr__formats_bits(pl->graph->formats, pl->graph, owner) < 16;
+}
+
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes)
 {
@@ -119,6 +125,8 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
         return 0;
     if (part == FR__PART_CACHE && pl->graph->formats)
         return copies_of_weights(pl, owner);
+    if (part == FR__PART_WEIGHT && pl->graph->formats && !is_narrow(pl, owner))
+        elements *= fmax(2 / k->recipe->bytes[part], 1); /* what is not narrow has 16 bits */
     return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
                                                        k->shards[owner]) +
                       0.5);
@@ -146,7 +154,14 @@ uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes)
 
 uint64_t fr__gathered_bytes(const struct fr__placer *pl, const struct fr__owner *w)
 {
-    return pl->keeping && is_second(pl->keeping, w->op) ? 0 : w->bytes;
+    const struct fr_formats *f = pl->graph->formats;
+    double bytes = pl->keeping ? pl->keeping->recipe->bytes[FR__PART_WEIGHT] : 2;
+
+    if (pl->keeping && is_second(pl->keeping, w->op))
+        return 0;
+    if (f && bytes < 2 && fr__formats_send_copies(f) && is_narrow(pl, w->op))
+        return fr__to_bytes((double)w->bytes / pl->graph->param_elem_bytes * bytes);
+    return w->bytes;
 }
 
 uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)

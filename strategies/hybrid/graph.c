@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,6 +268,7 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
 {
     const struct fr__recipe *recipe = fr__hybrid_recipe(o, g);
     double elem_bytes = g->param_elem_bytes, weight = fr__recipe_gathered_bytes(recipe);
+    bool sends_wide = g->formats && !fr__formats_send_copies(g->formats);
     struct fr__sharded gathered;
     const struct fr__gather_problem p = {
         .graph = g,
@@ -285,7 +287,7 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
         .bucket_bytes = o->bucket_bytes,
         .overlaps = o->overlap,
         .is_cut = (o->pp > 1),
-        .sent = weight / elem_bytes,
+        .sent = (sends_wide ? fmax(weight, 2) : weight) / elem_bytes,
         .kept = (weight + recipe->bytes[FR__PART_CACHE]) / elem_bytes,
         .gradient = fr__recipe_reduced_bytes(recipe) / elem_bytes,
     };

@@ -1,6 +1,6 @@
 """tests/hunt/better.py - more bandwidth, more memory and faster GPUs do not make a step longer, a
-slower GPU does not make it shorter, more power and a shorter update do not make it longer, and
-twice the batch takes at least as long and as much memory.
+slower GPU does not make it shorter, more power, a shorter update and a cast less do not make it
+longer, and twice the batch takes at least as long and as much memory.
 
 Where plans depend on what they run on, or ready tasks compete, more may be worse by Graham's
 anomalies; exceptions.py says where, how much is let pass, and why.
@@ -120,4 +120,12 @@ def update(ask, q, rng):
                q.put(update="torch-adam-fused"))
 
 
-CHECKS = {bandwidth: 5, memory: 1, gpus: 3, slow_gpu: 3, power: 1, batch: 3, update: 1}
+def casts(ask, q, _rng):
+    """A pass over what is cast, for its largest number, takes time."""
+    if q.option("--precision") not in ("fp8-delayed", "fp8-current", "mxfp8", "nvfp4"):
+        return
+    not_longer(ask, "a-cast-is-never-free", q.put(precision="fp8-current"),
+               q.put(precision="fp8-delayed"))
+
+
+CHECKS = {casts: 2, bandwidth: 5, memory: 1, gpus: 3, slow_gpu: 3, power: 1, batch: 3, update: 1}

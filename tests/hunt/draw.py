@@ -250,6 +250,20 @@ def strategy(rng, work, gpus, batch):
                  if name not in ("random", "exact") and some(rng, 0.2) else ())
 
 
+NARROW = ("h100", "h200", "gh200", "b200", "gb200", "l4", "rtx4090")
+
+
+def formats(rng, q):
+    """A number-format recipe, where all GPUs have units for it and the strategy adds its casts."""
+    machine = q.cluster.machine if isinstance(q.cluster, Stock) else ""
+    if q.strategy.name != "hybrid" or not any(name in machine for name in NARROW):
+        return q
+    names = ["fp8-delayed", "fp8-current", "fp8-blockwise"]
+    if "b200" in machine:
+        names += ["mxfp8", "mxfp4", "nvfp4", "mxfp8", "nvfp4"]
+    return q.put(precision=rng.choice(names))
+
+
 def options(rng, q):
     """At most a few besides the batch."""
     image = q.workload.name in NAMED[:7] or q.workload.name == "vit"
@@ -280,7 +294,7 @@ def options(rng, q):
             q = q.put(**{name.replace("-", "_"): rng.choice(values)})
     if image and some(rng, 0.1):
         q = q.put(layout="nhwc")
-    return q
+    return formats(rng, q) if some(rng, 0.3) else q
 
 
 def placed_tasks(rng, work, machines):

@@ -91,6 +91,15 @@ double fr__formats_copy_bytes(const struct fr_formats *f, enum fr__quantised wha
  * takes_columns: units take operands by columns (fr_units). */
 double fr__formats_weight_bytes(const struct fr_formats *f, const struct fr_graph *g, uint32_t op,
                                 bool takes_columns);
+/* Whether weights that are kept in 8 bits travel so: where the copy by columns follows from the one
+ * by rows. Else their 16 bits travel, and are cast where they arrive (Megatron-LM,
+ * --reuse-grad-buf-for-mxfp8-param-ag). */
+static inline bool fr__formats_send_copies(const struct fr_formats *f)
+{
+    const double *block = f->block[FR__QUANTISED_WEIGHT];
+
+    return !(block[0] < block[1]) && !(block[0] > block[1]);
+}
 /* Whether units take operands of 8 bits that lie by columns. */
 static inline bool fr__units_take_columns(enum fr_units units)
 {
