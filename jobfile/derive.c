@@ -404,27 +404,52 @@ static enum fr_status batches(struct fr_job *j, struct fr_error *err)
     return FR_OK;
 }
 
-static void numbers(struct fr_job *j)
+/* The precision with its recipe: "mxfp8:first=1,last=1,wgrad=16". */
+static enum fr_status narrow(struct fr_job *j, enum fr__job_fact_kind said, const char *recipe,
+                             struct fr_error *err)
+{
+    struct fr__job_held *f = j->facts, *precision = &f[FR__JOB_PRECISION];
+    bool has_ends = f[FR__JOB_WIDE_ENDS].value != NULL, is_named = strcmp(recipe, "fp8") != 0;
+    uint64_t first = 1, last = 1;
+
+    if (f[FR__JOB_WIDE_FIRST].value)
+        first = fr__job_number(j, FR__JOB_WIDE_FIRST);
+    if (f[FR__JOB_WIDE_LAST].value)
+        last = fr__job_number(j, FR__JOB_WIDE_LAST);
+    *precision =
+        (struct fr__job_held){.value = recipe, .argument = f[said].argument, .loc = f[said].loc};
+    if (!is_named && (has_ends || fr__job_is(j, FR__JOB_WIDE_WGRAD, "1")))
+        recipe = "fp8-delayed"; /* Megatron-LM's default */
+    if (has_ends && fr__job_is(j, FR__JOB_WIDE_WGRAD, "1"))
+        return fr__job_set(j, FR__JOB_PRECISION, err,
+                           "%s:first=%" PRIu64 ",last=%" PRIu64 ",wgrad=16", recipe, first, last);
+    if (has_ends)
+        return fr__job_set(j, FR__JOB_PRECISION, err, "%s:first=%" PRIu64 ",last=%" PRIu64, recipe,
+                           first, last);
+    if (fr__job_is(j, FR__JOB_WIDE_WGRAD, "1"))
+        return fr__job_set(j, FR__JOB_PRECISION, err, "%s:wgrad=16", recipe);
+    return FR_OK;
+}
+
+static enum fr_status numbers(struct fr_job *j, struct fr_error *err)
 {
     struct fr__job_held *f = j->facts;
-
-    const struct fr__job_held *recipe = &f[FR__JOB_FP8_RECIPE];
+    const char *recipe = f[FR__JOB_FP8_RECIPE].value ? f[FR__JOB_FP8_RECIPE].value : "fp8";
 
     if (f[FR__JOB_FP8].value && !fr__job_is(j, FR__JOB_FP8, "0"))
-        f[FR__JOB_PRECISION] = (struct fr__job_held){.value = recipe->value ? recipe->value : "fp8",
-                                                     .argument = f[FR__JOB_FP8].argument,
-                                                     .loc = f[FR__JOB_FP8].loc};
+        FR_TRY(narrow(j, FR__JOB_FP8, recipe, err));
     if (f[FR__JOB_FP4].value)
-        f[FR__JOB_PRECISION] = f[FR__JOB_FP4];
+        FR_TRY(narrow(j, FR__JOB_FP4, f[FR__JOB_FP4].value, err));
     if (f[FR__JOB_SHARDING].value)
         f[FR__JOB_ZERO] = f[FR__JOB_SHARDING];
+    return FR_OK;
 }
 
 enum fr_status fr__job_derive(struct fr_job *j, struct fr_error *err)
 {
     for (size_t i = 0; i < j->n_frameworks; i++)
         apply_rows(j, j->frameworks[i]);
-    numbers(j);
+    FR_TRY(numbers(j, err));
     FR_TRY(vocabulary(j, err));
     FR_TRY(widths(j, err));
     FR_TRY(expert_layers(j, err));

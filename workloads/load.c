@@ -11,6 +11,7 @@
 #include "workloads/graph/formats.h"
 #include "workloads/graph/native.h"
 #include "workloads/passes/fuse.h"
+#include "workloads/passes/keep_wide.h"
 #include "workloads/zoo/zoo.h"
 
 #include <errno.h>
@@ -232,13 +233,18 @@ static enum fr_status load(struct fr_graph **out, const char *spec,
 }
 
 /* Frees the graph where it fails. */
-static enum fr_status keep_formats(struct fr_graph *g, const struct fr_formats *f,
+static enum fr_status keep_formats(struct fr_graph **g, const struct fr_formats *f,
                                    struct fr_error *err)
 {
-    if (fr__graph_set_formats(g, f))
+    struct fr_graph *given = *g;
+    enum fr_status st = fr__graph_set_formats(given, f) ? FR_OK : fr__fail_nomem(err);
+
+    if (st == FR_OK && f->wide_first + f->wide_last == 0)
         return FR_OK;
-    fr_graph_free(g);
-    return fr__fail_nomem(err);
+    if (st == FR_OK)
+        st = fr__keep_wide(given, f->wide_first, f->wide_last, g, err);
+    fr_graph_free(given);
+    return st;
 }
 
 enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
@@ -249,7 +255,7 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
 
     FR_TRY(load(&g, spec, opt, err));
     if (opt && opt->formats)
-        FR_TRY(keep_formats(g, opt->formats, err));
+        FR_TRY(keep_formats(&g, opt->formats, err));
     if (opt && opt->layout != FR_LAYOUT_DEFAULT)
         g->layout = opt->layout;
     if (!opt || opt->fusions == 0) {

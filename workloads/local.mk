@@ -25,6 +25,7 @@ libworkloads_la_SOURCES = \
 	workloads/passes/gather_emit.c workloads/passes/gather_parts.h workloads/passes/gather_sets.c \
 	workloads/passes/quantise.h workloads/passes/quantise.c workloads/passes/quantise_find.c \
 	workloads/passes/quantise_parts.h \
+	workloads/passes/keep_wide.h workloads/passes/keep_wide.c \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
 	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \

@@ -473,6 +473,12 @@ static const struct {
     {"--fp8-format e4m3 --fp8-recipe mxfp8", "mxfp8"},
     {"--fp4-format e2m1 --fp4-recipe nvfp4", "nvfp4"},
     {"--fp8-recipe mxfp8", "bf16"}, /* no format: it is not on */
+    {"--fp4-format e2m1 --first-last-layers-bf16", "nvfp4:first=1,last=1"},
+    {"--fp4-format e2m1 --first-last-layers-bf16 --num-layers-at-start-in-bf16 2 "
+     "--num-layers-at-end-in-bf16 0",
+     "nvfp4:first=2,last=0"},
+    {"--fp8-format e4m3 --fp8-recipe mxfp8 --no-fp8-wgrad", "mxfp8:wgrad=16"},
+    {"--fp8-format hybrid --first-last-layers-bf16", "fp8-delayed:first=1,last=1"},
 };
 
 TEST(megatrons_number_format_recipes_are_asked)

@@ -7,6 +7,7 @@
 #include "workloads/passes/quantise.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 /* 256 tokens of width 256; keys and values of 128, 512 in the feed-forward layer. */
@@ -211,6 +212,40 @@ TEST(linear_layers_are_narrow_and_nothing_else)
     for (size_t i = 0; i < sizeof(narrow) / sizeof(narrow[0]); i++)
         ck_assert_double_eq(
             fr__formats_bits(g->formats, g, (uint32_t)(need(g, narrow[i]) - g->ops)), 4);
+    fr_graph_free(g);
+}
+
+TEST(blocks_at_the_ends_keep_sixteen_bits_where_asked)
+{
+    const struct fr_workload_options opt = {.batch = 2, .dtype = FR_BF16};
+    const char *const model = "llama:layers=4,hidden=256,heads=4,kv_heads=2,ffn=512,seq=128,vocab=1024";
+    const double bits[] = {16, 8, 8, 16};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+    char name[64];
+
+    ck_assert_int_eq(fr__workload_load_in(&g, model, &opt, "mxfp8:first=1,last=1", &err), FR_OK);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(name, sizeof(name), "layer%u.mlp.up.dgrad", i);
+        ck_assert_double_eq(fr__formats_bits(g->formats, g, (uint32_t)(need(g, name) - g->ops)),
+                            bits[i]);
+    }
+    ck_assert_str_eq(g->formats->name, "mxfp8:first=1,last=1");
+    fr_graph_free(g);
+    ck_assert_int_eq(fr__workload_load_in(&g, model, &opt, "mxfp8:first=3,last=2", &err),
+                     FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "5 layers keep 16 bits, but"));
+    ck_assert_int_eq(fr__workload_load_in(&g, model, &opt, "mxfp8:frist=3", &err), FR_EUSAGE);
+}
+
+TEST(a_wide_gradient_of_weights_keeps_its_input_in_sixteen_bits)
+{
+    struct fr_graph *g = load("mxfp8:wgrad=16");
+    struct fr__sharded made = quantise(g, FR_UNITS_MX, false);
+
+    ck_assert_uint_eq(saved_of(made.graph, "layer0.mlp"), 1311744);
+    ck_assert_double_eq(need(made.graph, "layer0.mlp.norm.cast")->bytes, 131072 + 67584);
+    fr__sharded_free(&made);
     fr_graph_free(g);
 }
 

@@ -45,11 +45,12 @@ struct fr_formats {
     uint64_t multiple;                /* of which the sides of a weight must be, to be cast */
     double block[FR__N_QUANTISED][2]; /* numbers of a scale: rows, columns; 0: all of them */
     double scale_bytes, tensor_scale_bytes;
-    bool is_shared;      /* rows and columns are the same numbers */
-    unsigned amax_reads; /* passes over the 16 bits before the cast */
-    unsigned cast_reads; /* how often the cast reads them */
-    bool norm_casts;     /* the norm before a product writes the copy by rows */
-    bool keeps_input;    /* an input that is kept in 16 bits anyway is not kept as a copy */
+    bool is_shared;                 /* rows and columns are the same numbers */
+    unsigned amax_reads;            /* passes over the 16 bits before the cast */
+    unsigned cast_reads;            /* how often the cast reads them */
+    bool norm_casts;                /* the norm before a product writes the copy by rows */
+    uint64_t wide_first, wide_last; /* blocks of the model that keep 16 bits */
+    bool keeps_input; /* an input that is kept in 16 bits anyway is not kept as a copy */
 };
 
 /* Made of formats.yaml. */
@@ -58,7 +59,8 @@ extern const size_t fr__n_format_rows;
 
 /* By name; NULL: unknown. */
 const struct fr_formats *fr__formats_named(const char *name);
-/* Of a name, or of a file with the keys of one row. *owned: what the caller frees with
+/* Of a name, with "first=2,last=2,wgrad=16" behind a ':' or without: blocks that keep 16 bits, bits
+ * of what the gradient of the weights multiplies; or of a file with the keys of one row. *owned: what the caller frees with
  * fr__formats_free() when it needs *out no more; NULL for a named one. FR_EUSAGE: neither, with the
  * names; what the file says wrong (FR_EPARSE, FR_ERANGE, with its line), FR_EIO, FR_ENOMEM. */
 struct fr__formats_file;

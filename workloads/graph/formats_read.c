@@ -171,6 +171,7 @@ static enum fr_status read_root(struct fr_formats *f, const struct fr__yaml *roo
                                         "scale_bytes", "columnwise",
                                         "norm",        "tensor_scale_bytes",
                                         "amax_reads",  "cast_reads",
+                                        "wide_first",  "wide_last",
                                         "source",      "saved_input",
                                         NULL};
     static const char *const units[] = {"any", "mx", "mx-nv"}, *const products[] = {"fp8", "fp4"};
@@ -202,6 +203,8 @@ static enum fr_status read_root(struct fr_formats *f, const struct fr__yaml *roo
     FR_TRY(read_count(root, "tensor_scale_bytes", 0, MOST_SCALE, &tensor_scale, err));
     FR_TRY(read_count(root, "amax_reads", 0, MOST_READS, &amax, err));
     FR_TRY(read_count(root, "cast_reads", 1, MOST_READS, &cast, err));
+    FR_TRY(read_count(root, "wide_first", 0, MOST_BLOCK, &f->wide_first, err));
+    FR_TRY(read_count(root, "wide_last", 0, MOST_BLOCK, &f->wide_last, err));
     FR_TRY(read_flag(root, "columnwise", "shared", "own", &f->is_shared, err));
     FR_TRY(read_flag(root, "norm", "casts", "apart", &f->norm_casts, err));
     FR_TRY(read_flag(root, "saved_input", "kept", "copied", &f->keeps_input, err));
@@ -237,10 +240,82 @@ enum fr_status fr__formats_read(const struct fr_formats **out, struct fr__format
     return FR_OK;
 }
 
+/* ---- a name with options ---- */
+
+/* "first=2" into *f. */
+static enum fr_status set_option(struct fr_formats *f, const char *word, struct fr_error *err)
+{
+    uint64_t bits = 0;
+
+    if (strncmp(word, "first=", 6) == 0)
+        return fr__parse_count(word + 6, "first", FR_NOWHERE, 0, UINT16_MAX, &f->wide_first, err);
+    if (strncmp(word, "last=", 5) == 0)
+        return fr__parse_count(word + 5, "last", FR_NOWHERE, 0, UINT16_MAX, &f->wide_last, err);
+    if (strncmp(word, "wgrad=", 6) != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a number-format recipe has no option '%.40s', but first=N, last=N (blocks "
+                        "that keep 16 bits) and wgrad=16",
+                        word);
+    FR_TRY(fr__parse_count(word + 6, "wgrad", FR_NOWHERE, 16, 16, &bits, err));
+    f->bits[FR__PRODUCT_WGRAD] = (double)bits;
+    return FR_OK;
+}
+
+static enum fr_status set_options(struct fr__formats_file *f, const char *text, size_t name_len,
+                                  struct fr_error *err)
+{
+    char *words = fr__arena_strdup(f->arena, text + name_len + 1), *next;
+
+    f->formats.name = fr__arena_strdup(f->arena, text);
+    if (!words || !f->formats.name)
+        return fr__fail_nomem(err);
+    for (char *word = words; word; word = next) {
+        next = strchr(word, ',');
+        if (next)
+            *next++ = '\0';
+        FR_TRY(set_option(&f->formats, word, err));
+    }
+    return FR_OK;
+}
+
+static enum fr_status load_named(const struct fr_formats **out, struct fr__formats_file **owned,
+                                 const struct fr_formats *base, const char *text, size_t name_len,
+                                 struct fr_error *err)
+{
+    struct fr__formats_file *f = calloc(1, sizeof(*f));
+    enum fr_status st;
+
+    if (!f)
+        return fr__fail_nomem(err);
+    f->formats = *base;
+    f->arena = fr__arena_new();
+    st = f->arena ? set_options(f, text, name_len, err) : fr__fail_nomem(err);
+    if (st != FR_OK) {
+        fr__formats_free(f);
+        return st;
+    }
+    *out = &f->formats;
+    *owned = f;
+    return FR_OK;
+}
+
+/* The row whose name stands before a ':'. */
+static const struct fr_formats *base_of(const char *text, size_t *name_len)
+{
+    *name_len = strcspn(text, ":");
+    for (size_t i = 0; text[*name_len] && i < fr__n_format_rows; i++)
+        if (strlen(fr__format_rows[i].name) == *name_len &&
+            strncmp(fr__format_rows[i].name, text, *name_len) == 0)
+            return &fr__format_rows[i];
+    return NULL;
+}
+
 enum fr_status fr__formats_load(const struct fr_formats **out, struct fr__formats_file **owned,
                                 const char *text, struct fr_error *err)
 {
     enum { MOST_BYTES = 1 << 16 };
+    const struct fr_formats *base;
+    size_t name_len;
     enum fr_status st;
     char *content;
     size_t len;
@@ -249,6 +324,9 @@ enum fr_status fr__formats_load(const struct fr_formats **out, struct fr__format
     *out = fr__formats_named(text);
     if (*out)
         return FR_OK;
+    base = base_of(text, &name_len);
+    if (base)
+        return load_named(out, owned, base, text, name_len, err);
     if (!fr__exists(text) || fr__is_folder(text))
         return fail_unknown(text, FR_NOWHERE, err);
     FR_TRY(fr__read_file(text, MOST_BYTES, &content, &len, err));
