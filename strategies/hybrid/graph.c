@@ -261,15 +261,38 @@ static enum fr_status quantise(struct fr__hybrid_graph *out, const struct fr_pro
  * (stage3_param_persistence_threshold, deepspeed/runtime/zero/config.py). */
 enum { SMALL_MODULE = 100000 };
 
+/* [n_ops] bytes of each owner's gathered weights with their narrow copies, of which weights in 8
+ * bits are one; NULL: out of memory. The caller frees it. */
+static double *kept_with_copies(const struct fr_problem *in, const struct fr_graph *g,
+                                const struct fr__recipe *recipe)
+{
+    const double wide_bytes = 2, weight = recipe->bytes[FR__PART_WEIGHT];
+    double *kept = calloc(g->n_ops + 1, sizeof(*kept));
+
+    for (uint32_t op = 0; kept && op < g->n_ops; op++) {
+        double numbers = (double)g->ops[op].param_bytes / g->param_elem_bytes;
+        double copies =
+            fr__formats_weight_bytes(g->formats, g, op, fr__units_take_columns(units_of(in)));
+
+        if (!(copies > 0))
+            kept[op] = numbers * fmax(weight, wide_bytes);
+        else
+            kept[op] = weight < wide_bytes ? copies : numbers * weight + copies;
+    }
+    return kept;
+}
+
 /* The graph with its gathers takes the place of the sharded one. */
-static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr_graph *g,
-                                   const struct fr__hybrid_options *o,
+static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr_problem *in,
+                                   const struct fr_graph *g, const struct fr__hybrid_options *o,
                                    const struct fr__units *units, struct fr_error *err)
 {
     const struct fr__recipe *recipe = fr__hybrid_recipe(o, g);
     double elem_bytes = g->param_elem_bytes, weight = fr__recipe_gathered_bytes(recipe);
     bool sends_wide = g->formats && !fr__formats_send_copies(g->formats);
+    double *kept = g->formats ? kept_with_copies(in, g, recipe) : NULL;
     struct fr__sharded gathered;
+    enum fr_status st;
     const struct fr__gather_problem p = {
         .graph = g,
         .sharded = out->is_sharded ? &out->sharded : NULL,
@@ -290,9 +313,13 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
         .sent = (sends_wide ? fmax(weight, 2) : weight) / elem_bytes,
         .kept = (weight + recipe->bytes[FR__PART_CACHE]) / elem_bytes,
         .gradient = fr__recipe_reduced_bytes(recipe) / elem_bytes,
+        .kept_of = kept,
     };
 
-    FR_TRY(fr__gather(&gathered, &p, err));
+    st = g->formats && !kept ? fr__fail_nomem(err) : fr__gather(&gathered, &p, err);
+    free(kept);
+    if (st != FR_OK)
+        return st;
     if (out->is_sharded)
         fr__sharded_free(&out->sharded);
     out->sharded = gathered;
@@ -301,19 +328,20 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
     return FR_OK;
 }
 
-static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_graph *g,
-                             const struct fr__hybrid_options *o, struct fr_error *err)
+static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_problem *in,
+                             const struct fr_graph *g, const struct fr__hybrid_options *o,
+                             struct fr_error *err)
 {
     struct fr__units units, modules;
     enum fr_status st;
 
     FR_TRY(fr__units_within(&units, g, out->whole, err));
     if (!o->gathers_modules || o->zero < 3) {
-        st = gather_units(out, g, o, &units, err);
+        st = gather_units(out, in, g, o, &units, err);
     } else {
         st = fr__units_by_module(&modules, &units, g, SMALL_MODULE * g->param_elem_bytes, err);
         if (st == FR_OK) {
-            st = gather_units(out, g, o, &modules, err);
+            st = gather_units(out, in, g, o, &modules, err);
             fr__units_free(&modules);
         }
     }
@@ -454,7 +482,7 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
     if (g->formats)
         FR_TRY(quantise(out, in, g, o, err));
     if (is_in_graph(o))
-        FR_TRY(gather(out, out->is_sharded ? out->sharded.graph : g, o, err));
+        FR_TRY(gather(out, in, out->is_sharded ? out->sharded.graph : g, o, err));
     if (goes_in_steps(o))
         FR_TRY(go_in_steps(out, o, err));
     return g == in->graph && !out->is_sharded ? FR_OK : own(out, plan, err);

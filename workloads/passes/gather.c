@@ -15,6 +15,8 @@ static void add_owner(struct fr__gathering *x, uint32_t owner, uint32_t unit)
     struct fr__gather_set *s = &x->units[unit].sets[fr__gather_set_of(x, owner)];
 
     s->bytes += x->g->ops[owner].param_bytes;
+    s->kept_bytes +=
+        x->in->kept_of ? x->in->kept_of[owner] : (double)x->g->ops[owner].param_bytes * x->in->kept;
     if (s->owner == FR_NONE)
         s->owner = owner;
 }

@@ -73,6 +73,8 @@ struct fr__gather_problem {
     /* For each byte of parameters in the graph: bytes of a weight in a message, of a gathered
      * weight in memory (copies that are made of it too), of a gradient. */
     double sent, kept, gradient;
+    /* [n_ops] bytes of the gathered weights of each owner in memory, instead of `kept`; NULL */
+    const double *kept_of;
 };
 
 /* Makes the graph and its messages: those of `sharded` and the new ones, with FR__AXIS_REPLICAS,

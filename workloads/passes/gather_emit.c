@@ -142,7 +142,7 @@ static void add_gathers(struct fr__gathering *x, uint32_t unit, unsigned side)
                                       .owner = s->owner,
                                       .forward = s->gather[FR__SIDE_FORWARD].op,
                                       .number = FR_NONE,
-                                      .bytes = (double)s->bytes * x->in->kept,
+                                      .bytes = s->kept_bytes,
                                       .message_bytes = (double)s->bytes * x->in->sent},
                     &s->gather[side]);
         add_unpack(x, u, s, k, side);
@@ -334,8 +334,7 @@ static void lead_through_sets(struct fr__gathering *x)
             for (unsigned side = 0; side < FR__N_SIDES; side++)
                 if (s->unpack[side] != FR_NONE)
                     fr__rewriter_edge(&x->w, s->gather[side].op, s->unpack[side],
-                                      s->gather[side].tensor,
-                                      fr__to_bytes((double)s->bytes * x->in->kept));
+                                      s->gather[side].tensor, fr__to_bytes(s->kept_bytes));
             if (s->sum.op != s->scatter.op)
                 fr__rewriter_edge(&x->w, s->scatter.op, s->sum.op, s->scatter.tensor,
                                   fr__to_bytes(bytes));
@@ -371,8 +370,7 @@ static void read_set(struct fr__gathering *x, uint32_t op, uint32_t unit, uint32
     if (s->reader != op)
         edge(x, s->unpack[side], x->w.now.op[op]);
     if (m->op != FR_NONE && s->reader != op)
-        fr__rewriter_edge(&x->w, m->op, x->w.now.op[op], m->tensor,
-                          fr__to_bytes((double)s->bytes * x->in->kept));
+        fr__rewriter_edge(&x->w, m->op, x->w.now.op[op], m->tensor, fr__to_bytes(s->kept_bytes));
     s->reader = op;
 }
 

@@ -16,6 +16,7 @@ struct fr__gather_message {
 /* Parameters of a unit that travel together. */
 struct fr__gather_set {
     uint64_t bytes;         /* of the parameters in the given graph */
+    double kept_bytes;      /* of the gathered ones in memory */
     uint64_t trained_bytes; /* of those that have an update */
     uint32_t owner;         /* the first of them; FR_NONE */
     uint32_t ready;         /* the last op that writes a gradient of them; FR_NONE */
