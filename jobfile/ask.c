@@ -241,6 +241,26 @@ static enum fr_status write_recompute(FILE *f, struct fr_job *j, struct fr_error
     return FR_OK;
 }
 
+/* What is kept of a parameter, where the job says it: weights in 8 bits, gradients in 16. */
+static enum fr_status write_kept(FILE *f, struct fr_job *j, struct fr_error *err)
+{
+    const char *precision = j->facts[FR__JOB_PRECISION].value;
+    bool is_fp8 =
+        precision && (strncmp(precision, "fp8", 3) == 0 || strncmp(precision, "mxfp8", 5) == 0);
+    bool has_weights = is_fp8 && fr__job_is(j, FR__JOB_NARROW_WEIGHTS, "1");
+    bool has_gradients = fr__job_is(j, FR__JOB_NARROW_GRADIENTS, "1");
+
+    if (has_weights)
+        fprintf(f, ",recipe=%s", has_gradients ? "fp8-nemo" : "fp8-weights");
+    else if (has_gradients && precision && strcmp(precision, "fp8") == 0)
+        return fr__job_note(j, err,
+                            "not modelled: gradients in 16 bits under a format without "
+                            "a recipe: those of 32 bits are counted");
+    else if (has_gradients && precision && strcmp(precision, "fp16") != 0)
+        fputs(",recipe=master16", f);
+    return FR_OK;
+}
+
 static enum fr_status write_strategy(FILE *f, struct fr_job *j, const struct fr__job_model *m,
                                      struct fr_error *err)
 {
@@ -270,6 +290,7 @@ static enum fr_status write_strategy(FILE *f, struct fr_job *j, const struct fr_
     option(f, j, "overlap", FR__JOB_OVERLAP_GRADIENTS, "");
     if (fr__job_is(j, FR__JOB_ZERO, "1") || fr__job_is(j, FR__JOB_ZERO, "2"))
         option(f, j, "overlap-gather", FR__JOB_OVERLAP_PARAMETERS, "");
+    FR_TRY(write_kept(f, j, err));
     FR_TRY(write_recompute(f, j, err));
     for (size_t i = 0; m && i < COUNT(m->strategy) && m->strategy[i][0]; i++)
         if (fr__job_is(j, fr__job_fact_parse(m->strategy[i][0]), m->strategy[i][1]))

@@ -19,7 +19,8 @@
     X(ACCUMULATE, accumulate) X(SEQ, sequence)                                                     \
     X(PRECISION, precision) X(FP8, fp8) X(FP8_RECIPE, fp8_recipe) X(FP4, fp4)                      \
     X(WIDE_ENDS, wide_ends) X(WIDE_FIRST, wide_first) X(WIDE_LAST, wide_last)                      \
-    X(WIDE_WGRAD, wide_wgrad)                                                                      \
+    X(WIDE_WGRAD, wide_wgrad) X(NARROW_WEIGHTS, narrow_weights)                                    \
+    X(NARROW_GRADIENTS, narrow_gradients)                                                          \
     X(MASTER, weights_kept_in) X(OPTIMIZER, optimizer)                                             \
     X(RECOMPUTE, recompute) X(RECOMPUTE_METHOD, recompute_method)                                  \
     X(RECOMPUTE_LAYERS, recompute_layers) X(RECOMPUTE_MODULES, recompute_modules)                  \

@@ -498,6 +498,42 @@ TEST(megatrons_number_format_recipes_are_asked)
     }
 }
 
+static const struct {
+    const char *flags, *strategy; /* what its strategy has; NULL: no recipe */
+} kept[] = {
+    {"--fp8-format hybrid --fp8-recipe tensorwise --fp8-param-gather", "recipe=fp8-weights"},
+    {"--fp8-format e4m3 --fp8-recipe mxfp8 --fp8-param-gather --grad-reduce-in-bf16",
+     "recipe=fp8-nemo"},
+    {"--fp4-format e2m1 --grad-reduce-in-bf16", "recipe=master16"},
+    {"--grad-reduce-in-bf16", "recipe=master16"},
+    {"--fp8-param-gather", NULL}, /* no format: it is not on */
+    {"--fp8-format hybrid --grad-reduce-in-bf16", NULL},
+};
+
+TEST(weights_in_8_bits_and_gradients_in_16_are_asked)
+{
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        char text[512];
+        const char *strategy;
+        struct fr_error err;
+        struct fr_job *j;
+
+        snprintf(text, sizeof(text),
+                 "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 256 "
+                 "--num-attention-heads 4 --seq-length 128 --max-position-embeddings 128 "
+                 "--micro-batch-size 1 --global-batch-size 8 --vocab-size 1024 --bf16 %s\n",
+                 kept[i].flags);
+        j = read_job("a.sh", text);
+        ck_assert_msg(fr_job_ask(j, &(struct fr_job_ask){.has_workload = false}, &err) == FR_OK,
+                      "%s", err.text);
+        strategy = setting(j, "strategy");
+        ck_assert_msg(kept[i].strategy ? strstr(strategy, kept[i].strategy) != NULL
+                                       : strstr(strategy, "recipe=") == NULL,
+                      "%s: %s", kept[i].flags, strategy);
+        fr_job_free(j);
+    }
+}
+
 TEST(torchtitans_mx_converter_is_mxfp8)
 {
     FACTS("a.toml",
