@@ -283,3 +283,15 @@ enum fr_status fr__workload_load_in(struct fr_graph **out, const char *spec,
     fr__formats_free(owned);
     return st;
 }
+
+const char *fr_workload_model(const char *spec)
+{
+    char path[LONGEST_PATH];
+    const char *more;
+
+    if (fr__zoo_find(spec))
+        return spec;
+    if (has_options(spec, path, sizeof(path), &more))
+        return fr__hf_model(path);
+    return fr__exists(spec) ? fr__hf_model(spec) : NULL;
+}
