@@ -106,13 +106,12 @@ static bool is_product(enum fr_curve_class c)
 }
 
 /* Whether a curve in format `has` may be used for `wanted`. 16-bit formats run on the same units at
- * the same rate, and so does tf32, with operands of twice the size. fp4 runs on those of fp8. For kernels that only move
- * memory the bytes count. */
+ * the same rate, and so does tf32, with operands of twice the size; fp4 on those of fp8. For
+ * kernels that only move memory the bytes count. */
 static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype wanted)
 {
     static const unsigned char group[FR_N_DTYPES] = {
-        [FR_FP32] = 0, [FR_TF32] = 1, [FR_FP16] = 1, [FR_BF16] = 1,
-        [FR_FP8] = 2,  [FR_FP4] = 2,  [FR_AMP] = 3};
+        [FR_TF32] = 1, [FR_FP16] = 1, [FR_BF16] = 1, [FR_FP8] = 2, [FR_FP4] = 2, [FR_AMP] = 3};
 
     return has == wanted || is_streaming(c) || group[has] == group[wanted];
 }

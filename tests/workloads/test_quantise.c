@@ -218,7 +218,8 @@ TEST(linear_layers_are_narrow_and_nothing_else)
 TEST(blocks_at_the_ends_keep_sixteen_bits_where_asked)
 {
     const struct fr_workload_options opt = {.batch = 2, .dtype = FR_BF16};
-    const char *const model = "llama:layers=4,hidden=256,heads=4,kv_heads=2,ffn=512,seq=128,vocab=1024";
+    const char *const model =
+        "llama:layers=4,hidden=256,heads=4,kv_heads=2,ffn=512,seq=128,vocab=1024";
     const double bits[] = {16, 8, 8, 16};
     struct fr_graph *g = NULL;
     struct fr_error err;
