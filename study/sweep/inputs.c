@@ -353,6 +353,18 @@ static enum fr_status load_costs(struct fr_sweep *s, const char *costs, struct f
     return add_input(s, costs, d, err);
 }
 
+/* A number-format recipe of a file; those that have a name are the program's. */
+static enum fr_status load_formats(struct fr_sweep *s, const char *precision, struct fr_error *err)
+{
+    uint64_t d = FR__FNV_START;
+
+    if (fr_dtype_parse(precision) != FR_N_DTYPES || strcmp(precision, "default") == 0 ||
+        !fr__exists(precision))
+        return FR_OK;
+    FR_TRY(digest_if_there(&d, precision, err));
+    return add_input(s, precision, d, err);
+}
+
 /* The shared object that a strategy comes from, and the files that its options name: placements,
  * and texts such as "file:PATH". */
 static enum fr_status load_strategy(struct fr_sweep *s, const char *spec, struct fr_error *err)
@@ -402,7 +414,10 @@ enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err)
     const struct fr__axis *workloads = &s->axes[fr__setting_index("workload")];
     const struct fr__axis *costs = &s->axes[fr__setting_index("costs")];
     const struct fr__axis *strategies = &s->axes[fr__setting_index("strategy")];
+    const struct fr__axis *precisions = &s->axes[fr__setting_index("precision")];
 
+    for (size_t i = 0; i < precisions->n; i++)
+        FR_TRY(load_formats(s, precisions->values[i], err));
     for (size_t i = 0; i < topologies->n; i++)
         FR_TRY(load_topo(s, topologies->values[i], err));
     for (size_t i = 0; i < workloads->n; i++)

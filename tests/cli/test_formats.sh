@@ -43,4 +43,14 @@ run graph show "$model" -b 2 -p mxfp8
 check a_shown_graph_has_its_casts says 'forward *25 '
 run sweep -w "$model" -t hgx-b200 -b 8 -s hybrid:micro=1 -p bf16 -p mxfp8 -p nvfp4:first=0
 check a_sweep_takes_recipes succeeds
+
+# a store knows what was in the file
+own() { # own BITS
+    printf 'base: mxfp8\nname: own\nbits: [8, 8, %s]\n' "$1" >own.yaml
+    run sweep -w "$model" -t hgx-b200 -b 8 -s hybrid:micro=1 -p ./own.yaml --store own.csv
+}
+own 16
+check a_store_is_made succeeds
+own 8
+check another_file_of_that_name_is_not_resumed fails 2 "own.yaml"
 finish
