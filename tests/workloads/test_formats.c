@@ -55,6 +55,7 @@ static const struct wrong {
     {"base: mxfp8\nunits: nv\n", "'units' is \"nv\", which is not known"},
     {"base: mxfp8\ninput: [1, 99999999]\n", "input"},
     {"base: mxfp8\ncast_reads: 0\n", "cast_reads"},
+    {"base: mxfp8\nname:\n", "a number-format recipe has an empty name"},
 };
 
 START_TEST(a_file_that_is_wrong_is_refused_with_its_line)

@@ -191,6 +191,8 @@ static enum fr_status read_root(struct fr_formats *f, const struct fr__yaml *roo
     scale = (uint64_t)f->scale_bytes;
     tensor_scale = (uint64_t)f->tensor_scale_bytes;
     FR_TRY(fr__yaml_text(root, "name", f->name, &f->name, &loc, err));
+    if (!f->name[0])
+        return fr__fail(err, FR_EPARSE, loc, "a number-format recipe has an empty name");
     FR_TRY(fr__yaml_text(root, "summary", f->summary, &f->summary, &loc, err));
     FR_TRY(fr__yaml_text(root, "source", f->source, &f->source, &loc, err));
     FR_TRY(read_word(root, "products", products, 2, &product, err));
