@@ -11,17 +11,13 @@
 #include "calibrate/cost/memo.h"
 #include "calibrate/power/clocks.h"
 #include "sim/collectives/equal_groups.h"
+#include "lowering/optimizer.h"
 #include "lowering/placer.h"
 #include "lowering/update.h"
 
 enum { FP32_BYTES = 4 };
 
 /* ---- what the optimizer keeps and moves ---- */
-
-static unsigned n_states(enum fr_optimizer o)
-{
-    return o == FR_ADAM ? 2 : o == FR_MOMENTUM ? 1 : 0;
-}
 
 /* Products of the step that are there before its gradients: beta 1 m, beta 2 v, decay w. */
 static unsigned n_products(const struct fr_problem *in)
@@ -31,11 +27,14 @@ static unsigned n_products(const struct fr_problem *in)
 
 uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
-    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+    unsigned elem_bytes = in->graph->param_elem_bytes;
+    unsigned each_bytes = elem_bytes >= FP32_BYTES ? elem_bytes : FP32_BYTES;
+    unsigned more = n_products(in) + (elem_bytes < FP32_BYTES); /* with the master copy */
+    uint64_t elements = param_bytes / elem_bytes;
 
-    if (elem_bytes >= FP32_BYTES)
-        return param_bytes * (states + n_products(in));
-    return param_bytes / elem_bytes * FP32_BYTES * (states + 1 + n_products(in));
+    return elements * each_bytes * more +
+           fr__to_bytes((double)elements *
+                        fr__state_bytes(in->optimizer, each_bytes, (double)elements));
 }
 
 /* Memory traffic of one update: gradient read, parameter read and written, each state read and
@@ -45,34 +44,38 @@ uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
  * new ones added to them. */
 static double update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
-    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+    unsigned elem_bytes = in->graph->param_elem_bytes;
     double elements = (double)param_bytes / elem_bytes, kept_bytes = 0;
+    double states_bytes = fr__state_bytes(
+        in->optimizer, elem_bytes >= FP32_BYTES ? elem_bytes : FP32_BYTES, elements);
 
     if (in->keeps_gradients) /* zeroed; the new ones and the kept ones read, the sum written */
         kept_bytes = elements * elem_bytes * 4;
     if (in->graph->dtype == FR_AMP) /* every gradient is read, unscaled and written once more */
-        return kept_bytes + elements * FP32_BYTES * (3 + 2 * states + 2);
+        return kept_bytes + elements * (FP32_BYTES * 5 + 2 * states_bytes);
     if (elem_bytes >= FP32_BYTES)
-        return kept_bytes + elements * elem_bytes * (3 + 2 * states);
-    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
+        return kept_bytes + elements * (elem_bytes * 3 + 2 * states_bytes);
+    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES + 2 * states_bytes);
 }
 
 unsigned fr__optimizer_tensors(const struct fr_problem *in)
 {
-    return n_states(in->optimizer) + n_products(in) + (in->graph->param_elem_bytes < FP32_BYTES);
+    const struct fr__optimizer *o = fr__optimizer_at(in->optimizer);
+
+    return o->states + o->packed + n_products(in) + (in->graph->param_elem_bytes < FP32_BYTES);
 }
 
 unsigned fr__update_temporaries(const struct fr_problem *in)
 {
-    return in->steps_by_ops ? 1 : 2;
+    return in->steps_by_ops && in->optimizer == FR_ADAM
+               ? 1
+               : fr__optimizer_at(in->optimizer)->temporaries;
 }
 
 uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
     unsigned elem_bytes = in->graph->param_elem_bytes;
 
-    if (in->optimizer != FR_ADAM)
-        return 0;
     return fr__update_temporaries(in) *
            (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
 }
@@ -89,6 +92,14 @@ static bool is_second(const struct fr__keeping *k, uint32_t owner)
     return k->is_second && k->is_second[owner];
 }
 
+/* A norm has two of a size. */
+static double n_tensors(const struct fr__placer *pl, uint32_t owner)
+{
+    uint32_t n = pl->graph->ops[owner].n_params;
+
+    return n > 1 ? n : 1;
+}
+
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes)
 {
@@ -99,8 +110,9 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
         return 0;
     if (is_second(k, owner) && part != FR__PART_GRADIENT && part != FR__PART_MAIN_GRADIENT)
         return 0;
-    return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
-                                                       k->shards[owner]) +
+    return (uint64_t)(elements * fr__recipe_tensor_bytes(k->recipe, part, pl->in->optimizer,
+                                                         k->zero, k->shards[owner],
+                                                         elements / n_tensors(pl, owner)) +
                       0.5);
 }
 
@@ -108,13 +120,14 @@ uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, uint64_t param_b
 {
     static const enum fr__recipe_part parts[] = {FR__PART_MASTER, FR__PART_STEP_GRADIENT,
                                                  FR__PART_STATES};
-    double bytes = 0;
+    double bytes = 0, elements = (double)param_bytes / pl->graph->param_elem_bytes;
 
     if (!pl->keeping)
         return fr__optimizer_bytes(pl->in, param_bytes);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        bytes += fr__recipe_part_bytes(pl->keeping->recipe, parts[i], pl->in->optimizer, 0, 1);
-    return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes * bytes);
+        bytes += fr__recipe_tensor_bytes(pl->keeping->recipe, parts[i], pl->in->optimizer, 0, 1,
+                                         elements);
+    return fr__to_bytes(elements * bytes);
 }
 
 uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes)

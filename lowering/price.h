@@ -72,9 +72,8 @@ bool fr__adds_to_main(const struct fr__placer *pl);
  * ZeRO's second level where gradients are tensors of the graph. */
 bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner);
 
-/* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
- * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015), and three products of it where it is
- * written as ops; where parameters have under 4 bytes each,
+/* What the optimizer keeps for that many bytes of parameters (lowering/optimizers.yaml), and three
+ * products of Adam's where it is written as ops; where parameters have under 4 bytes each,
  * the states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR
  * 2018). */
 uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);

@@ -5,7 +5,10 @@
 
 #include "base/error.h"
 
+#include "lowering/optimizer.h"
+
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 enum { MOST_RECIPES = 64 };
@@ -69,14 +72,6 @@ enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
 
 /* ---- bytes ---- */
 
-/* SGD, momentum, Adam, in the order of the enum. */
-static unsigned n_states(enum fr_optimizer optimizer)
-{
-    static const unsigned n[FR_N_OPTIMIZERS] = {[FR_SGD] = 0, [FR_MOMENTUM] = 1, [FR_ADAM] = 2};
-
-    return n[optimizer];
-}
-
 bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero)
 {
     switch (part) {
@@ -94,13 +89,29 @@ bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero)
     }
 }
 
-double fr__recipe_part_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
-                             enum fr_optimizer optimizer, unsigned zero, double d)
+/* States of weights that are trained. */
+static double states_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer, double elements)
 {
-    double bytes = r->bytes[part] * (part == FR__PART_STATES ? n_states(optimizer) : 1);
+    if (!(fr__recipe_reduced_bytes(r) > 0))
+        return 0;
+    return fr__state_bytes(optimizer, r->bytes[FR__PART_STATES], elements);
+}
+
+double fr__recipe_tensor_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
+                               enum fr_optimizer optimizer, unsigned zero, double d,
+                               double elements)
+{
+    double bytes =
+        part == FR__PART_STATES ? states_bytes(r, optimizer, elements) : r->bytes[part];
 
     assert(d >= 1);
     return fr__recipe_is_sharded(part, zero) ? bytes / d : bytes;
+}
+
+double fr__recipe_part_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
+                             enum fr_optimizer optimizer, unsigned zero, double d)
+{
+    return fr__recipe_tensor_bytes(r, part, optimizer, zero, d, INFINITY);
 }
 
 double fr__recipe_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer, unsigned zero,
@@ -133,6 +144,6 @@ double fr__recipe_update_bytes(const struct fr__recipe *r, enum fr_optimizer opt
 
     if (!(gradient > 0))
         return 0; /* not trained */
-    return 2 * n_states(optimizer) * r->bytes[FR__PART_STATES] +
+    return 2 * states_bytes(r, optimizer, INFINITY) +
            (master > 0 ? 2 * master + weight : 2 * weight) + gradient + 2 * step;
 }

@@ -73,6 +73,10 @@ bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero);
 /* Bytes of one parameter's part on a rank, sharded over d >= 1 ranks where the level says so. */
 double fr__recipe_part_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
                              enum fr_optimizer optimizer, unsigned zero, double d);
+/* The same of a parameter of a tensor of so many; the one above is of large tensors. */
+double fr__recipe_tensor_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
+                               enum fr_optimizer optimizer, unsigned zero, double d,
+                               double elements);
 /* All parts but the cache. */
 double fr__recipe_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer, unsigned zero,
                         double d);

@@ -150,7 +150,7 @@ static const struct option_row rows[] = {
     {OPTIONS_SHAPE, 'p', "precision", "TYPE",
      "fp32, tf32, fp16, bf16, amp or fp8 (attention in bf16, but for MODEL:attention=flash-fp8)",
      NULL},
-    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", NULL},
+    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum, adam, lion or adam-8bit", NULL},
     {OPTIONS_PROBLEM, 0, "zero-grad", "HOW",
      "gradients after the step: none (dropped) or zero (kept)", NULL},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens per sample, for sequence models", NULL},

@@ -136,11 +136,13 @@ static enum fr_status advise_gradients(struct adviser *a)
 
 static enum fr_status advise_optimizers(struct adviser *a)
 {
-    for (unsigned i = 0; i < (unsigned)a->question.optimizer; i++) {
+    for (unsigned i = 0; i < FR_N_OPTIMIZERS; i++) {
         struct fr_question q = a->question;
         char change[96], options[32];
         struct trial t;
 
+        if (fr_optimizer_bytes((enum fr_optimizer)i) >= fr_optimizer_bytes(q.optimizer))
+            continue;
         q.optimizer = (enum fr_optimizer)i;
         FR_TRY(fr__advice_try(a, a->setting, &q, &t));
         snprintf(change, sizeof(change), "%s instead of %s", fr_optimizer_name(q.optimizer),
