@@ -12,7 +12,7 @@
 #include "study/answer/learn.h"
 #include "study/comm/comm.h"
 #include "study/difference/difference.h"
-#include "study/job/job.h"
+#include "jobfile/job.h"
 #include "study/layouts/search.h"
 #include "study/study.h"
 #include "study/sweep/sweep.h"

@@ -29,13 +29,6 @@ libstudy_la_SOURCES = \
 	study/interval/normal.h study/interval/normal.c study/interval/priors.h \
 	study/interval/priors.c \
 	study/interval/terms.h study/interval/terms.c study/interval/update.h \
-	study/job/ask.c study/job/derive.c study/job/facts.h study/job/facts.c study/job/job.h \
-	study/job/read.h study/job/read.c study/job/shell.h study/job/shell.c \
-	study/job/shell_arithmetic.c study/job/shell_command.c study/job/shell_files.c \
-	study/job/shell_parameters.c \
-	study/job/shell_state.h study/job/shell_test.c study/job/shell_values.c \
-	study/job/shell_words.c study/job/toml.h study/job/toml.c study/job/tree.c \
-	study/job/verdicts.c study/job/words.c \
 	study/layouts/axes.c study/layouts/block.h study/layouts/block.c \
 	study/layouts/block_bytes.c study/layouts/clusters.c study/layouts/coarse.c \
 	study/layouts/coarse_bytes.c study/layouts/figures.h study/layouts/figures.c \
@@ -68,8 +61,7 @@ libstudy_la_SOURCES = \
 	study/validate/rows.c study/validate/split.h study/validate/split.c \
 	study/validate/summary.h study/validate/summary.c \
 	study/validate/validate.h study/validate/validate.c
-nodist_libstudy_la_SOURCES = study/interval/table.c study/job/framework_table.c \
-	study/job/model_table.c study/recipes/texts.c
+nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c
 
 # The shipped recipes, compiled in as text and installed.
 recipe_files = study/recipes/deepspeed.yaml \
@@ -131,22 +123,3 @@ BUILT_SOURCES += study/interval/table.c
 CLEANFILES += study/interval/table.c
 EXTRA_DIST += $(term_facts)
 facts_DATA += study/interval/terms.yaml
-
-# What arguments of training frameworks mean, and the models that they describe.
-job_frameworks = study/job/frameworks/launcher.yaml study/job/frameworks/megatron-lm.yaml \
-	study/job/frameworks/megatron-deepspeed.yaml study/job/frameworks/slime.yaml \
-	study/job/frameworks/pai-megatron-patch.yaml study/job/frameworks/torchtitan.yaml study/job/frameworks/deepspeed.yaml \
-	study/job/frameworks/hf-trainer.yaml study/job/frameworks/llama-factory.yaml \
-	study/job/frameworks/accelerate.yaml study/job/frameworks/axolotl.yaml \
-	study/job/frameworks/llm-foundry.yaml study/job/frameworks/nemo.yaml \
-	study/job/frameworks/gpt-neox.yaml study/job/frameworks/nanotron.yaml
-job_facts = study/job/framework.schema.yaml $(job_frameworks)
-job_models = study/job/model.schema.yaml study/job/asked_models.yaml
-study/job/framework_table.c: $(job_facts) base/facts/compile$(EXEEXT)
-	$(AM_V_GEN)facts='$(job_facts)'; $(make_table)
-study/job/model_table.c: $(job_models) base/facts/compile$(EXEEXT)
-	$(AM_V_GEN)facts='$(job_models)'; $(make_table)
-BUILT_SOURCES += study/job/framework_table.c study/job/model_table.c
-CLEANFILES += study/job/framework_table.c study/job/model_table.c
-EXTRA_DIST += $(job_facts) $(job_models)
-facts_DATA += $(job_frameworks) study/job/asked_models.yaml

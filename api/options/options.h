@@ -11,7 +11,7 @@
 #include "results/draw.h"
 #include "results/results.h"
 #include "study/comm/comm.h"
-#include "study/job/job.h"
+#include "jobfile/job.h"
 
 /* Which options a verb takes: a sum of groups, of 64 bits. */
 #define OPTIONS_COMMON (UINT64_C(1) << 0) /* help, version, quiet, verbose */

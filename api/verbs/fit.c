@@ -168,7 +168,7 @@ static enum fr_status check(struct fr__call *s, struct fr_error *err)
     return fr__check_terms(o, err);
 }
 
-/* What a layout or a search of layouts may fail with, beside the rest of the question. */
+/* Whether a layout or the search failed for itself, so that the rest of the page still holds. */
 static bool is_of_layout(enum fr_status st)
 {
     return st == FR_EUSAGE || st == FR_EUNSUPPORTED;

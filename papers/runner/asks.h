@@ -34,11 +34,11 @@ struct fr__ask_named {
 };
 extern const struct fr__ask_named fr__ask_ways[];
 
-/* A question: oom, iteration_s, low_s and high_s (90 % of measured steps lie between), compute_s, comm_s, exposed_comm_s, plan_cpu_s, peak_bytes; time and
- * memory, which are "out of memory" where it does not fit; of planners also planned_s, n_ops,
- * n_splits, keeps_replicas, own_rule, split_kinds ("conv2d matmul"), most_split ("conv1_2 in 4
- * (batch)", the first), and gpu0_ops to gpu3_ops. A question that is refused for want of memory is
- * answered. */
+/* A question: oom, iteration_s, low_s and high_s (90 % of measured steps lie between), compute_s,
+ * comm_s, exposed_comm_s, plan_cpu_s, peak_bytes; time and memory, which are "out of memory" where
+ * it does not fit; of planners also planned_s, n_ops, n_splits, keeps_replicas, own_rule,
+ * split_kinds ("conv2d matmul"), most_split ("conv1_2 in 4 (batch)", the first), and gpu0_ops to
+ * gpu3_ops. A question that is refused for want of memory is answered. */
 fr__ask_way fr__ask_question;
 
 /* papers/fastt/learn.c: a question, and "rounds", at most so many. iteration_s of the plan in use

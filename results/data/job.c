@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "results/data/data.h"
-#include "study/job/job.h"
+#include "jobfile/job.h"
 
 static void write_place(struct fr__json *j, struct fr_loc loc)
 {

@@ -4,7 +4,7 @@
 
 #include "results/document/builders.h"
 #include "results/parts/table.h"
-#include "study/job/job.h"
+#include "jobfile/job.h"
 
 #include <stdio.h>
 #include <string.h>

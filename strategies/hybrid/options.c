@@ -469,6 +469,15 @@ static enum fr_status check_tensor_overlap(const struct fr__hybrid_options *o, s
     return FR_OK;
 }
 
+static enum fr_status check_parts(const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    if (o->sends_parts && (o->tp == 1 || o->pp == 1 || o->sequence_parallel))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "scatter-gather=1 is for stages of tensor groups without sp: it needs tp "
+                        "and pp of at least 2, and with sp=1 each rank sends its part anyway");
+    return FR_OK;
+}
+
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err)
 {
@@ -524,10 +533,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     FR_TRY(check_layout(&o, err));
     FR_TRY(check_experts(&o, in, err));
     FR_TRY(read_shard_group(&o, in, err));
-    if (o.sends_parts && (o.tp == 1 || o.pp == 1 || o.sequence_parallel))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "scatter-gather=1 is for stages of tensor groups without sp: it needs tp "
-                        "and pp of at least 2, and with sp=1 each rank sends its part anyway");
+    FR_TRY(check_parts(&o, err));
     FR_TRY(read_batch(&o, in, err));
     *out = o;
     return FR_OK;

@@ -133,20 +133,15 @@ static enum fr_status add(struct fr_record *r, const char **list, struct fr__are
     return list[r->n_warnings++] ? FR_OK : fr__fail_nomem(err);
 }
 
-enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
-                                 const struct fr__making *m, struct fr_error *err)
+/* GPU types, each once, that compute in another format than the asked one. */
+static enum fr_status add_formats(struct fr_record *r, const char **list, struct fr__arena *arena,
+                                  const struct fr__making *m, struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types + 12, sizeof(*list));
-    const char *cpu = fr__dropped_cpu(t, m->setting->graph);
-    const uint32_t *racks;
     char text[400];
 
-    if (!list)
-        return fr__fail_nomem(err);
-    r->warnings = list;
     for (size_t i = 0; i < m->n_devices; i++) {
         const struct fr_device_type *type = &t->types[t->devices[m->devices[i]].type];
         enum fr_dtype has = fr_device_type_arithmetic(type, asked);
@@ -157,6 +152,22 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
         FR_TRY(add(r, list, arena, text, err));
     }
+    return FR_OK;
+}
+
+enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
+                                 const struct fr__making *m, struct fr_error *err)
+{
+    const struct fr_topo *t = m->setting->topo;
+    const char **list = fr__arena_alloc(arena, t->n_types + 12, sizeof(*list));
+    const char *cpu = fr__dropped_cpu(t, m->setting->graph);
+    const uint32_t *racks;
+    char text[400];
+
+    if (!list)
+        return fr__fail_nomem(err);
+    r->warnings = list;
+    FR_TRY(add_formats(r, list, arena, m, err));
     if (m->correction.contradiction.contradicts != FR__CONTRADICTS_NOTHING) {
         fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
         FR_TRY(add(r, list, arena, text, err));

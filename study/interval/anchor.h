@@ -129,8 +129,8 @@ const char *fr__baseline_name(void);
 void fr__question_for_step(struct fr_question *q);
 
 /* Simulates q, a question for a step on s, with the correction's parts: time_s and slope of *out
- * beside what answer fills; out->parts_s belongs to the caller. q->run.slowness is NULL again. type:
- * that of its GPUs. FR_ERANGE: it takes no time; errors of answer. */
+ * beside what answer fills; out->parts_s belongs to the caller. q->run.slowness is NULL again.
+ * type: that of its GPUs. FR_ERANGE: it takes no time; errors of answer. */
 enum fr_status fr__step_simulate(const struct fr__correction *c, const struct fr_setting *s,
                                  struct fr_question *q, uint32_t type, fr__answer_step_fn answer,
                                  const struct fr_context *ctx, struct fr__simulated_step *out,

@@ -2,9 +2,9 @@
  *
  * Method:  a measurement with slopes s and the noise of all measurements leaves of the parts'
  *          covariance V the matrix V - V s s' V / (noise^2 + s' V s); of a question with slopes t
- *          the variance is then t' that t (Bayesian experimental design, the c-optimal one; Chaloner
- *          and Verdinelli, Statistical Science 10, 1995). Each variation of a measured row is
- *          simulated once: what its user can run too, on at most twice the GPUs.
+ *          the variance is then t' that t (Bayesian experimental design, the c-optimal one;
+ *          Chaloner and Verdinelli, Statistical Science 10, 1995). Each variation of a measured row
+ *          is simulated once: what its user can run too, on at most twice the GPUs.
  */
 #include "config.h"
 

@@ -51,8 +51,8 @@ enum fr_status fr__fitted_read(struct fr__fitted *out, const struct fr__yaml *ma
 /* Writes it so that it is read as it was, to 1e-6 of each number. */
 void fr__fitted_write(FILE *f, const struct fr__fitted *fit);
 
-/* What it says of a question. Of a model, GPU type or number format that was not measured, compute is
- * as uncertain as before; of several machines, where no step was, so is the exchange. */
+/* What it says of a question. Of a model, GPU type or number format that was not measured, compute
+ * is as uncertain as before; of several machines, where no step was, so is the exchange. */
 void fr__fitted_believe(const struct fr__fitted *fit, const struct fr__fitted_of *of,
                         struct fr__believed *out);
 #endif

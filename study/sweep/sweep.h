@@ -248,7 +248,8 @@ bool fr_record_run_of(const struct fr_record *r, const struct fr_sweep_terms *te
                       struct fr_record_run *out);
 
 /* A row's run: time_s = samples / samples_per_s; cost = time_s / 3600 h x price an hour of its
- * GPUs, or number of GPUs, and in USD what the energy costs. NAN where it does not fit or has no price. */
+ * GPUs, or number of GPUs, and in USD what the energy costs. NAN where it does not fit or has no
+ * price. */
 struct fr_sweep_value {
     double time_s, cost;
     bool is_late; /* time_s > deadline_s */

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "study/job/read.h"
+#include "jobfile/read.h"
 
 #include <stdlib.h>
 #include <string.h>

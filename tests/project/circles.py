@@ -20,8 +20,8 @@ EXPLAINED = {
     # writes and fits each of these
     ("calibrate/files", "calibrate/fit"),
     # a script holds scripts (eval, functions, here-documents), and a word holds words: ${X:-$Y}
-    ("study/job/shell", "study/job/shell_command", "study/job/shell_files"),
-    ("study/job/shell_parameters", "study/job/shell_words"),
+    ("jobfile/shell", "jobfile/shell_command", "jobfile/shell_files"),
+    ("jobfile/shell_parameters", "jobfile/shell_words"),
     # a question names a recipe, which must be there; a recipe is a list of a question's settings
     ("study/question", "study/recipes"),
 }

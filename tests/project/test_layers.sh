@@ -3,7 +3,7 @@
 # includes a header, that only a folder above it has. And none call each other in a circle
 # (circles.py).
 set -eu
-layers='base topo workloads calibrate plan collectives sim lowering strategies study results papers api'
+layers='base topo workloads calibrate plan collectives sim lowering strategies study jobfile results papers api'
 source=${srcdir:-.}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

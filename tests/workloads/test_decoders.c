@@ -144,7 +144,7 @@ static const struct {
      "\"ssm_state_size\": 4, \"n_groups\": 1, \"chunk_size\": 8," SIZES "}",
      1184 + 200 + 6 + 32 + 512 + 1024 + 32, 0, 200 + 6 + 32 + 32, 0, 0, false, false,
      64 + 2 * (256 + 256)},
-    /* attention beside Mamba-2 without a gated norm */
+    /* layers of attention and Mamba-2 in parallel, without a gated norm */
     {"{\"model_type\": \"falcon_h1\", \"intermediate_size\": 32, \"mamba_n_heads\": 2,"
      "\"mamba_d_head\": 16, \"mamba_d_state\": 4, \"mamba_chunk_size\": 8," SIZES "}",
      2 * (2304 + 32 + 1184 + 200 + 6 + 512), 0, 2 * (32 + 200 + 6), 2 * 32, 4 * 8, false, false,

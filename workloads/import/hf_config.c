@@ -456,7 +456,7 @@ static enum fr_status find_family(struct reading *r, struct fr_error *err)
                     known, fr__did_you_mean(type, names, fr__n_hf_families, hint, sizeof(hint)));
 }
 
-/* Whose sizes are in a map of their own: beside it no other module may be. */
+/* A module whose sizes are in a map of their own; a file with it may have no other module. */
 static enum fr_status go_inside(struct reading *r, struct fr_error *err)
 {
     const struct fr__yaml *map, *tower = fr__yaml_get(r->map, "vision_config");

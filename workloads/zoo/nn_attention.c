@@ -317,7 +317,7 @@ static struct fr__value for_all_heads(struct fr__net *net, const char *name, str
     return a->kv_heads == a->heads ? x : fr__nn_op(net, &spec, &x, 1, &out, 1);
 }
 
-/* Sinks are one number a head beside each row of scores. */
+/* A sink is a learned score of each head that joins every row in softmax and weighs no value. */
 static struct fr__value masked(struct fr__net *net, const struct fr__dot_attention *a,
                                struct fr__value x)
 {

@@ -1,11 +1,11 @@
-/* study/job/facts.h - the words that all frameworks share, the tables that lead to them, and a job
+/* jobfile/facts.h - the words that all frameworks share, the tables that lead to them, and a job
  * that is being read. */
 #ifndef FR_STUDY_JOB_FACTS_H
 #define FR_STUDY_JOB_FACTS_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "study/job/job.h"
+#include "jobfile/job.h"
 
 /* clang-format off */
 /* How it is run: where, in which layout, in which numbers. Then what the model is: a model that is

@@ -1,9 +1,9 @@
-/* study/job/shell_files.c - the files of a script: their letters with places, what #SBATCH lines
+/* jobfile/shell_files.c - the files of a script: their letters with places, what #SBATCH lines
  * give, which of them sources which. */
 #include "config.h"
 
 #include "base/utf8.h"
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <string.h>
 

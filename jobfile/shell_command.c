@@ -1,4 +1,4 @@
-/* study/job/shell_command.c - one command of a script: what it assigns, where it writes, and what
+/* jobfile/shell_command.c - one command of a script: what it assigns, where it writes, and what
  * its words are.
  *
  * Builtins that set variables are followed. A command that runs another text (eval, bash -c, a word
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* study/job/read.h - from a file's syntax to arguments: one function a syntax. */
+/* jobfile/read.h - from a file's syntax to arguments: one function a syntax. */
 #ifndef FR_STUDY_JOB_READ_H
 #define FR_STUDY_JOB_READ_H
 
-#include "study/job/facts.h"
-#include "study/job/shell.h"
+#include "jobfile/facts.h"
+#include "jobfile/shell.h"
 
 /* Shell scripts, read together: the arguments of the training program among what they run, and the
  * framework that knows most of them. FR_EPARSE: none does, and no other file can say it (is_alone).

@@ -1,11 +1,11 @@
-/* study/job/shell_words.c - a word of a script: quotes are removed, variables and $(( )) replaced,
+/* jobfile/shell_words.c - a word of a script: quotes are removed, variables and $(( )) replaced,
  * and what was not quoted is split at blanks (POSIX.1-2008, Shell Command Language, 2.2 and 2.6;
  * arrays as in bash). Commands within $( ) and backquotes are not run: they give an unknown part.
  * Left out: tildes, braces {a,b}, names of files with * and ?, which stay as they are written.
  */
 #include "config.h"
 
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* study/job/derive.c - what follows from what a job says: defaults of its framework, degrees and
+/* jobfile/derive.c - what follows from what a job says: defaults of its framework, degrees and
  * batches that are products of others, the padded vocabulary, patterns of layers.
  *
  * Sources:  Megatron-LM, megatron/training/arguments.py, validate_args (world size, micro-batches,
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "study/job/facts.h"
+#include "jobfile/facts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* study/job/shell.c - lists of commands and blocks: which of them run (POSIX.1-2008, Shell Command
+/* jobfile/shell.c - lists of commands and blocks: which of them run (POSIX.1-2008, Shell Command
  * Language, 2.9). Files are read in one go, from letters with places (shell_state.h); blocks that
  * do not run are read over by the same functions.
  */
 #include "config.h"
 
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* study/job/shell_test.c - the conditions of [ ] and [[ ]], and the patterns of case.
+/* jobfile/shell_test.c - the conditions of [ ] and [[ ]], and the patterns of case.
  *
  * It is separate because a condition has three answers here: what only the run knows, files among
  * it, is unknown, and unknown parts decide nothing that known ones decide.
  */
 #include "config.h"
 
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* tests/study/test_job_shell.c - what a script would run, word by word, and what is refused. */
+/* tests/jobfile/test_job_shell.c - what a script would run, word by word, and what is refused. */
 #include "config.h"
 
-#include "study/job/shell.h"
+#include "jobfile/shell.h"
 #include "tests/support/base_check.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* study/job/shell_state.h - what the files of the shell's reader share.
+/* jobfile/shell_state.h - what the files of the shell's reader share.
  *
  *   shell_files.c       the files, and what Slurm is told
  *   shell.c             lists of commands and blocks: what runs
@@ -13,7 +13,7 @@
 #define FR_STUDY_JOB_SHELL_STATE_H
 
 #include "base/error.h"
-#include "study/job/shell.h"
+#include "jobfile/shell.h"
 
 enum { FR__SHELL_NAME = 128 };
 

@@ -1,5 +1,5 @@
-/* study/job/tree.c - the arguments of a YAML, JSON or TOML file: its keys, with dots between those of
- * maps in each other, and their values as text.
+/* jobfile/tree.c - the arguments of a YAML, JSON or TOML file: its keys, with dots between those
+ * of maps in each other, and their values as text.
  *
  * Two forms. In Megatron's functional tests the keys under MODEL_ARGS are arguments of its command
  * line. Others are trees, whose framework is the one that knows most of the keys. "${key}" and
@@ -9,8 +9,8 @@
 #include "config.h"
 
 #include "base/yaml.h"
-#include "study/job/read.h"
-#include "study/job/toml.h"
+#include "jobfile/read.h"
+#include "jobfile/toml.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* study/job/words.c - the arguments of the training program among all that a script runs.
+/* jobfile/words.c - the arguments of the training program among all that a script runs.
  *
  * The program is the first word of a command that ends in ".py", or what follows "-m". Of all
  * commands the one counts whose words a framework knows most of: evaluation, conversion and
@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "study/job/read.h"
+#include "jobfile/read.h"
 
 #include <ctype.h>
 #include <string.h>

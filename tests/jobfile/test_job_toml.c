@@ -1,7 +1,7 @@
-/* tests/study/test_job_toml.c - TOML trees, their positions, and what is refused. */
+/* tests/jobfile/test_job_toml.c - TOML trees, their positions, and what is refused. */
 #include "config.h"
 
-#include "study/job/toml.h"
+#include "jobfile/toml.h"
 #include "tests/support/base_check.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* study/job/shell.h - what a shell script would run, without running anything.
+/* jobfile/shell.h - what a shell script would run, without running anything.
  *
  * The script is read as bash reads it: assignments, arrays, expansions with defaults, arithmetic,
  * conditions, case, for over words, functions, here-documents, eval and bash -c. No process is
@@ -9,7 +9,8 @@
  * commands) is *unknown*: a word that holds such a part says the variable's name, so that whoever
  * needs the word can ask for it. Of an unknown condition the part behind `else` is taken, and a
  * note says so; -z and -n take a variable that nobody set for empty, and an exit for that reason
- * for a sign that somebody will set it. Loops that count or wait (while, for ((;;))) are left out, with a note.
+ * for a sign that somebody will set it. Loops that count or wait (while, for ((;;))) are left out,
+ * with a note.
  *
  * Each letter of a word knows the line and column where it was written, through any number of
  * variables.

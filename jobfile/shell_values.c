@@ -1,8 +1,8 @@
-/* study/job/shell_values.c - letters that know where they were written, and the variables made of
+/* jobfile/shell_values.c - letters that know where they were written, and the variables made of
  * them. Arrays grow in the arena: what they leave behind is bounded by the limit on letters. */
 #include "config.h"
 
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* study/job/read.c - reads the files of a job, each by its syntax, and gives the arguments their
+/* jobfile/read.c - reads the files of a job, each by its syntax, and gives the arguments their
  * verdicts. */
 #include "config.h"
 
 #include "base/file.h"
 #include "base/json_read.h"
-#include "study/job/read.h"
+#include "jobfile/read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* study/job/toml.c - reads TOML by hand: a document is lines of "key = value" and "[table]", and
+/* jobfile/toml.c - reads TOML by hand: a document is lines of "key = value" and "[table]", and
  * values hold others in brackets. No TOML library is among the project's; the tree is that of
  * base/yaml.h, so that all readers of trees share what comes behind. */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "study/job/toml.h"
+#include "jobfile/toml.h"
 
 #include <ctype.h>
 #include <string.h>

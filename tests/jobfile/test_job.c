@@ -1,9 +1,9 @@
-/* tests/study/test_job.c - jobs of our own: which facts they state, what is asked for them, and
+/* tests/jobfile/test_job.c - jobs of our own: which facts they state, what is asked for them, and
  * what stands in the way. */
 #include "config.h"
 
-#include "study/job/facts.h"
-#include "study/job/read.h"
+#include "jobfile/facts.h"
+#include "jobfile/read.h"
 #include "study/study.h"
 #include "tests/support/base_check.h"
 #include "workloads/workloads.h"

@@ -1,4 +1,4 @@
-/* study/job/ask.c - from facts to the settings of a question.
+/* jobfile/ask.c - from facts to the settings of a question.
  *
  * It is separate from reading, so that a job whose model or optimizer cannot be asked for is still
  * understood. A model is asked for by the first row of asked_models.yaml that knows all facts about
@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "base/text.h"
-#include "study/job/facts.h"
+#include "jobfile/facts.h"
 #include "study/study.h"
 
 #include <inttypes.h>

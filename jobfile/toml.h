@@ -1,10 +1,10 @@
-/* study/job/toml.h - a TOML document (toml.io, version 1.0) as a tree with positions, the same that
+/* jobfile/toml.h - a TOML document (toml.io, version 1.0) as a tree with positions, the same that
  * base/yaml.h gives: tables are maps, values that are no tables are text as it is written, without
  * the quotes of strings.
  *
  * Read are tables, arrays of tables, dotted and quoted keys, inline tables, arrays over lines, all
- * four kinds of strings with their escapes. Numbers and dates are not looked into: whoever takes one
- * reads it. Refused: a key or table that is defined twice, nesting beyond 32, more than
+ * four kinds of strings with their escapes. Numbers and dates are not looked into: whoever takes
+ * one reads it. Refused: a key or table that is defined twice, nesting beyond 32, more than
  * FR__TOML_MOST_NODES values, bytes that are not UTF-8.
  */
 #ifndef FR_STUDY_JOB_TOML_H

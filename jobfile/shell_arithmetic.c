@@ -1,10 +1,10 @@
-/* study/job/shell_arithmetic.c - $(( )): whole numbers of 64 bits, by precedence climbing
+/* jobfile/shell_arithmetic.c - $(( )): whole numbers of 64 bits, by precedence climbing
  * (POSIX.1-2008, Shell Command Language, 2.6.4). What overflows, or is no expression that is known
  * here, is unknown, as what lacks a value is. */
 #include "config.h"
 
 #include "base/units.h"
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* study/job/verdicts.c - gives each argument its verdict and takes facts from those that are
+/* jobfile/verdicts.c - gives each argument its verdict and takes facts from those that are
  * understood. The tables know the arguments; here is how a value becomes a fact's. */
 #include "config.h"
 
 #include "base/units.h"
-#include "study/job/facts.h"
+#include "jobfile/facts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static bool is_true(const char *value)
     return false;
 }
 
-/* A value that says that there is none. */
+/* A word for no value, or for the program's own choice. */
 static bool is_nothing(const char *value)
 {
     return strcmp(value, "null") == 0 || strcmp(value, "None") == 0 || strcmp(value, "~") == 0 ||

@@ -1,4 +1,4 @@
-/* study/job/job.h - what a launch script or a configuration of a training framework asks for.
+/* jobfile/job.h - what a launch script or a configuration of a training framework asks for.
  *
  * Reading and asking are apart. A job is read into *facts*, in words that all frameworks share (tp,
  * micro_batch, precision, layers, ...), whatever of them can be asked here. fr_job_ask() makes
@@ -7,7 +7,7 @@
  * Nothing in a file is executed, and no other file is opened. Every argument gets a verdict:
  * understood; without effect on time and memory; not modelled, which is a warning; or unknown,
  * which is an error unless the reading is lenient. What each argument is, tables of data say
- * (study/job/frameworks/, study/job/asked_models.yaml), each with its source.
+ * (jobfile/frameworks/, jobfile/asked_models.yaml), each with its source.
  */
 #ifndef FORERUN_JOB_H
 #define FORERUN_JOB_H
@@ -83,7 +83,7 @@ const struct fr_job_fact *fr_job_fact(const struct fr_job *j, size_t i);
 /* The value of a fact by its name; NULL: it is not known. */
 const char *fr_job_fact_value(const struct fr_job *j, const char *name);
 
-/* What the user says beside the job, which then need not be askable. */
+/* Which settings the user gives; those of the job are then not needed. */
 struct fr_job_ask {
     bool has_workload, has_strategy, has_batch;
     bool has_gpus;   /* else those of the job */

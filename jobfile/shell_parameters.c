@@ -1,10 +1,10 @@
-/* study/job/shell_parameters.c - what stands behind a '$': ${NAME} with defaults, elements, lengths
+/* jobfile/shell_parameters.c - what stands behind a '$': ${NAME} with defaults, elements, lengths
  * and cuts, and $(( )) (POSIX.1-2008, Shell Command Language, 2.6.2; arrays and changes of case as
  * in bash). ${NAME/a/b}, ${NAME:1:2} and ${!NAME} are unknown values.
  */
 #include "config.h"
 
-#include "study/job/shell_state.h"
+#include "jobfile/shell_state.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
-/* study/job/facts.c - the names of facts, and the rows that a framework's table has about an
+/* jobfile/facts.c - the names of facts, and the rows that a framework's table has about an
  * argument, its base's behind its own. */
 #include "config.h"
 
-#include "study/job/facts.h"
+#include "jobfile/facts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
