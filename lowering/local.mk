@@ -4,7 +4,8 @@ liblowering_la_SOURCES = \
 	lowering/decisions.c lowering/decisions.h \
 	lowering/decisions_new.h lowering/learning.c lowering/learning.h lowering/learning_new.h \
 	lowering/log.c lowering/log.h lowering/lowering.h lowering/mesh.c lowering/mesh.h \
-	lowering/optimizer.c lowering/optimizer.h \
+	lowering/optimizer.c lowering/optimizer.h lowering/products.c lowering/products.h \
+	lowering/share.c lowering/share.h lowering/weights.c lowering/weights.h \
 	lowering/params.c lowering/params.h lowering/placer.c lowering/placer.h lowering/price.c \
 	lowering/price.h lowering/recipe.c lowering/recipe.h lowering/stage_plan.c \
 	lowering/stage_plan.h lowering/update.c lowering/update.h lowering/values.c lowering/values.h \

@@ -8,7 +8,6 @@
 #include "lowering/optimizer.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 enum { MOST_RECIPES = 64 };
@@ -89,29 +88,23 @@ bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero)
     }
 }
 
-/* States of weights that are trained. */
-static double states_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer, double elements)
+double fr__recipe_sharded(const struct fr__recipe *r, enum fr__recipe_part part, double bytes,
+                          unsigned zero, double d)
 {
-    if (!(fr__recipe_reduced_bytes(r) > 0))
-        return 0;
-    return fr__state_bytes(optimizer, r->bytes[FR__PART_STATES], elements);
-}
-
-double fr__recipe_tensor_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
-                               enum fr_optimizer optimizer, unsigned zero, double d,
-                               double elements)
-{
-    double bytes =
-        part == FR__PART_STATES ? states_bytes(r, optimizer, elements) : r->bytes[part];
-
     assert(d >= 1);
+    if (part == FR__PART_STATES && !(fr__recipe_reduced_bytes(r) > 0))
+        return 0; /* not trained */
     return fr__recipe_is_sharded(part, zero) ? bytes / d : bytes;
 }
 
 double fr__recipe_part_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
                              enum fr_optimizer optimizer, unsigned zero, double d)
 {
-    return fr__recipe_tensor_bytes(r, part, optimizer, zero, d, INFINITY);
+    double bytes = r->bytes[part];
+
+    if (part == FR__PART_STATES)
+        bytes = fr__large_state_bytes(optimizer, bytes);
+    return fr__recipe_sharded(r, part, bytes, zero, d);
 }
 
 double fr__recipe_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer, unsigned zero,
@@ -137,13 +130,12 @@ double fr__recipe_gathered_bytes(const struct fr__recipe *r)
     return r->bytes[FR__PART_WEIGHT];
 }
 
-double fr__recipe_update_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer)
+double fr__recipe_update_bytes(const struct fr__recipe *r, double states_bytes)
 {
     double weight = r->bytes[FR__PART_WEIGHT], master = r->bytes[FR__PART_MASTER];
     double gradient = fr__recipe_reduced_bytes(r), step = r->bytes[FR__PART_STEP_GRADIENT];
 
     if (!(gradient > 0))
         return 0; /* not trained */
-    return 2 * states_bytes(r, optimizer, INFINITY) +
-           (master > 0 ? 2 * master + weight : 2 * weight) + gradient + 2 * step;
+    return 2 * states_bytes + (master > 0 ? 2 * master + weight : 2 * weight) + gradient + 2 * step;
 }
