@@ -22,7 +22,8 @@
  *          Golub, C. Van Loan, Matrix Computations, 4th ed., sections 5.2 (QR: 4/3 d^3, and 4/3 d^3
  *          for Q) and 8.3 (symmetric QR with vectors: 9 d^3).
  * Ignores: that decompositions run below a product's rate on GPUs, many times so where matrices are
- *          small: at one in N steps; kernels for half of a symmetric product.
+ *          small: at one in N steps; kernels for half of a symmetric product; that Megatron-LM's
+ *          --muon-split-qkv takes a fused query, key and value for three matrices.
  */
 #ifndef FR_LOWERING_PRODUCTS_H
 #define FR_LOWERING_PRODUCTS_H

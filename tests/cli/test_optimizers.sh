@@ -108,6 +108,24 @@ assert flops / 989e12 < alone - momentum < 2 * flops / 989e12
 assert 0.85 * (alone - momentum) < alone - shared < (alone - momentum)
 PYTHON
 
+# explain lists products by the sizes of a rank's matrices: of an MLP of 3072 x 768 cut in two, five
+# times 4 768^2 1536 + 2 768^3 FLOPs, and for no optimizer without products
+mlp="-w gpt2-small -t dgx-a100 -b 32 -p bf16 -s hybrid:dp=4,tp=2,zero=1"
+# shellcheck disable=SC2086 # words
+"$forerun" explain $mlp -O muon --json >"$work/explain.json"
+python3 -B - "$work/explain.json" <<'PYTHON' || fail "explain: $(grep -A5 products "$work/explain.json")"
+import json, sys
+rows = {tuple(r["dims"]): r for r in json.load(open(sys.argv[1]))["optimizer_products"]}
+assert sorted(rows) == [(768, 384), (768, 1536), (1152, 768), (1536, 768)]
+assert all(r["tensors"] == 12 and r["time_s"] > 0 for r in rows.values())
+assert rows[1536, 768]["flops"] == 5 * (4 * 768**2 * 1536 + 2 * 768**3)
+PYTHON
+# shellcheck disable=SC2086 # words
+{
+"$forerun" explain $mlp -O muon | grep -q "^  768 x 384 *12 *2.83 GFLOP" || fail "explain's table"
+"$forerun" explain $mlp -O adam | grep -q "^Products" && fail "Adam has products"
+}
+
 # $1: exit status; $2: a part of the message
 refuses() {
     status=$1 part=$2
