@@ -184,4 +184,9 @@ void fr__price_products(const struct fr_problem *in, uint32_t type, const struct
     struct pricing x = {in, type, share, cost};
 
     fr__step_products(in->optimizer, w, add_product, &x);
+    /* the time is that of what bounds most of it (struct fr_cost) */
+    if (cost->flops_s > cost->bytes_s)
+        cost->flops_s = cost->mean_s;
+    else if (cost->bytes_s > 0)
+        cost->bytes_s = cost->mean_s;
 }

@@ -221,6 +221,7 @@ TEST(products_take_what_layers_of_their_sizes_take)
     ck_assert_uint_eq(sum.n, 3);
     ck_assert_double_eq_tol(step.mean_s, sum.mean_s, 1e-12);
     ck_assert_double_eq_tol(half.mean_s, sum.mean_s / 2, 1e-12);
+    ck_assert_double_eq(fmax(step.flops_s, step.bytes_s), step.mean_s);
     /* all 15 are of 4096 x 4096 over 4096, as layer0.attn.out of 4096 tokens is */
     for (uint32_t o = 0; o < g->n_ops; o++)
         if (strcmp(g->ops[o].name, "layer0.attn.out") == 0)
