@@ -94,8 +94,8 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
 void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out);
 
-/* Time of a matrix product that is not in a graph, [rows][columns] over depth in a format: one of an
- * optimizer's step. Priced as a linear layer of fr_cost_op. */
+/* Time of a matrix product that is not in a graph, [rows][columns] over depth in a format: one of
+ * an optimizer's step. Priced as a linear layer of fr_cost_op. */
 struct fr_cost_product {
     double rows, columns, depth; /* each > 0 */
     enum fr_dtype dtype;

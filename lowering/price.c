@@ -121,7 +121,7 @@ static bool is_second(const struct fr__keeping *k, uint32_t owner)
     return k->is_second && k->is_second[owner];
 }
 
-/* How much more than the mean the fullest rank has of a part, where whole tensors are shared out. */
+/* What the fullest rank has of a part, over the mean, where whole tensors are shared out. */
 static double fullness(const struct fr__placer *pl, const struct fr__owner *w,
                        enum fr__recipe_part part)
 {

@@ -203,17 +203,13 @@ TEST(what_is_unknown_is_refused_where_it_stands)
     assert_refused("echo --num-layers 2\n", FR_EPARSE, 0, 0, "none of the 0 commands");
 }
 
-/* dist_muon shares out whole matrices by itself; muon does not. */
+/* dist_muon shares out whole matrices by itself. */
 TEST(a_layer_wise_optimizer_shares_its_states_out)
 {
     struct fr_job *j = read_job("a.sh", KNOWN "--optimizer dist_muon --muon-momentum 0.9\n");
 
     assert_fact(j, "optimizer", "muon");
     assert_fact(j, "zero", "1");
-    fr_job_free(j);
-    j = read_job("a.sh", KNOWN "--optimizer muon\n");
-    assert_fact(j, "optimizer", "muon");
-    assert_fact(j, "zero", "0");
     fr_job_free(j);
 }
 

@@ -322,8 +322,7 @@ TEST(the_busiest_rank_has_whole_matrices)
     const struct fr__weights three[] = {matrix(8, 8), matrix(8, 8), matrix(8, 8), end(99, 9)};
     /* 64, 48, 32 and 16: 64 + 16 and 48 + 32 */
     const struct fr__weights mixed[] = {matrix(8, 2), matrix(8, 8), matrix(8, 4), matrix(8, 6)};
-    /* FLOPs of 8 x 8: 5 (4 512 + 2 512) = 15360; of 4 x 16, as many numbers: 5 (4 256 + 2 64) = 5760
-     */
+    /* FLOPs of 8 x 8: 5 (4 512 + 2 512) = 15360; of 4 x 16: 5 (4 256 + 2 64) = 5760 */
     const struct fr__weights unlike[] = {matrix(8, 8), matrix(4, 16)};
 
     ck_assert_double_eq(shared(FR_MUON, three, 4, 1).held, 1);

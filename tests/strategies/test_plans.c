@@ -126,7 +126,8 @@ static uint64_t bytes_of(const struct fr_plan *p, enum fr_buffer_kind kind, uint
 }
 
 /* 1200 bytes of parameters, all of them vectors of under 4096 numbers; Adam keeps two states,
- * momentum one, SGD none; gradients as large as the parameters. Activations: four outputs and four data gradients of 800 bytes at batch 8. */
+ * momentum one, SGD none; gradients as large as the parameters. Activations: four outputs and four
+ * data gradients of 800 bytes at batch 8. */
 TEST(a_single_device_holds_parameters_gradients_states_and_activations)
 {
     static const uint64_t states[FR_N_OPTIMIZERS] = {
