@@ -17,7 +17,8 @@
  *
  * Sources: those of lowering/optimizers.yaml.
  * Ignores: step counts, a number a tensor; tables of quantization, a few hundred bytes in all; that
- *          some of what a rule adds may stay in 32 bits where states have 16.
+ *          some of what a rule adds may stay in 32 bits where states have 16; the messages by which
+ *          ranks with slices of a matrix add up its rows and columns (factored).
  */
 #ifndef FR_LOWERING_OPTIMIZER_H
 #define FR_LOWERING_OPTIMIZER_H
