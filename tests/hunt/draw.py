@@ -10,7 +10,8 @@ SCHEDULES = ("gpipe 1f1b eager-1f1b interleaved-1f1b moe-overlap looped-bfs "
              "chimera pipedream pipedream-2bw pipemare").split()
 SEVERAL_STAGES = ("interleaved-1f1b", "moe-overlap", "looped-bfs", "interleaved-zero-bubble")
 LISTS = "heft cpop mcp etf fifo critical-path random".split()
-RECIPES = ("usual megatron-lm megatron-core megatron-bridge deepspeed deepspeed-zero3 pytorch-ddp pytorch-compile torchtitan "
+RECIPES = ("default default usual megatron-lm megatron-core megatron-bridge deepspeed "
+           "deepspeed-zero3 pytorch-ddp pytorch-compile torchtitan "
            "synchronous synchronous-overlap oneflow nvidia-apex tf-horovod llm-foundry "
            "deepspeed-zero3-2021 mxnet-horovod nvidia-pytorch-bert nvidia-transformer nvidia-gnmt "
            "nvidia-tf-bert nvidia-paddle-bert nvidia-mxnet-fp16 nvidia-squad-amp nvidia-squad-fp32 "
