@@ -21,6 +21,7 @@ libstudy_la_SOURCES = \
 	study/explain/figures.c study/explain/kept.h \
 	study/explain/layout_mesh.c study/explain/layout_parts.h study/explain/layout_run.h \
 	study/explain/layout_run.c study/explain/layout_watch.c \
+	study/explain/step_products.c study/explain/step_products.h \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
 	study/interval/interval.h study/interval/interval.c study/interval/measured.h \

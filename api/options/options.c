@@ -160,7 +160,9 @@ static const struct option_row rows[] = {
      "fp32, tf32, fp16, bf16, amp or fp8 (attention in bf16, but for MODEL:attention=flash-fp8); "
      "a number-format recipe: fp8-delayed, fp8-current, fp8-blockwise, mxfp8, mxfp4, nvfp4 or FILE",
      NULL},
-    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", NULL},
+    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME",
+     "sgd, momentum, adam, lion, adam-8bit, adafactor, adafactor-momentum, muon, shampoo or soap",
+     NULL},
     {OPTIONS_PROBLEM, 0, "zero-grad", "HOW",
      "gradients after the step: none (dropped) or zero (kept)", NULL},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens per sample, for sequence models", NULL},

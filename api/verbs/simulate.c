@@ -10,6 +10,9 @@ static void print_decision(void *user, const char *line)
     fprintf(user, "%s\n", line);
 }
 
+/* Plans of more tasks take seconds: the question is not asked a second time. */
+enum { MOST_TASKS = 100000 };
+
 /* What the run would take if software did nothing beside the model. What was corrected by measured
  * steps has no such time. */
 static enum fr_status ask_ideal(struct fr__call *s, const struct fr_question *asked,
@@ -18,7 +21,8 @@ static enum fr_status ask_ideal(struct fr__call *s, const struct fr_question *as
     struct fr_question q = *asked;
     struct fr_record *ideal;
 
-    if (!record->recipe || record->oom || record->correction.is_asked)
+    if (!record->recipe || record->oom || record->correction.is_asked ||
+        fr_plan_view(record->plan)->n_tasks > MOST_TASKS)
         return FR_OK;
     q.recipe = NULL;
     q.sensitivity = FR_SENSITIVITY_NONE;

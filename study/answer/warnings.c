@@ -89,7 +89,8 @@ static void say_input(char text[], size_t size, const struct fr_record *r,
              r->input_s * 1e3, by, (r->iteration_s - r->input_wait_s) * 1e3);
 }
 
-/* What of its recipe the strategy does not count. One GPU exchanges nothing. */
+/* What of its recipe the strategy does not count. One GPU exchanges nothing, and of a recipe that is
+ * assumed the strategy that was asked for is the better word. */
 static void say_uncounted(char text[], size_t size, const struct fr__making *m)
 {
     const struct fr_strategy *s;
@@ -97,8 +98,8 @@ static void say_uncounted(char text[], size_t size, const struct fr__making *m)
     char options[160];
 
     text[0] = '\0';
-    if (m->n_devices < 2 || fr_strategy_parse(m->question->strategy, &s, &values, NULL) != FR_OK ||
-        s->is_baseline)
+    if (m->n_devices < 2 || m->question->is_recipe_assumed ||
+        fr_strategy_parse(m->question->strategy, &s, &values, NULL) != FR_OK || s->is_baseline)
         return;
     fr__recipe_uncounted(m->question, s, options, sizeof(options));
     if (options[0])

@@ -466,6 +466,13 @@ static const char *lasting(const struct fr_recipe_value *v)
     return strcmp(v->option, "nccl-version") == 0 ? fr_nccl_version_name(v->text) : v->text;
 }
 
+/* How samples come to the GPUs: who names no software has not said where its data are, and benchmarks
+ * are fed as fast as they can take them. */
+static bool is_of_input(const char *option)
+{
+    return strcmp(option, "decode-rate") == 0 || strcmp(option, "input-rate") == 0;
+}
+
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err)
 {
@@ -488,7 +495,7 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     for (size_t i = 0; i < r->n_values && st == FR_OK; i++) {
         const struct fr_recipe_value *v = &r->values[i];
 
-        if (!holds(v, q))
+        if (!holds(v, q) || (q->is_recipe_assumed && is_of_input(v->option)))
             continue;
         if (!v->is_of_question)
             st = fr_strategy_fill(strategy, values, v->option, v->text, &has, err);

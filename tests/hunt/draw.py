@@ -269,7 +269,8 @@ def options(rng, q):
     """At most a few besides the batch."""
     image = q.workload.name in NAMED[:7] or q.workload.name == "vit"
     choices = (("precision", ["fp16", "bf16", "amp", "bf16", "tf32", "fp8"], 0.35),
-               ("optimizer", ["adam", "momentum"], 0.4),
+               ("optimizer", ["adam", "momentum", "adam", "adam-8bit", "lion", "adafactor",
+                              "adafactor-momentum", "muon", "shampoo", "soap"], 0.5),
                ("order", ["fifo", "strict", "control", "random", "tic", "tac"], 0.12),
                ("network", ["analytic"], 0.08), ("channels", ["1", "2"], 0.06),
                ("collectives", ["expanded", "closed"], 0.12),
