@@ -89,12 +89,33 @@ static bool is_second(const struct fr__keeping *k, uint32_t owner)
     return k->is_second && k->is_second[owner];
 }
 
+/* Bytes of a frozen owner's weights on a rank, which are so many in the graph's format: as they are
+ * stored, and no wider than the graph's, for no master weight stands for them. */
+static double frozen_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)
+{
+    const struct fr__keeping *k = pl->keeping;
+    const struct fr_op *op = &pl->graph->ops[owner];
+    double each = k->recipe->bytes[FR__PART_WEIGHT] / pl->graph->param_elem_bytes, bytes;
+
+    bytes = (double)param_bytes * (each < 1 ? each : 1);
+    if (op->packing != FR_PACK_NONE)
+        bytes = (double)fr_op_stored_bytes(pl->graph, op) *
+                ((double)param_bytes / (double)op->param_bytes);
+    return fr__recipe_is_sharded(FR__PART_WEIGHT, k->zero) ? bytes / k->shards[owner] : bytes;
+}
+
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes)
 {
     const struct fr__keeping *k = pl->keeping;
     double elements = (double)param_bytes / pl->graph->param_elem_bytes;
 
+    if (pl->graph->ops[owner].is_frozen) {
+        if (part == FR__PART_WEIGHT)
+            return fr__to_bytes(frozen_bytes(pl, owner, param_bytes));
+        if (part != FR__PART_CACHE || pl->graph->ops[owner].packing != FR_PACK_NONE)
+            return 0;
+    }
     if (part == FR__PART_WEIGHT && is_cast(k, owner))
         return 0;
     if (is_second(k, owner) && part != FR__PART_GRADIENT && part != FR__PART_MAIN_GRADIENT)
@@ -133,6 +154,8 @@ uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t 
 {
     const struct fr__keeping *k = pl->keeping;
 
+    if (k && pl->graph->ops[owner].is_frozen)
+        return fr__to_bytes(frozen_bytes(pl, owner, param_bytes));
     if (k && fr__recipe_is_sharded(FR__PART_WEIGHT, k->zero))
         return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes *
                             fr__recipe_part_bytes(k->recipe, FR__PART_WEIGHT, pl->in->optimizer,

@@ -29,7 +29,9 @@ libworkloads_la_SOURCES = \
 	workloads/passes/training.h workloads/passes/training.c \
 	workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
-	workloads/passes/units.c workloads/passes/untie.h workloads/passes/untie.c \
+	workloads/passes/units.c workloads/passes/tune.h workloads/passes/tune.c \
+	workloads/passes/tune_adapters.c workloads/passes/tune_find.c workloads/passes/tune_parts.h \
+	workloads/passes/tune_prompt.c workloads/passes/tune_read.c workloads/passes/untie.h workloads/passes/untie.c \
 	workloads/passes/shard/annotate.c workloads/passes/shard/backward.c \
 	workloads/passes/shard/derive.c workloads/passes/shard/emit.c workloads/passes/shard/exchange.c \
 	workloads/passes/shard/experts.c workloads/passes/shard/forward.c \

@@ -26,6 +26,7 @@ struct input {
     char *degrade;        /* topologies: likewise */
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
+    char *tune;                   /* workloads: as the question has it, or NULL */
     struct fr__recipe_form form;  /* of it what concerns its list */
     enum fr_dtype dtype;
     bool allow_implausible;
@@ -91,6 +92,7 @@ static void free_input(struct input *x)
     free(x->costs);
     free(x->degrade);
     free(x->profile_device);
+    free(x->tune);
     free(x->profile);
     free(x);
 }
@@ -141,7 +143,7 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype &&
            x->form.is_tf1 == form->is_tf1 && x->form.fusions == form->fusions &&
-           x->form.layout == form->layout;
+           x->form.layout == form->layout && is_same(x->tune, q->tune);
 }
 
 /* What of a question's form concerns a list. */
@@ -206,6 +208,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
                             .n_users = 1};
         if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
             copy(&x->profile_device, q->profile_device) &&
+            copy(&x->tune, l->is_of_topos ? NULL : q->tune) &&
             copy(&x->costs, l->is_of_topos ? q->costs : NULL) &&
             copy(&x->degrade, l->is_of_topos ? q->degrade : NULL) &&
             copy(&x->profile, l->is_of_topos ? profile_of(g, q) : NULL)) {
@@ -232,7 +235,8 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
                                             .profile_device = x->profile_device,
                                             .is_tf1 = x->form.is_tf1,
                                             .fusions = x->form.fusions,
-                                            .layout = x->form.layout};
+                                            .layout = x->form.layout,
+                                            .tune = x->tune};
     enum fr_status st = is_topo
                             ? fr_topo_load_less(&x->topo, x->name, x->degrade,
                                                 x->form.transport == FR_TRANSPORT_SOCKETS, &x->why)

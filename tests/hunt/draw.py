@@ -15,6 +15,7 @@ RECIPES = ("usual megatron-lm megatron-core megatron-bridge deepspeed deepspeed-
            "deepspeed-zero3-2021 mxnet-horovod nvidia-pytorch-bert nvidia-transformer nvidia-gnmt "
            "nvidia-tf-bert nvidia-paddle-bert nvidia-mxnet-fp16 nvidia-squad-amp nvidia-squad-fp32 "
            "tf-horovod-xla tf-slim tf1").split()
+TUNED = "gpt llama mixtral decoder gpt-neox".split()
 NAMED = ("lenet alexnet vgg11 resnet18 resnet34 densenet121 inception-v3 gnmt-2 "
          "transformer-base").split()
 CARDS = "t4 rtx2080ti v100-pcie-16gb a100-pcie-40gb a40 a10g l4 rtx4090 h100-pcie-80gb p4".split()
@@ -280,6 +281,10 @@ def options(rng, q):
             q = q.put(**{name.replace("-", "_"): rng.choice(values)})
     if image and some(rng, 0.1):
         q = q.put(layout="nhwc")
+    if q.workload.name in TUNED and some(rng, 0.12):
+        q = q.put(tune=rng.choice(["lora:rank=4,targets=all", "lora:rank=8,targets=all,dropout=0.1",
+                                   "qlora:rank=4", "qlora:rank=4,double=0", "freeze:train=head",
+                                   "freeze:parts=embed", "prompt:tokens=8"]))
     return q
 
 

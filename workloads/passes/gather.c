@@ -15,6 +15,10 @@ static void add_owner(struct fr__gathering *x, uint32_t owner, uint32_t unit)
     struct fr__gather_set *s = &x->units[unit].sets[fr__gather_set_of(x, owner)];
 
     s->bytes += x->g->ops[owner].param_bytes;
+    if (x->g->ops[owner].packing != FR_PACK_NONE) {
+        s->packed_bytes += x->g->ops[owner].param_bytes;
+        s->stored_bytes += fr_op_stored_bytes(x->g, &x->g->ops[owner]);
+    }
     if (s->owner == FR_NONE)
         s->owner = owner;
 }

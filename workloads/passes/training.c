@@ -70,6 +70,11 @@ static bool allocate(struct fr__expansion *x)
            x->step_samples && x->cast_user && x->n_sums && x->grads;
 }
 
+bool fr__expansion_is_trained(const struct fr__expansion *x, uint32_t owner)
+{
+    return owner != FR_NONE && !x->f->ops[owner].is_frozen;
+}
+
 /* Fills tied_to and is_needed in one forward pass. */
 static void mark_needed(struct fr__expansion *x)
 {
@@ -85,7 +90,7 @@ static void mark_needed(struct fr__expansion *x)
             if (fr__edge_is_tie(e) && x->tied_to[o] == FR_NONE)
                 x->tied_to[o] = f->ops[e->src].param_bytes ? e->src : FR_NONE;
         }
-        if (x->tied_to[o] != FR_NONE)
+        if (fr__expansion_is_trained(x, x->tied_to[o]))
             x->is_needed[o] = true;
     }
 }

@@ -96,6 +96,11 @@ struct fr__summing {
     unsigned n_sums; /* so far */
 };
 
+/* ---- training.c ---- */
+
+/* Whether parameters of forward op `owner` are trained; FR_NONE: there are none. */
+bool fr__expansion_is_trained(const struct fr__expansion *x, uint32_t owner);
+
 /* ---- training_ops.c ---- */
 
 const struct fr__rule *fr__expansion_rule(const struct fr__expansion *x, uint32_t o);

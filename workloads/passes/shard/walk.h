@@ -258,5 +258,7 @@ void fr__sharding_make(struct fr__sharding *s, uint32_t o, struct fr__input in[]
 /* ---- gradients.c ---- */
 
 /* Adds a backward op or an update, not a sum of gradients of tensors. */
+/* Notes over which axes the parameters of forward op o are split, where no gradient says it. */
+void fr__sharding_note_frozen(struct fr__sharding *s, uint32_t o);
 void fr__sharding_walk_backward(struct fr__sharding *s, uint32_t o);
 #endif
