@@ -346,6 +346,22 @@ static enum fr_status ask_word(struct fr_job *j, const char *setting, enum fr__j
     return add(j, setting, held->value, err);
 }
 
+static enum fr_status ask_tune(struct fr_job *j, struct fr_error *err)
+{
+    struct fr_question q;
+    struct fr_error why;
+    const char *text;
+
+    FR_TRY(fr__job_tune(j, &text, err));
+    if (!text)
+        return FR_OK;
+    fr_question_init(&q);
+    if (fr_question_set(&q, "tune", text, &why) != FR_OK)
+        return fr__fail(err, FR_EUNSUPPORTED, j->facts[FR__JOB_TUNE].loc,
+                        "the job asks for '%.100s', but %.100s", text, why.text);
+    return add(j, "tune", text, err);
+}
+
 /* A fact that is asked for, and whose variable has no value. */
 static enum fr_status check_known(const struct fr_job *j, const struct fr_job_ask *ask,
                                   struct fr_error *err)
@@ -379,6 +395,7 @@ static enum fr_status ask_all(struct fr_job *j, const struct fr_job_ask *ask, st
     FR_TRY(ask_word(j, "precision", FR__JOB_PRECISION, err));
     FR_TRY(ask_word(j, "optimizer", FR__JOB_OPTIMIZER, err));
     FR_TRY(ask_word(j, "recipe", FR__JOB_RECIPE, err));
+    FR_TRY(ask_tune(j, err));
     if (!ask->has_gpus)
         FR_TRY(add_fact(j, "gpus", FR__JOB_GPUS, err));
     return FR_OK;

@@ -387,6 +387,7 @@ struct fr_record {
     bool closed_form_collectives;   /* the others; else step by step */
     /* Whose factors slow work side by side: a device, "published runs", "asked for"; NULL: none. */
     const char *recipe; /* as the question has it; NULL: none */
+    const char *tune;   /* likewise; NULL: all is trained */
     const char *interference;
     double interference_s; /* of the iteration, that it adds; 0 in a brief record */
     /* the same with the least and the most that the factors may be; alike where they were given */

@@ -335,6 +335,7 @@ const struct fr_figure fr__record_asked_figures[] = {
     WITH("wait_factor", wait_factor, waits_for_slowest),
     WITH("length_wait_frac", length_wait_frac, waits_for_longest),
     OPTIONAL("recipe", recipe),
+    OPTIONAL("tune", tune),
     WITH("input_s", input_s, waits_for_input),
     WITH("input_wait_s", input_wait_s, waits_for_input),
     OPTIONAL("slow", slow),

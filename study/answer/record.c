@@ -371,6 +371,7 @@ static enum fr_status fill_texts(struct fr__owned_record *box, const struct fr__
     FR_TRY(copy_text(box, &r->strategy, q->strategy, err));
     FR_TRY(copy_text(box, &r->command, q->command, err));
     FR_TRY(copy_text(box, &r->recipe, q->recipe, err));
+    FR_TRY(copy_text(box, &r->tune, q->tune, err));
     return copy_text(box, &r->slow, q->slow, err);
 }
 

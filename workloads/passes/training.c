@@ -70,11 +70,6 @@ static bool allocate(struct fr__expansion *x)
            x->step_samples && x->cast_user && x->n_sums && x->grads;
 }
 
-bool fr__expansion_is_trained(const struct fr__expansion *x, uint32_t owner)
-{
-    return owner != FR_NONE && !x->f->ops[owner].is_frozen;
-}
-
 /* Fills tied_to and is_needed in one forward pass. */
 static void mark_needed(struct fr__expansion *x)
 {

@@ -96,10 +96,11 @@ struct fr__summing {
     unsigned n_sums; /* so far */
 };
 
-/* ---- training.c ---- */
-
 /* Whether parameters of forward op `owner` are trained; FR_NONE: there are none. */
-bool fr__expansion_is_trained(const struct fr__expansion *x, uint32_t owner);
+static inline bool fr__expansion_is_trained(const struct fr__expansion *x, uint32_t owner)
+{
+    return owner != FR_NONE && !x->f->ops[owner].is_frozen;
+}
 
 /* ---- training_ops.c ---- */
 

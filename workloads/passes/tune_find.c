@@ -15,7 +15,7 @@
 /* ---- names ---- */
 
 /* What libraries call a layer, and what it is called here. q_proj and the like: Hugging Face
- * Transformers; linear_qkv and the like: Megatron-LM; c_attn and the like: GPT-2. */
+ * Transformers; linear_qkv and the like: Megatron-LM; attention_qkv and the like: NVIDIA NeMo; c_attn and the like: GPT-2. */
 static const struct {
     const char *theirs, *ours[4];
 } aliases[] = {
@@ -42,6 +42,11 @@ static const struct {
     {"linear_proj", {"out", "proj", NULL}},
     {"linear_fc1", {"fc1", "gate", "up", NULL}},
     {"linear_fc2", {"fc2", "down", NULL}},
+    {"attention_qkv", {"qkv", "q", "k", "v"}},
+    {"attention_dense", {"out", "proj", NULL}},
+    {"mlp_fc1", {"fc1", "gate", "up", NULL}},
+    {"mlp_fc2", {"fc2", "down", NULL}},
+    {"attention", {"attn", NULL}},
     {"embed_tokens", {"embed", NULL}},
     {"lm_head", {"head", NULL}},
     {"vision_tower", {"image", "vision", NULL}},
