@@ -3,7 +3,7 @@ libworkloads_la_SOURCES = \
 	workloads/load.c workloads/profile.h workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
 	workloads/graph/check.c workloads/graph/elements.h workloads/graph/elements.c \
-	workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
+	workloads/graph/experts.h workloads/graph/experts.c workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
 	workloads/graph/kinds.h workloads/graph/kinds.c workloads/graph/native.h \
 	workloads/graph/native_edges.c workloads/graph/native_items.c workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
@@ -23,7 +23,7 @@ libworkloads_la_SOURCES = \
 	workloads/passes/gather.h workloads/passes/gather.c workloads/passes/gather_buckets.c \
 	workloads/passes/gather_emit.c workloads/passes/gather_parts.h workloads/passes/gather_sets.c \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
-	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
+	workloads/passes/recompute_core.c workloads/passes/recompute_groups.c workloads/passes/recompute_modules.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
 	workloads/passes/shard.h workloads/passes/sharded.h workloads/passes/sharded.c \
 	workloads/passes/training.h workloads/passes/training.c \

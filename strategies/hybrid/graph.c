@@ -101,8 +101,11 @@ static enum fr_status recompute_units(struct fr__hybrid_graph *out, const struct
                                       const struct fr__hybrid_options *o,
                                       const struct fr__units *units, struct fr_error *err)
 {
-    struct fr__recompute_problem p = {
-        .graph = g, .units = units, .how = o->recompute, .runs_all = !o->stops_early};
+    struct fr__recompute_problem p = {.graph = g,
+                                      .units = units,
+                                      .how = o->recompute,
+                                      .modules = o->modules,
+                                      .runs_all = !o->stops_early};
     uint32_t *group_of = calloc(units->n_units + 1, sizeof(*group_of));
     enum fr_status st =
         group_of ? group_units(o, units->n_units, group_of, err) : fr__fail_nomem(err);

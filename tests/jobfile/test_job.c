@@ -559,6 +559,38 @@ LOOP_TEST(a_job_that_trains_adapters_asks_for_them, 0, sizeof(tunings) / sizeof(
     fr_job_free(j);
 }
 
+/* The strategy of a job of Megatron-LM that runs modules again. */
+TEST(modules_that_run_again_are_asked_for)
+{
+    static const struct {
+        const char *modules, *recompute;
+    } cases[] = {{"mlp moe mla_up_proj layernorm", "recompute=mlp+moe+mla_up_proj+layernorm"},
+                 {"moe_act", "recompute=moe_act"},
+                 {"core_attn", "recompute=selective"}};
+    static const struct fr_job_ask ask = {.n_gpus = 8, .has_workload = true, .has_batch = true};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct fr_job_setting *s;
+        struct fr_error err;
+        struct fr_job *j;
+        char text[512];
+        size_t n, found = 0;
+
+        snprintf(text, sizeof(text),
+                 "torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 "
+                 "--seq-length 64 --micro-batch-size 1 --global-batch-size 8 --bf16 "
+                 "--recompute-granularity selective --recompute-modules %s\n",
+                 cases[i].modules);
+        j = read_job("a.sh", text);
+        ck_assert_msg(fr_job_ask(j, &ask, &err) == FR_OK, "%s", err.text);
+        s = fr_job_setting(j, &n);
+        for (size_t k = 0; k < n; k++)
+            found += strcmp(s[k].name, "strategy") == 0 && strstr(s[k].text, cases[i].recompute);
+        ck_assert_msg(found == 1, "%s", cases[i].modules);
+        fr_job_free(j);
+    }
+}
+
 TEST(targets_that_are_a_pattern_are_refused)
 {
     static const struct fr_job_ask ask = {

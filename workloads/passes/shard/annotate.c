@@ -109,30 +109,6 @@ static bool trace(struct tracing *t, uint32_t p)
     return t->n_ends > 0 || t->is_head;
 }
 
-/* ---- experts ---- */
-
-void fr__shard_find_experts(const struct fr_graph *g, uint32_t expert_of[])
-{
-    for (uint32_t o = 0; o < g->n_ops; o++) {
-        const struct fr_op *op = &g->ops[o];
-
-        expert_of[o] = FR_NONE;
-        if (op->phase != FR_PHASE_FORWARD || op->kind == FR_OP_SCATTER)
-            continue;
-        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
-            const struct fr_edge *e = &g->edges[g->in_edges[i]];
-            const struct fr_op *src = &g->ops[e->src];
-
-            if (e->tensor == FR_NONE)
-                continue;
-            if (src->kind == FR_OP_GATHER && src->n_tensors > 1)
-                expert_of[o] = e->tensor - src->first_tensor;
-            else if (expert_of[o] == FR_NONE)
-                expert_of[o] = expert_of[e->src];
-        }
-    }
-}
-
 /* ---- annotations ---- */
 
 /* Product o is split by columns, and what reads these by depth. The adapters of a product that is
@@ -266,7 +242,7 @@ enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel,
     t.ends = numbers + 2 * g->n_ops;
     t.sides = numbers + 4 * g->n_ops;
     memset(split, FR__SPLIT_DERIVED, g->n_ops);
-    fr__shard_find_experts(g, numbers + 3 * g->n_ops);
+    fr__graph_experts(g, numbers + 3 * g->n_ops);
     mark_steps(g, is_step);
     annotate(&t, numbers + 3 * g->n_ops, is_step, vocab_parallel, split);
     free(numbers);

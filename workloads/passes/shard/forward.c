@@ -105,7 +105,6 @@ void fr__sharding_walk_forward(struct fr__sharding *s, uint32_t o)
     size_t n_in = 0;
     uint32_t *after;
 
-    fr__sharding_note_frozen(s, o);
     reader.n_after = fr__sharding_order_before(s, o, &after);
     reader.after = after;
     if (!in || fr__rewriter_has_failed(&s->w)) {
