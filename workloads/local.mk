@@ -23,7 +23,7 @@ libworkloads_la_SOURCES = \
 	workloads/passes/gather.h workloads/passes/gather.c workloads/passes/gather_buckets.c \
 	workloads/passes/gather_emit.c workloads/passes/gather_parts.h workloads/passes/gather_sets.c \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
-	workloads/passes/recompute_core.c workloads/passes/recompute_groups.c workloads/passes/recompute_modules.c workloads/passes/ring.h workloads/passes/ring.c \
+	workloads/passes/recompute_budget.h workloads/passes/recompute_budget.c workloads/passes/recompute_core.c workloads/passes/recompute_groups.c workloads/passes/recompute_modules.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
 	workloads/passes/shard.h workloads/passes/sharded.h workloads/passes/sharded.c \
 	workloads/passes/training.h workloads/passes/training.c \

@@ -131,7 +131,8 @@ const struct fr_option fr__hybrid_option_rows[] = {
                        "what the backward pass runs again instead of keeping it: none, "
                        "selective (the attention core), full (each layer), the number of layers "
                        "of a stage, or Megatron-LM's modules, joined by '+': core_attn, "
-                       "layernorm, mla_up_proj, mlp, moe, shared_experts, moe_act",
+                       "layernorm, mla_up_proj, mlp, moe, shared_experts, moe_act; or budget:PART, "
+                       "the cheapest that keep that part of a layer's bytes",
                    .advice = FR_ADVICE_LEAST,
                    .advice_text = "selective|full"},
     [EARLY_STOP] = {.name = "early-stop",
@@ -427,6 +428,10 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
             o->recompute = (enum fr__recompute)k;
             return FR_OK;
         }
+    if (strncmp(text, "budget:", 7) == 0) {
+        o->recompute = FR__RECOMPUTE_BUDGET;
+        return fr__parse_number(text + 7, "recompute=budget", FR_NOWHERE, 0, 1, &o->kept_part, err);
+    }
     o->modules = fr__modules_read(text);
     if (o->modules) {
         o->recompute = FR__RECOMPUTE_MODULES;
@@ -437,7 +442,7 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
             err, FR_EUSAGE, FR_NOWHERE,
             "recompute=%s is not none, selective, full, a number of layers, or modules: "
             "core_attn, layernorm, mla_up_proj, mlp, moe, shared_experts, moe_act, "
-            "several joined by '+'",
+            "several joined by '+', nor budget:PART",
             text);
     o->recompute = FR__RECOMPUTE_SOME;
     o->n_recomputed = (uint32_t)n;

@@ -184,7 +184,8 @@ def hybrid(rng, work, gpus, batch):
         s["micro"] = divisor(rng, batch // max(left, 1), 4)
     if some(rng, 0.25):
         s["recompute"] = rng.choice(["selective", "full", 1, 2, "layernorm", "core_attn+layernorm",
-                                     "mlp+layernorm", "moe+layernorm", "moe_act+mla_up_proj"])
+                                     "mlp+layernorm", "moe+layernorm", "moe_act+mla_up_proj",
+                                     "budget:0.5", "budget:0.1"])
         if some(rng, 0.3):
             s["early-stop"] = 1
     for key, values, part in (("tie", [0], 0.08), ("adds", [1, 3], 0.08), ("passes", [2, 3], 0.08)):

@@ -17,6 +17,7 @@ struct rewriting {
     uint32_t *place;      /* [n_groups] the op before which its copies stand; FR_NONE: none */
     uint32_t *group_at;   /* [n_ops] first group whose copies go before the op; FR_NONE */
     uint32_t *next_group; /* [n_groups] the next one there; FR_NONE */
+    const bool *is_kept;  /* [n_tensors]; NULL */
     bool runs_all;
 };
 
@@ -30,8 +31,9 @@ static bool is_redirected(const struct rewriting *w, const struct fr_edge *e)
 {
     const uint32_t *group_of = w->groups.group_of_op;
 
-    return e->tensor != FR_NONE && group_of[e->src] != FR_NONE &&
-           w->g->ops[e->src].phase == FR_PHASE_FORWARD && is_backward(&w->g->ops[e->dst]) &&
+    return e->tensor != FR_NONE && !(w->is_kept && w->is_kept[e->tensor]) &&
+           group_of[e->src] != FR_NONE && w->g->ops[e->src].phase == FR_PHASE_FORWARD &&
+           is_backward(&w->g->ops[e->dst]) &&
            (group_of[e->dst] == group_of[e->src] || w->groups.discards[group_of[e->src]]);
 }
 
@@ -42,7 +44,8 @@ static bool is_copied_with(const struct rewriting *w, const struct fr_edge *e)
     const uint32_t *group_of = w->groups.group_of_op;
     uint32_t group = group_of[e->src];
 
-    return group != FR_NONE && w->g->ops[e->src].phase == FR_PHASE_FORWARD &&
+    return group != FR_NONE && !(w->is_kept && e->tensor != FR_NONE && w->is_kept[e->tensor]) &&
+           w->g->ops[e->src].phase == FR_PHASE_FORWARD &&
            w->g->ops[e->dst].phase == FR_PHASE_FORWARD &&
            (group == group_of[e->dst] ||
             (w->groups.discards[group] && group_of[e->dst] != FR_NONE));
@@ -442,7 +445,8 @@ static enum fr_status rewrite(struct rewriting *w, const struct fr__recompute_pr
 enum fr_status fr__recompute(struct fr__recomputed *out, const struct fr__recompute_problem *in,
                              struct fr_error *err)
 {
-    struct rewriting w = {.g = in->graph, .runs_all = in->runs_all};
+    struct rewriting w = {
+        .g = in->graph, .is_kept = in->is_kept, .runs_all = in->runs_all && !in->is_kept};
     struct fr__recomputed made = {.graph = NULL};
     enum fr_status st;
 

@@ -23,6 +23,7 @@
  *                 the copy, so that their outputs are not kept (tensor_parallel/random.py,
  *                 CheckpointWithoutOutput). They run again when that backward begins.
  *     full        units (workloads/passes/units.h), n of them a group: what enters a group is kept
+ *     budget      the units, but what is_kept says stays kept
  *     some        the first n units of each pipeline stage, each a group of its own
  *
  * The backward ops of a group read copies of its forward ops, NAME.again, with is_recomputed set.
@@ -51,7 +52,8 @@ enum fr__recompute {
     FR__RECOMPUTE_SELECTIVE,
     FR__RECOMPUTE_FULL,
     FR__RECOMPUTE_MODULES,
-    FR__RECOMPUTE_SOME
+    FR__RECOMPUTE_SOME,
+    FR__RECOMPUTE_BUDGET
 };
 
 enum fr__module {
@@ -76,6 +78,9 @@ struct fr__recompute_problem {
      * NULL: each unit is a group. Selective, modules: units with FR_NONE keep what would run again. */
     const uint32_t *group_of;
     unsigned modules; /* bits 1 << enum fr__module */
+    /* [n_tensors] kept though their op's group runs again (budget: workloads/passes/
+     * recompute_budget.h); NULL: none */
+    const bool *is_kept;
     bool runs_all;
 };
 
