@@ -5,6 +5,8 @@
 
 #include "base/arena.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,12 @@ uint64_t fr__hash_bytes(const void *data, size_t n)
 uint64_t fr__hash_string(const char *text)
 {
     return fr__hash_bytes(text, strlen(text));
+}
+
+const char *fr__digest_hex(uint64_t digest, char buf[FR__DIGEST_HEX])
+{
+    snprintf(buf, FR__DIGEST_HEX, "%016" PRIx64, digest);
+    return buf;
 }
 
 /* Into a table with a free slot. */

@@ -26,6 +26,8 @@ uint64_t fr__fnv_word(uint64_t so_far, uint64_t word);
 /* FNV-1a, then fr__hash_id(): the low bits of FNV alone are weak. */
 uint64_t fr__hash_bytes(const void *data, size_t n);
 uint64_t fr__hash_string(const char *text);
+enum { FR__DIGEST_HEX = 17 }; /* sixteen digits and the end */
+const char *fr__digest_hex(uint64_t digest, char buf[FR__DIGEST_HEX]);
 
 /* The finaliser of splitmix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014), a bijection. */
 static inline uint64_t fr__hash_id(uint64_t id)

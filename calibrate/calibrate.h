@@ -94,6 +94,15 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
 void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out);
 
+/* Time of a matrix product that is not in a graph, [rows][columns] over depth in a format: one of
+ * an optimizer's step. Priced as a linear layer of fr_cost_op. */
+struct fr_cost_product {
+    double rows, columns, depth; /* each > 0 */
+    enum fr_dtype dtype;
+};
+void fr_cost_product(const struct fr_cost_model *m, uint32_t type,
+                     const struct fr_cost_product *product, struct fr_cost *out);
+
 /* What NHWC spares a graph against NCHW on GPUs with matrix units, at the graph's batch: the
  * transposes of operands and results around its convolutions, forward and backward
  * (calibrate/cost/transposes.h), and the bytes that they read and write. None in fp32. O(ops). */

@@ -147,7 +147,7 @@ static enum fr_status call_verb(const struct fr__verb *v, struct fr__call *s, st
     limit_memory(s);
     if (v->options & OPTIONS_SWEEP)
         keep_freed_memory();
-    st = v->run(s, err);
+    st = fr__verb_run(v, s, err);
     cli_progress_end(&user.progress);
     return st;
 }

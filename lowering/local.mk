@@ -4,6 +4,8 @@ liblowering_la_SOURCES = \
 	lowering/decisions.c lowering/decisions.h \
 	lowering/decisions_new.h lowering/learning.c lowering/learning.h lowering/learning_new.h \
 	lowering/log.c lowering/log.h lowering/lowering.h lowering/mesh.c lowering/mesh.h \
+	lowering/optimizer.c lowering/optimizer.h lowering/products.c lowering/products.h \
+	lowering/share.c lowering/share.h lowering/weights.c lowering/weights.h \
 	lowering/params.c lowering/params.h lowering/placer.c lowering/placer.h lowering/price.c \
 	lowering/price.h lowering/recipe.c lowering/recipe.h lowering/stage_plan.c \
 	lowering/stage_plan.h lowering/update.c lowering/update.h lowering/values.c lowering/values.h \
@@ -48,14 +50,18 @@ liblowering_la_SOURCES = \
 	lowering/schedules/zb_v.c lowering/schedules/zb_v.h lowering/schedules/zb_v_auto.c \
 	lowering/schedules/zero_bubble.c
 EXTRA_DIST += examples/schedules/late-backward.csv
-nodist_liblowering_la_SOURCES = lowering/recipe_table.c lowering/update_table.c
+nodist_liblowering_la_SOURCES = lowering/recipe_table.c lowering/update_table.c \
+	lowering/optimizer_table.c
 recipe_facts = lowering/recipe.schema.yaml lowering/recipes.yaml
 lowering/recipe_table.c: $(recipe_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(recipe_facts)'; $(make_table)
 update_facts = lowering/update.schema.yaml lowering/updates.yaml
 lowering/update_table.c: $(update_facts) base/facts/compile$(EXEEXT)
 	$(AM_V_GEN)facts='$(update_facts)'; $(make_table)
-BUILT_SOURCES += lowering/recipe_table.c lowering/update_table.c
-CLEANFILES += lowering/recipe_table.c lowering/update_table.c
-EXTRA_DIST += $(recipe_facts) $(update_facts)
-facts_DATA += lowering/recipes.yaml lowering/updates.yaml
+optimizer_facts = lowering/optimizer.schema.yaml lowering/optimizers.yaml
+lowering/optimizer_table.c: $(optimizer_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(optimizer_facts)'; $(make_table)
+BUILT_SOURCES += lowering/recipe_table.c lowering/update_table.c lowering/optimizer_table.c
+CLEANFILES += lowering/recipe_table.c lowering/update_table.c lowering/optimizer_table.c
+EXTRA_DIST += $(recipe_facts) $(update_facts) $(optimizer_facts)
+facts_DATA += lowering/recipes.yaml lowering/updates.yaml lowering/optimizers.yaml

@@ -17,9 +17,24 @@
 extern "C" {
 #endif
 
-enum fr_optimizer { FR_SGD, FR_MOMENTUM, FR_ADAM, FR_N_OPTIMIZERS };
+/* Rows of lowering/optimizers.yaml. */
+enum fr_optimizer {
+    FR_SGD,
+    FR_MOMENTUM,
+    FR_ADAM,
+    FR_LION,
+    FR_ADAM_8BIT,
+    FR_ADAFACTOR,
+    FR_ADAFACTOR_MOMENTUM,
+    FR_MUON,
+    FR_SHAMPOO,
+    FR_SOAP,
+    FR_N_OPTIMIZERS
+};
 const char *fr_optimizer_name(enum fr_optimizer o);
 enum fr_optimizer fr_optimizer_parse(const char *name);
+/* What its states take of each parameter of a large tensor, where a state is of fp32. */
+double fr_optimizer_bytes(enum fr_optimizer o);
 
 enum fr_option_type {
     FR_OPTION_COUNT,  /* integer >= 0 */

@@ -52,7 +52,8 @@ static void find_roles(struct finding *f)
             (struct fr__owner){.op = o,
                                .bytes = g->ops[o].param_bytes,
                                .n_tensors = g->ops[o].n_params > 0 ? g->ops[o].n_params : 1,
-                               .ready = FR_NONE};
+                               .ready = FR_NONE,
+                               .weights = fr__weights_of(g, o)};
     }
     for (size_t i = 0; i < g->n_edges; i++) {
         const struct fr_edge *e = &g->edges[i];
@@ -82,6 +83,35 @@ static void find_held(struct finding *f, bool is_loss_layer[])
         if (e->tensor != FR_NONE && g->ops[e->dst].phase == FR_PHASE_FORWARD &&
             is_loss_layer[g->ops[e->dst].layer] && !is_loss_layer[g->ops[e->src].layer])
             f->is_held[e->tensor] = true;
+    }
+}
+
+/* Output layers: the products that a loss comes from with no other product between. `stack` and
+ * `is_seen`: [n_ops], all zero. */
+static void find_ends(struct finding *f, uint32_t stack[], bool is_seen[])
+{
+    const struct fr_graph *g = f->g;
+    size_t n = 0;
+
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        if (g->ops[o].kind == FR_OP_LOSS && g->ops[o].phase == FR_PHASE_FORWARD) {
+            is_seen[o] = true;
+            stack[n++] = o;
+        }
+    while (n > 0) {
+        uint32_t o = stack[--n];
+
+        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+            uint32_t src = g->edges[g->in_edges[i]].src;
+
+            if (is_seen[src] || g->edges[g->in_edges[i]].tensor == FR_NONE)
+                continue;
+            is_seen[src] = true;
+            if (!fr_op_kind_is_product(g->ops[src].kind))
+                stack[n++] = src;
+            else if (f->owner_of[src] != FR_NONE)
+                f->owners[f->owner_of[src]].weights.is_end = true;
+        }
     }
 }
 
@@ -162,6 +192,8 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
 {
     struct finding f = {.g = g};
     bool *is_loss_layer = fr__arena_alloc(arena, g->n_layers, sizeof(*is_loss_layer));
+    bool *is_seen = fr__arena_alloc(arena, g->n_ops, sizeof(*is_seen));
+    uint32_t *stack = fr__arena_alloc(arena, g->n_ops, sizeof(*stack));
 
     f.roles = fr__arena_alloc(arena, g->n_ops, sizeof(*f.roles));
     f.is_gradient = fr__arena_alloc(arena, g->n_tensors, sizeof(*f.is_gradient));
@@ -171,11 +203,12 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
     f.owner_of = fr__arena_alloc(arena, g->n_ops, sizeof(*f.owner_of));
     f.updates = fr__arena_alloc(arena, g->n_ops, sizeof(*f.updates));
     f.tail = fr__arena_alloc(arena, g->n_ops, sizeof(*f.tail));
-    if (!is_loss_layer || !f.is_held || !f.roles || !f.is_gradient || !f.is_read || !f.owners ||
-        !f.owner_of || !f.updates || !f.tail)
+    if (!is_loss_layer || !is_seen || !stack || !f.is_held || !f.roles || !f.is_gradient ||
+        !f.is_read || !f.owners || !f.owner_of || !f.updates || !f.tail)
         return fr__fail_nomem(err);
     find_roles(&f);
     find_held(&f, is_loss_layer);
+    find_ends(&f, stack, is_seen);
     find_gradients(&f);
     find_unlinked_gradients(&f);
     *out = (struct fr__params){.roles = f.roles,

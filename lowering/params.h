@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "lowering/lowering.h"
+#include "lowering/weights.h"
 
 enum fr__role { FR__ROLE_FORWARD, FR__ROLE_BACKWARD, FR__ROLE_SUM, FR__ROLE_UPDATE };
 
@@ -23,6 +24,7 @@ struct fr__owner {
     uint32_t first_update, n_updates;
     bool
         has_tensor; /* its gradient is a tensor of the graph; else of `bytes`, written by `ready` */
+    struct fr__weights weights;
 };
 
 struct fr__params {

@@ -244,18 +244,15 @@ void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, u
                     task, as);
 }
 
-void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op)
+void fr__add_optimizer(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,
+                       uint64_t param_bytes, uint32_t as)
 {
-    unsigned n = fr__optimizer_tensors(pl->in);
+    uint64_t bytes = fr__whole_optimizer_bytes(pl, w, param_bytes);
+    unsigned n = pl->keeping ? 1 : fr__optimizer_tensors(pl->in, w);
 
-    if (pl->keeping) {
-        fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device, fr__whole_optimizer_bytes(pl, param_bytes),
-                       FR_NONE, op);
-        return;
-    }
     for (unsigned i = 0; i < n; i++)
-        fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device,
-                       fr__optimizer_bytes(pl->in, param_bytes) / n, FR_NONE, op);
+        fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device, bytes / n + (i == 0 ? bytes % n : 0),
+                       FR_NONE, as);
 }
 
 static void add_kept_by_recipe(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,
@@ -295,7 +292,7 @@ void fr__add_kept(struct fr__placer *pl, uint32_t device, const struct fr__owner
     if (pl->in->keeps_gradients && w->ready != FR_NONE)
         fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, w->bytes, FR_NONE, w->op);
     if (with_optimizer && w->n_updates > 0)
-        fr__add_optimizer(pl, device, w->bytes, w->op);
+        fr__add_optimizer(pl, device, w, w->bytes, w->op);
 }
 
 void fr__use_device(struct fr__placer *pl, uint32_t device)

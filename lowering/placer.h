@@ -14,6 +14,7 @@
 #include "plan/pattern.h"
 #include "lowering/params.h"
 #include "lowering/price.h"
+#include "lowering/share.h"
 #include "lowering/lowering.h"
 
 struct fr__equal_groups;
@@ -35,6 +36,9 @@ struct fr__keeping {
     /* [n_ops] owners whose parameters another owner on the same device holds: the second end of a
      * model whose ends share a table. Only their gradients are their own; NULL: there are none */
     const bool *is_second;
+    /* [n_ops] of owners: how the busiest rank stands to the mean where whole tensors are shared
+     * out (share.h); NULL: nothing is */
+    const struct fr__busiest *busiest;
 };
 
 struct fr__placer {
@@ -128,8 +132,10 @@ void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, u
  * if wanted what the optimizer keeps. */
 void fr__add_kept(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,
                   bool with_optimizer);
-/* What the optimizer keeps for the parameters of `op`, a buffer a tensor. */
-void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op);
+/* What the optimizer keeps for so many bytes of an owner's parameters, a buffer a tensor. as: the
+ * op that the buffers belong to. */
+void fr__add_optimizer(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,
+                       uint64_t param_bytes, uint32_t as);
 /* The device's CUDA context, once; nothing on a CPU. */
 void fr__use_device(struct fr__placer *pl, uint32_t device);
 

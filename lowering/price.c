@@ -11,17 +11,14 @@
 #include "calibrate/cost/memo.h"
 #include "calibrate/power/clocks.h"
 #include "sim/collectives/equal_groups.h"
+#include "lowering/optimizer.h"
 #include "lowering/placer.h"
+#include "lowering/products.h"
 #include "lowering/update.h"
 
 enum { FP32_BYTES = 4 };
 
 /* ---- what the optimizer keeps and moves ---- */
-
-static unsigned n_states(enum fr_optimizer o)
-{
-    return o == FR_ADAM ? 2 : o == FR_MOMENTUM ? 1 : 0;
-}
 
 /* Products of the step that are there before its gradients: beta 1 m, beta 2 v, decay w. */
 static unsigned n_products(const struct fr_problem *in)
@@ -29,13 +26,39 @@ static unsigned n_products(const struct fr_problem *in)
     return in->steps_by_ops && in->optimizer == FR_ADAM ? 3 : 0;
 }
 
-uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
+/* The share of an owner's parameters that so many bytes are. */
+static double part_of(const struct fr__owner *w, uint64_t param_bytes)
 {
-    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+    return (double)param_bytes / (double)w->bytes;
+}
+
+/* A format of at least 32 bits. */
+static unsigned state_bytes(const struct fr_problem *in)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes;
+
+    return elem_bytes >= FP32_BYTES ? elem_bytes : FP32_BYTES;
+}
+
+uint64_t fr__optimizer_bytes(const struct fr_problem *in, const struct fr__owner *w,
+                             uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes;
+    double states = fr__states_bytes(in->optimizer, &w->weights, state_bytes(in));
+    uint64_t bytes = fr__to_bytes(states * (double)param_bytes / (double)w->bytes);
 
     if (elem_bytes >= FP32_BYTES)
-        return param_bytes * (states + n_products(in));
-    return param_bytes / elem_bytes * FP32_BYTES * (states + 1 + n_products(in));
+        return bytes + param_bytes * n_products(in);
+    return bytes + param_bytes / elem_bytes * FP32_BYTES * (1 + n_products(in));
+}
+
+/* Bytes of states for each parameter of an owner; NULL: of large tensors. */
+static double states_each(enum fr_optimizer o, const struct fr__owner *w, unsigned elem_bytes,
+                          double of_state)
+{
+    if (!w)
+        return fr__large_state_bytes(o, of_state);
+    return fr__states_bytes(o, &w->weights, of_state) / ((double)w->bytes / elem_bytes);
 }
 
 /* Memory traffic of one update: gradient read, parameter read and written, each state read and
@@ -43,36 +66,45 @@ uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
  * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
  * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). Gradients that are kept are set to zero, and the
  * new ones added to them. */
-static double update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
+static double update_traffic_bytes(const struct fr_problem *in, const struct fr__owner *w,
+                                   uint64_t param_bytes)
 {
-    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+    unsigned elem_bytes = in->graph->param_elem_bytes;
     double elements = (double)param_bytes / elem_bytes, kept_bytes = 0;
+    double states_bytes = states_each(in->optimizer, w, elem_bytes, state_bytes(in));
 
     if (in->keeps_gradients) /* zeroed; the new ones and the kept ones read, the sum written */
         kept_bytes = elements * elem_bytes * 4;
     if (in->graph->dtype == FR_AMP) /* every gradient is read, unscaled and written once more */
-        return kept_bytes + elements * FP32_BYTES * (3 + 2 * states + 2);
+        return kept_bytes + elements * (FP32_BYTES * 5 + 2 * states_bytes);
     if (elem_bytes >= FP32_BYTES)
-        return kept_bytes + elements * elem_bytes * (3 + 2 * states);
-    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
+        return kept_bytes + elements * (elem_bytes * 3 + 2 * states_bytes);
+    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES + 2 * states_bytes);
 }
 
-unsigned fr__optimizer_tensors(const struct fr_problem *in)
+unsigned fr__optimizer_tensors(const struct fr_problem *in, const struct fr__owner *w)
 {
-    return n_states(in->optimizer) + n_products(in) + (in->graph->param_elem_bytes < FP32_BYTES);
+    const struct fr__optimizer *o = fr__optimizer_at(in->optimizer);
+    unsigned n = o->states + o->packed;
+
+    if (o->rule != FR__RULE_NONE && o->rule != FR__RULE_MUON)
+        n++; /* what the rule adds, together */
+    if (o->rule == FR__RULE_MUON && !fr__rule_holds(in->optimizer, &w->weights, true))
+        n = o->other_states;
+    return n + n_products(in) + (in->graph->param_elem_bytes < FP32_BYTES);
 }
 
 unsigned fr__update_temporaries(const struct fr_problem *in)
 {
-    return in->steps_by_ops ? 1 : 2;
+    if (in->steps_by_ops && in->optimizer == FR_ADAM)
+        return 1;
+    return fr__optimizer_at(in->optimizer)->temporaries;
 }
 
 uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
     unsigned elem_bytes = in->graph->param_elem_bytes;
 
-    if (in->optimizer != FR_ADAM)
-        return 0;
     return fr__update_temporaries(in) *
            (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
 }
@@ -104,10 +136,35 @@ static double frozen_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t
     return fr__recipe_is_sharded(FR__PART_WEIGHT, k->zero) ? bytes / k->shards[owner] : bytes;
 }
 
+/* What the fullest rank has of a part, over the mean, where whole tensors are shared out. */
+static double fullness(const struct fr__placer *pl, const struct fr__owner *w,
+                       enum fr__recipe_part part)
+{
+    const struct fr__keeping *k = pl->keeping;
+    bool is_shared = part == FR__PART_STATES || part == FR__PART_MASTER;
+
+    if (!k->busiest || !is_shared || !fr__rule_holds(pl->in->optimizer, &w->weights, true))
+        return 1;
+    return k->busiest[w->op].held;
+}
+
+/* For each parameter of an owner, on one of d ranks. */
+static double part_each(const struct fr__placer *pl, enum fr__recipe_part part,
+                        const struct fr__owner *w, double d)
+{
+    const struct fr__keeping *k = pl->keeping;
+    double bytes = k->recipe->bytes[part];
+
+    if (part == FR__PART_STATES)
+        bytes = states_each(pl->in->optimizer, w, pl->graph->param_elem_bytes, bytes);
+    return fr__recipe_sharded(k->recipe, part, bytes, d > 1 ? k->zero : 0, d);
+}
+
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes)
 {
     const struct fr__keeping *k = pl->keeping;
+    const struct fr__owner *w = &pl->params.owners[pl->params.owner_of[owner]];
     double elements = (double)param_bytes / pl->graph->param_elem_bytes;
 
     if (pl->graph->ops[owner].is_frozen) {
@@ -120,27 +177,28 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
         return 0;
     if (is_second(k, owner) && part != FR__PART_GRADIENT && part != FR__PART_MAIN_GRADIENT)
         return 0;
-    return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
-                                                       k->shards[owner]) +
+    return (uint64_t)(elements * part_each(pl, part, w, k->shards[owner]) * fullness(pl, w, part) +
                       0.5);
 }
 
-uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, const struct fr__owner *w,
+                                   uint64_t param_bytes)
 {
     static const enum fr__recipe_part parts[] = {FR__PART_MASTER, FR__PART_STEP_GRADIENT,
                                                  FR__PART_STATES};
     double bytes = 0;
 
     if (!pl->keeping)
-        return fr__optimizer_bytes(pl->in, param_bytes);
+        return fr__optimizer_bytes(pl->in, w, param_bytes);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        bytes += fr__recipe_part_bytes(pl->keeping->recipe, parts[i], pl->in->optimizer, 0, 1);
+        bytes += part_each(pl, parts[i], w, 1);
     return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes * bytes);
 }
 
-uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes)
+uint64_t fr__variable_bytes(const struct fr__placer *pl, const struct fr__owner *w,
+                            uint64_t param_bytes)
 {
-    uint64_t bytes = param_bytes + fr__whole_optimizer_bytes(pl, param_bytes);
+    uint64_t bytes = param_bytes + fr__whole_optimizer_bytes(pl, w, param_bytes);
 
     return pl->in->keeps_gradients ? bytes + fr__gradient_bytes(pl, param_bytes) : bytes;
 }
@@ -181,26 +239,40 @@ bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner)
            pl->params.owner_of[owner] != FR_NONE && k->shards[owner] > 1 && !fr__adds_to_main(pl);
 }
 
-/* Memory traffic of an update op: a rank updates its share. */
-static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
+/* What the rule of the optimizer moves beside that, for each parameter of an owner: a number of
+ * 4 bytes each of what it works on. */
+static double more_each(const struct fr__placer *pl, const struct fr__owner *w)
+{
+    enum fr_optimizer o = pl->in->optimizer;
+
+    return w && fr__rule_holds(o, &w->weights, w->weights.matrices.n > 0)
+               ? fr__optimizer_at(o)->more_bytes
+               : 0;
+}
+
+/* Memory traffic of an update op: a rank updates its share. w NULL: nobody owns its parameters. */
+static double update_bytes(const struct fr__placer *pl, const struct fr_op *o,
+                           const struct fr__owner *w)
 {
     const struct fr__keeping *k = pl->keeping;
-    double bytes, gradient;
+    double elements = (double)o->param_bytes / pl->graph->param_elem_bytes, bytes, gradient;
 
     if (!k)
-        return update_traffic_bytes(pl->in, o->param_bytes);
-    bytes = fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
+        return update_traffic_bytes(pl->in, w, o->param_bytes) + elements * more_each(pl, w);
     gradient = fr__recipe_reduced_bytes(k->recipe);
     if (is_second(k, o->forward)) /* it is added to the first one's: two are read, one is written */
-        return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] * 3 *
-               gradient;
+        return elements / k->shards[o->forward] * 3 * gradient;
+    bytes = fr__recipe_update_bytes(k->recipe,
+                                    states_each(pl->in->optimizer, w, pl->graph->param_elem_bytes,
+                                                k->recipe->bytes[FR__PART_STATES]));
     if (is_cast(k, o->forward))
         bytes -= k->recipe->bytes[FR__PART_WEIGHT]; /* no weight in 16 bits is written */
     if (pl->graph->dtype == FR_AMP)                 /* as update_traffic_bytes */
         bytes += 2 * gradient;
     if (pl->in->keeps_gradients && !fr__has_main_gradients(pl))
         bytes += 4 * gradient;
-    return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] * bytes;
+    bytes += more_each(pl, w);
+    return elements / k->shards[o->forward] * bytes * (w ? fullness(pl, w, FR__PART_STATES) : 1);
 }
 
 uint64_t fr__gradient_bytes(const struct fr__placer *pl, uint64_t param_bytes)
@@ -329,18 +401,40 @@ static bool price_as_software(const struct fr__placer *pl, uint32_t type, const 
     return true;
 }
 
-/* A measured update is taken as it is; else the optimizer decides what moves. */
+/* Products on matrices, of which a rank has one of so many shares. */
+static void add_products(const struct fr__placer *pl, uint32_t type, const struct fr_op *o,
+                         const struct fr__owner *w, struct fr_cost *cost)
+{
+    const struct fr__keeping *k = pl->keeping;
+    double share = part_of(w, o->param_bytes);
+
+    if (k && is_second(k, o->forward))
+        return;
+    if (k && fr__recipe_is_sharded(FR__PART_STATES, k->zero))
+        share /= k->shards[o->forward];
+    if (k && k->busiest)
+        share *= k->busiest[o->forward].worked;
+    fr__price_products(pl->in, type, &w->weights, share, cost);
+}
+
+/* A measured update is taken as it is; else the optimizer decides what moves and is computed. */
 void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
                   const struct fr_part *part, struct fr_cost *cost)
 {
     const struct fr_op *o = &pl->graph->ops[op];
+    const struct fr__owner *w = NULL;
 
     fr__price_by_model(pl->in, type, op, part, cost);
-    if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
-        o->param_bytes > 0) {
-        if (!price_as_software(pl, type, o, cost))
-            fr__price_bytes(pl->in, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
-    }
+    if (pl->params.roles[op] != FR__ROLE_UPDATE || fr_trust_is_measured(cost->trust) ||
+        o->param_bytes == 0)
+        return;
+    if (o->forward != FR_NONE && pl->params.owner_of[o->forward] != FR_NONE)
+        w = &pl->params.owners[pl->params.owner_of[o->forward]];
+    if (price_as_software(pl, type, o, cost))
+        return;
+    fr__price_bytes(pl->in, type, update_bytes(pl, o, w), FR_OP_UPDATE, cost);
+    if (w)
+        add_products(pl, type, o, w, cost);
 }
 
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,

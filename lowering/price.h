@@ -72,20 +72,22 @@ bool fr__adds_to_main(const struct fr__placer *pl);
  * ZeRO's second level where gradients are tensors of the graph. */
 bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner);
 
-/* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
- * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015), and three products of it where it is
- * written as ops; where parameters have under 4 bytes each,
+/* What the optimizer keeps for that many bytes of an owner's parameters (lowering/optimizer.h), and
+ * three products of Adam's where it is written as ops; where parameters have under 4 bytes each,
  * the states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR
  * 2018). */
-uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
+uint64_t fr__optimizer_bytes(const struct fr_problem *in, const struct fr__owner *w,
+                             uint64_t param_bytes);
 
 /* The same of a rank that shares nothing out, by what the placer keeps. */
-uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, uint64_t param_bytes);
+uint64_t fr__whole_optimizer_bytes(const struct fr__placer *pl, const struct fr__owner *w,
+                                   uint64_t param_bytes);
 /* With the parameters, and gradients that are kept from step to step. */
-uint64_t fr__variable_bytes(const struct fr__placer *pl, uint64_t param_bytes);
+uint64_t fr__variable_bytes(const struct fr__placer *pl, const struct fr__owner *w,
+                            uint64_t param_bytes);
 
-/* How many tensors these bytes are, all of a size. */
-unsigned fr__optimizer_tensors(const struct fr_problem *in);
+/* How many tensors these bytes are, all of a size but for what an optimizer's rule adds. */
+unsigned fr__optimizer_tensors(const struct fr_problem *in, const struct fr__owner *w);
 
 /* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured
  * with PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all

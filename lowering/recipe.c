@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 
+#include "lowering/optimizer.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -69,14 +71,6 @@ enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
 
 /* ---- bytes ---- */
 
-/* SGD, momentum, Adam, in the order of the enum. */
-static unsigned n_states(enum fr_optimizer optimizer)
-{
-    static const unsigned n[FR_N_OPTIMIZERS] = {[FR_SGD] = 0, [FR_MOMENTUM] = 1, [FR_ADAM] = 2};
-
-    return n[optimizer];
-}
-
 bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero)
 {
     switch (part) {
@@ -94,13 +88,23 @@ bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero)
     }
 }
 
+double fr__recipe_sharded(const struct fr__recipe *r, enum fr__recipe_part part, double bytes,
+                          unsigned zero, double d)
+{
+    assert(d >= 1);
+    if (part == FR__PART_STATES && !(fr__recipe_reduced_bytes(r) > 0))
+        return 0; /* not trained */
+    return fr__recipe_is_sharded(part, zero) ? bytes / d : bytes;
+}
+
 double fr__recipe_part_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
                              enum fr_optimizer optimizer, unsigned zero, double d)
 {
-    double bytes = r->bytes[part] * (part == FR__PART_STATES ? n_states(optimizer) : 1);
+    double bytes = r->bytes[part];
 
-    assert(d >= 1);
-    return fr__recipe_is_sharded(part, zero) ? bytes / d : bytes;
+    if (part == FR__PART_STATES)
+        bytes = fr__large_state_bytes(optimizer, bytes);
+    return fr__recipe_sharded(r, part, bytes, zero, d);
 }
 
 double fr__recipe_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer, unsigned zero,
@@ -126,13 +130,12 @@ double fr__recipe_gathered_bytes(const struct fr__recipe *r)
     return r->bytes[FR__PART_WEIGHT];
 }
 
-double fr__recipe_update_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer)
+double fr__recipe_update_bytes(const struct fr__recipe *r, double states_bytes)
 {
     double weight = r->bytes[FR__PART_WEIGHT], master = r->bytes[FR__PART_MASTER];
     double gradient = fr__recipe_reduced_bytes(r), step = r->bytes[FR__PART_STEP_GRADIENT];
 
     if (!(gradient > 0))
         return 0; /* not trained */
-    return 2 * n_states(optimizer) * r->bytes[FR__PART_STATES] +
-           (master > 0 ? 2 * master + weight : 2 * weight) + gradient + 2 * step;
+    return 2 * states_bytes + (master > 0 ? 2 * master + weight : 2 * weight) + gradient + 2 * step;
 }

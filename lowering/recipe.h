@@ -70,7 +70,11 @@ enum fr_status fr__recipe_read(const struct fr__recipe **out, const char *text,
 
 /* Whether ZeRO's level 0..3 shards the part. */
 bool fr__recipe_is_sharded(enum fr__recipe_part part, unsigned zero);
-/* Bytes of one parameter's part on a rank, sharded over d >= 1 ranks where the level says so. */
+/* So many bytes of a part for each parameter, sharded over d >= 1 ranks where the level says so; no
+ * states where nothing is trained. */
+double fr__recipe_sharded(const struct fr__recipe *r, enum fr__recipe_part part, double bytes,
+                          unsigned zero, double d);
+/* Bytes of one parameter's part on a rank. Of states the least, as large tensors have them. */
 double fr__recipe_part_bytes(const struct fr__recipe *r, enum fr__recipe_part part,
                              enum fr_optimizer optimizer, unsigned zero, double d);
 /* All parts but the cache. */
@@ -83,7 +87,8 @@ double fr__recipe_reduced_bytes(const struct fr__recipe *r);
 double fr__recipe_gathered_bytes(const struct fr__recipe *r);
 
 /* Memory traffic of a fused optimizer step for one parameter that the rank updates: it reads the
- * gradient, reads and writes the states and the master weight, and writes the weight. */
-double fr__recipe_update_bytes(const struct fr__recipe *r, enum fr_optimizer optimizer);
+ * gradient, reads and writes the states, of so many bytes, and the master weight, and writes the
+ * weight. */
+double fr__recipe_update_bytes(const struct fr__recipe *r, double states_bytes);
 
 #endif

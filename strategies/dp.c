@@ -463,11 +463,18 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
     return st;
 }
 
+/* Today's software has no parameter servers. */
+static enum fr_software_run software_run(const struct fr_option_values *v)
+{
+    return sync_of(v) == SYNC_RING ? FR_RUN_WHOLE : FR_RUN_BY_NONE;
+}
+
 const struct fr_strategy fr__strategy_dp = {
     .name = "dp",
     .summary = "data parallelism: a replica on every device, gradients averaged",
     .source = "Li et al., PyTorch Distributed, VLDB 2020; Li et al., Parameter Server, OSDI 2014",
     .options = options,
     .plan = plan,
+    .software_run = software_run,
     .is_trusted = true,
 };

@@ -86,12 +86,19 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
     return fr__plan_single(in, v[OPTION_ACCUMULATE], &passes, recipe, ctx, out, err);
 }
 
+static enum fr_software_run software_run(const struct fr_option_values *v)
+{
+    (void)v;
+    return FR_RUN_WHOLE;
+}
+
 const struct fr_strategy fr__strategy_single = {
     .name = "single",
     .summary = "the whole model on the first device",
     .source = "baseline",
     .options = options,
     .plan = plan,
+    .software_run = software_run,
     .is_trusted = true,
     .is_baseline = true,
 };

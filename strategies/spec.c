@@ -1,5 +1,4 @@
-/* strategies/spec.c - reads a strategy as people write it, "name:key=value,...", and names of
- * optimizers. */
+/* strategies/spec.c - reads a strategy as people write it, "name:key=value,...". */
 #include "config.h"
 
 #include "base/error.h"
@@ -15,23 +14,6 @@ enum {
     MAX_NAME = 128, /* bytes of a name, terminator included */
     MAX_STRATEGIES = 128
 };
-
-static const char *const optimizer_names[FR_N_OPTIMIZERS] = {
-    [FR_SGD] = "sgd",
-    [FR_MOMENTUM] = "momentum",
-    [FR_ADAM] = "adam",
-};
-static const struct fr__name_list optimizers = FR__NAMES(optimizer_names);
-
-const char *fr_optimizer_name(enum fr_optimizer o)
-{
-    return fr__name_of(&optimizers, o);
-}
-
-enum fr_optimizer fr_optimizer_parse(const char *name)
-{
-    return (enum fr_optimizer)fr__name_parse(&optimizers, name);
-}
 
 static enum fr_status find_strategy(const char *name, const struct fr_strategy **out,
                                     struct fr_error *err)

@@ -18,6 +18,10 @@ extern "C" {
 struct fr_profile;    /* workloads/profile.h */
 struct fr_stage_plan; /* lowering/stage_plan.h */
 
+/* How training software runs a strategy: not at all, since it is a paper's; with the whole model on
+ * each GPU; with shards of the weights on each; with each layer, or the layers, divided. */
+enum fr_software_run { FR_RUN_BY_NONE, FR_RUN_WHOLE, FR_RUN_SHARDED, FR_RUN_DIVIDED };
+
 struct fr_strategy {
     const char *name, *summary, *source; /* token [a-z0-9-]+; one line for help; the paper */
     const struct fr_option *options;     /* ends with a NULL name */
@@ -42,6 +46,8 @@ struct fr_strategy {
                                   const struct fr_option_values *options,
                                   const struct fr_context *ctx, struct fr_stage_plan **out,
                                   struct fr_error *err);
+    /* How software runs it with these options. NULL: no software does. */
+    enum fr_software_run (*software_run)(const struct fr_option_values *options);
     bool folds; /* ranks that do the same are planned once: large clusters cost no more */
     /* Its tests show that its plans are sound, whatever the problem. Sweeps then check them in
      * builds for debugging only. */

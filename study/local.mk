@@ -21,6 +21,7 @@ libstudy_la_SOURCES = \
 	study/explain/figures.c study/explain/kept.h \
 	study/explain/layout_mesh.c study/explain/layout_parts.h study/explain/layout_run.h \
 	study/explain/layout_run.c study/explain/layout_watch.c \
+	study/explain/step_products.c study/explain/step_products.h \
 	study/interval/anchor.h study/interval/anchor.c study/interval/contradiction.h \
 	study/interval/contradiction.c study/interval/cost_error.h study/interval/cost_error.c \
 	study/interval/interval.h study/interval/interval.c study/interval/measured.h \
@@ -36,7 +37,7 @@ libstudy_la_SOURCES = \
 	study/layouts/match.c study/layouts/memory.c study/layouts/mesh.c study/layouts/pair.c \
 	study/layouts/probe.c study/layouts/referee.c study/layouts/run.c study/layouts/search.h \
 	study/layouts/space.c study/layouts/state.h \
-	study/question/from_file.h study/question/from_file.c study/question/host.h \
+	study/question/refuse_code.c study/question/host.h \
 	study/question/host.c study/question/interference.h study/question/interference.c \
 	study/question/loading.h study/question/loading.c study/question/question.c \
 	study/question/slow.h study/question/slow.c study/question/software.h \
@@ -46,7 +47,7 @@ libstudy_la_SOURCES = \
 	study/recipe_fit/next.c study/recipe_fit/recipe_fit.h study/recipe_fit/recipe_fit.c study/recipe_fit/step.c \
 	study/recipes/fitted.h study/recipes/fitted.c \
 	study/recipes/names.h study/recipes/names.c study/recipes/recipe.h study/recipes/recipe.c \
-	study/recipes/recipes.h \
+	study/recipes/recipes.h study/recipes/usual.h study/recipes/usual.c \
 	study/session/grown.h study/session/grown.c study/session/inputs.h study/session/inputs.c \
 	study/session/inputs_alone.c study/session/kept.h study/session/session.h \
 	study/session/session.c \
@@ -61,7 +62,8 @@ libstudy_la_SOURCES = \
 	study/validate/rows.c study/validate/split.h study/validate/split.c \
 	study/validate/summary.h study/validate/summary.c \
 	study/validate/validate.h study/validate/validate.c
-nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c
+nodist_libstudy_la_SOURCES = study/interval/table.c study/recipes/texts.c \
+	study/recipes/usual_table.c
 
 # The shipped recipes, compiled in as text and installed.
 recipe_files = study/recipes/deepspeed.yaml \
@@ -123,3 +125,12 @@ BUILT_SOURCES += study/interval/table.c
 CLEANFILES += study/interval/table.c
 EXTRA_DIST += $(term_facts)
 facts_DATA += study/interval/terms.yaml
+
+# Which software usually trains a model.
+usual_facts = study/recipes/usual.schema.yaml study/recipes/usual.yaml
+study/recipes/usual_table.c: $(usual_facts) base/facts/compile$(EXEEXT)
+	$(AM_V_GEN)facts='$(usual_facts)'; $(make_table)
+BUILT_SOURCES += study/recipes/usual_table.c
+CLEANFILES += study/recipes/usual_table.c
+EXTRA_DIST += $(usual_facts)
+facts_DATA += study/recipes/usual.yaml

@@ -62,6 +62,8 @@ enum fr_transport {
     FR_N_TRANSPORTS
 };
 
+#define FR_RECIPE_DEFAULT "default"
+
 struct fr_question {
     const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
                                                    fr_strategy_parse take them */
@@ -104,9 +106,11 @@ struct fr_question {
      * standard deviation over its mean, where each GPU has a batch of its own. All wait for the
      * longest, likewise. 0: as a recipe says, else they are alike; below 0: they are alike. */
     double length_variation;
-    const char
-        *recipe;      /* what software does beside the model, study/recipes/recipe.h; NULL: none */
-    unsigned fusions; /* bit 1 << f for each fr_fusion of the graph */
+    /* What software does beside the model, study/recipes/recipe.h; FR_RECIPE_DEFAULT: the usual
+     * one of such a run, if there is one; NULL: none. */
+    const char *recipe;
+    bool is_recipe_assumed;      /* it was FR_RECIPE_DEFAULT; an answer sets this */
+    unsigned fusions;            /* bit 1 << f for each fr_fusion of the graph */
     enum fr_image_layout layout; /* of its images; default: as a recipe says, else as measured */
     const char *tune;            /* what of it is trained, workloads/passes/tune.h; NULL: all */
     double input_rate; /* samples a second that each machine can read and prepare; 0: any */
@@ -152,6 +156,12 @@ struct fr_question {
 void fr_question_init(struct fr_question *q);
 
 /* ---- the settings of a question, as text ---- */
+
+/* For a question whose settings were read from a file: refuses strategies that are shared objects,
+ * also that of a measured step ("412ms@8:./mine.so"). Nothing is loaded by looking. A table of
+ * measured steps looks at its own rows. FR_EUSAGE, at loc. */
+enum fr_status fr_question_refuse_code(const struct fr_question *q, struct fr_loc loc,
+                                       struct fr_error *err);
 
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
@@ -342,6 +352,27 @@ struct fr_record_seeds {
     double mean_s, standard_error_s, min_s, p50_s, p95_s, p99_s, max_s;
 };
 
+/* What a warning is about: X(NAME, name, whether --strict stops for it). Others tell of the run, and
+ * do not put its figures in doubt. */
+#define FR_WARNINGS(X)                                                                             \
+    X(FORMAT, "format", true)           /* computed in another number format than the asked one */ \
+    X(MEASURED, "measured", true)       /* steps contradict each other, or what is known */        \
+    X(RECIPE, "recipe", true)           /* says something that is not counted */                   \
+    X(TIMES, "times", true)             /* of the workload are dropped */                          \
+    X(INPUT, "input", false)            /* it holds the step up */                                 \
+    X(CUT, "cut", false)                /* stages are not as planned */                            \
+    X(KIND, "kind", true)               /* published steps of this kind were missed by far */      \
+    X(OPTIMIZER, "optimizer", true)     /* changes nothing */                                      \
+    X(COLLECTIVES, "collectives", true) /* may be faster than they are here */
+enum fr_warning {
+#define FR_WARNING_ENUM(NAME, name, is_doubt) FR_WARNING_##NAME,
+    FR_WARNINGS(FR_WARNING_ENUM)
+#undef FR_WARNING_ENUM
+        FR_N_WARNINGS
+};
+const char *fr_warning_name(enum fr_warning w);
+bool fr_warning_is_doubt(enum fr_warning w);
+
 /* Everything below belongs to the record (setting, plan and run included, where it made them).
  * Times are an iteration's; compute, communication and bubble are means over the GPUs in use, and
  * compute + exposed communication + bubble is the iteration. */
@@ -354,7 +385,8 @@ struct fr_record {
     bool is_dtype_default; /* not fp32, though nobody asked for it: the workload's own */
     size_t n_warnings;
     const char *const *warnings; /* what to know before the figures are believed; a line each */
-    const char *command;         /* the command that asked for it; NULL: not known */
+    const enum fr_warning *warning_kinds; /* [n_warnings] */
+    const char *command;                  /* the command that asked for it; NULL: not known */
     unsigned
         cut_kind; /* which of the cuts that its strategy knows was the fastest; 0: the planned */
     size_t n_stands_for;
@@ -386,8 +418,10 @@ struct fr_record {
     const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
     bool closed_form_collectives;   /* the others; else step by step */
     /* Whose factors slow work side by side: a device, "published runs", "asked for"; NULL: none. */
-    const char *recipe; /* as the question has it; NULL: none */
-    const char *tune;   /* likewise; NULL: all is trained */
+    const char *recipe;       /* as the question has it, or as assumed; NULL: none */
+    const char *tune;         /* likewise; NULL: all is trained */
+    bool is_recipe_assumed;   /* no software was named */
+    double ideal_iteration_s; /* that nothing beside the model would take; 0: not asked */
     const char *interference;
     double interference_s; /* of the iteration, that it adds; 0 in a brief record */
     /* the same with the least and the most that the factors may be; alike where they were given */

@@ -277,3 +277,15 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
     fr_graph_free(g);
     return st;
 }
+
+const char *fr_workload_model(const char *spec)
+{
+    char path[LONGEST_PATH];
+    const char *more;
+
+    if (fr__zoo_find(spec))
+        return spec;
+    if (has_options(spec, path, sizeof(path), &more))
+        return fr__hf_model(path);
+    return fr__exists(spec) ? fr__hf_model(spec) : NULL;
+}

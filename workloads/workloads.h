@@ -270,6 +270,10 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
                                 const struct fr_workload_options *opt, struct fr_error *err);
 void fr_graph_free(struct fr_graph *g);
 
+/* Which model of the zoo a spec asks for: itself, or the model that a config.json describes. NULL:
+ * another file or folder. */
+const char *fr_workload_model(const char *spec);
+
 /* A model's name, or the pattern of many ("wresnet-L-W"); NULL past the end. */
 const char *fr_zoo_name(size_t i);
 const char *fr_zoo_summary(size_t i);

@@ -130,7 +130,7 @@ static enum fr_status run(struct running *r, const struct fr__verb *v,
                                      .memory_bytes = isfinite(bytes) ? bytes : 0,
                                      .is_grey = s->options.grey};
     st = fr__flag_is_set(&r->api->cancel) ? fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted")
-                                          : v->run(s, err);
+                                          : fr__verb_run(v, s, err);
     if (st != FR_OK)
         fr__call_explain_memory(s, err);
     free(command);

@@ -6,7 +6,6 @@
 #include "api/call/request.h"
 #include "base/error.h"
 #include "base/json_read.h"
-#include "study/question/from_file.h"
 
 #include <string.h>
 
@@ -65,7 +64,7 @@ static enum fr_status check_code(const struct request *r, const char *name, cons
         q.strategy = text;
     else if (strcmp(name, "measured") == 0)
         q.measured = text;
-    return r->allows_code ? FR_OK : fr__question_from_file(&q, FR_NOWHERE, r->err);
+    return r->allows_code ? FR_OK : fr_question_refuse_code(&q, FR_NOWHERE, r->err);
 }
 
 /* name: with dashes. One value of it. */

@@ -2,6 +2,7 @@
  * help, manual pages, completion and suggestions come from it. */
 #include "config.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "api/options/options.h"
@@ -76,6 +77,13 @@ static enum fr_status set_layer(struct fr__options *o, const char *value, struct
     return FR_OK;
 }
 
+static enum fr_status set_manifest(struct fr__options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->manifest = value;
+    return FR_OK;
+}
+
 static enum fr_status set_most_ops(struct fr__options *o, const char *value, struct fr_error *err)
 {
     uint64_t n = 0;
@@ -102,6 +110,7 @@ static enum fr_status set_op(struct fr__options *o, const char *value, struct fr
         return FR_OK;                                                                              \
     }
 FLAG_SETTER(no_timing, question.no_timing)
+FLAG_SETTER(strict, strict)
 FLAG_SETTER(allow_implausible, question.allow_implausible)
 FLAG_SETTER(no_advice, no_advice)
 FLAG_SETTER(dry_run, dry_run)
@@ -150,7 +159,9 @@ static const struct option_row rows[] = {
     {OPTIONS_SHAPE, 'p', "precision", "TYPE",
      "fp32, tf32, fp16, bf16, amp or fp8 (attention in bf16, but for MODEL:attention=flash-fp8)",
      NULL},
-    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", NULL},
+    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME",
+     "sgd, momentum, adam, lion, adam-8bit, adafactor, adafactor-momentum, muon, shampoo or soap",
+     NULL},
     {OPTIONS_PROBLEM, 0, "zero-grad", "HOW",
      "gradients after the step: none (dropped) or zero (kept)", NULL},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens per sample, for sequence models", NULL},
@@ -203,7 +214,7 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "nccl-version", "2.N",
      "whose latencies a protocol has (default: the newest known)", NULL},
     {OPTIONS_RUN, 0, "recipe", "NAME|FILE",
-     "what the training software does beside the model (forerun recipe list)", NULL},
+     "what the training software does beside the model (forerun recipe list); none: nothing", NULL},
     {OPTIONS_RUN, 0, "fuse", "NAME+...",
      "ops that become one kernel: bias-activation, xla, inductor, ... (forerun graph show --fuse)",
      NULL},
@@ -413,6 +424,10 @@ static const struct option_row rows[] = {
          OPTIONS_SCHEDULE_DRAW,
      0, "grey", NULL, "pictures without colours, for print", set_grey},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
+    {OPTIONS_STRICT, 0, "strict", NULL,
+     "exit with 4 where a warning puts the figures in doubt, or the range is a guess", set_strict},
+    {OPTIONS_MANIFEST, 0, "manifest", "FILE",
+     "write what the answer rests on; without a question: ask the file's again", set_manifest},
     {OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_VALIDATE | OPTIONS_DEVICE, 0, "allow-implausible",
      NULL, "take devices, links and costs with figures that no machine has", set_allow_implausible},
     {OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_VALIDATE, 0, "memory-limit", "SIZE|none",
@@ -457,8 +472,9 @@ static bool adds_up(const struct option_row *row)
     return false;
 }
 
-/* What the verbs take for an option that sets no setting of the question and is not given. */
-static const char *fallback_of(const struct option_row *row)
+/* What verbs of these groups take for an option that is not given: of one that sets no setting of
+ * the question, and of a setting that is theirs. */
+static const char *fallback_of(const struct option_row *row, uint64_t groups)
 {
     static const struct {
         uint64_t group;
@@ -471,6 +487,8 @@ static const char *fallback_of(const struct option_row *row)
                   {OPTIONS_LEARN, "activation", "30s"}, {OPTIONS_LEARN, "profiles", "0"},
                   {OPTIONS_LEARN, "every", "500"},      {OPTIONS_EXPLAIN, "ops", "40"}};
 
+    if (groups & OPTIONS_SOFTWARE && strcmp(row->name, "recipe") == 0)
+        return FR_RECIPE_DEFAULT;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (row->group == values[i].group && strcmp(row->name, values[i].name) == 0)
             return values[i].value;
@@ -500,12 +518,23 @@ static enum fr_status note_given(struct fr__options *o, const struct option_row 
     return FR_OK;
 }
 
+/* For a manifest, which tells what was typed. */
+static enum fr_status note_typed(struct fr__options *o, const struct option_row *row,
+                                 const char *value, struct fr_error *err)
+{
+    if (o->n_typed == FR__MOST_GIVEN)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d options", FR__MOST_GIVEN);
+    o->typed[o->n_typed++] = (struct fr__given){row->name, value};
+    return FR_OK;
+}
+
 enum fr_status fr__options_set(struct fr__options *o, size_t which, const char *value,
                                struct fr_error *err)
 {
     const struct option_row *row = &rows[which];
 
     FR_TRY(note_given(o, row, value, err));
+    FR_TRY(note_typed(o, row, value, err));
     if (o->takes_several && value && (!row->set || row->set == fr__set_seeds))
         FR_TRY(fr__options_note(o, row->set ? "seed" : row->name, value,
                                 !(row->group & (OPTIONS_PROBLEM | OPTIONS_SHAPE)), err));
@@ -525,6 +554,8 @@ enum fr_status fr__options_init(struct fr__options *o, uint64_t groups, struct f
     o->most_ops = 40;
     o->n_best = 10;
     o->flags_of = FR_N_FRAMEWORKS;
+    if (groups & OPTIONS_SOFTWARE)
+        o->question.recipe = FR_RECIPE_DEFAULT;
     o->takes_several = (groups & OPTIONS_COMPARE) != 0;
     if (groups & OPTIONS_SWEEP) {
         o->sweep = fr_sweep_new();
@@ -540,6 +571,8 @@ void fr__options_fini(struct fr__options *o)
     o->sweep = NULL;
     fr_job_free(o->job);
     o->job = NULL;
+    fr__arena_free(o->asked_again);
+    o->asked_again = NULL;
 }
 
 bool fr__options_next(uint64_t groups, size_t *at, struct fr__option *out)
@@ -553,7 +586,7 @@ bool fr__options_next(uint64_t groups, size_t *at, struct fr__option *out)
                                .argument = rows[*at].argument,
                                .help = rows[*at].help,
                                .which = *at,
-                               .fallback = fallback_of(&rows[*at]),
+                               .fallback = fallback_of(&rows[*at], groups),
                                .is_setting = !rows[*at].set,
                                .adds_up = adds_up(&rows[*at])};
     ++*at;

@@ -47,6 +47,9 @@
 #define OPTIONS_RANDOM (UINT64_C(1) << 29)   /* the file of a random graph */
 #define OPTIONS_SEARCH (UINT64_C(1) << 30)   /* the space of a search */
 #define OPTIONS_JOB (UINT64_C(1) << 31)      /* a job file that says what is asked */
+#define OPTIONS_MANIFEST (UINT64_C(1) << 34) /* what an answer rests on */
+#define OPTIONS_STRICT (UINT64_C(1) << 35)   /* warnings that must not pass unseen */
+#define OPTIONS_SOFTWARE (UINT64_C(1) << 33) /* no software named means the usual one */
 #define OPTIONS_JOB_READ (UINT64_C(1) << 32) /* how job files are read */
 
 enum {
@@ -76,7 +79,13 @@ struct fr__given {
 };
 
 struct fr__options {
-    struct fr_question question; /* but for the strategy */
+    struct fr_question question;            /* but for the strategy */
+    struct fr__given typed[FR__MOST_GIVEN]; /* every option, in order; value NULL: it takes none */
+    size_t n_typed;
+    const char *manifest;          /* NULL: none */
+    struct fr__arena *asked_again; /* of the options that came from it; NULL: none did */
+    const char *promised;          /* digest of the answer, which the manifest says; likewise */
+    bool strict;
     bool takes_several; /* compare only: settings may have several values, which are noted: */
     struct fr__variation variations[FR_N_SETTINGS];
     size_t n_variations;

@@ -130,7 +130,7 @@ static bool is_read_by(const struct search *s, const char *word)
 static bool is_output(const struct fr__options *o, const char *word)
 {
     for (const char *at = word; *at; at++) {
-        if (at == o->store)
+        if (at == o->store || at == o->manifest)
             return true;
         for (size_t i = 0; i < o->n_files; i++)
             if (at == o->files[i])
@@ -190,5 +190,7 @@ enum fr_status fr__check_overwrite(const struct fr__options *o, int argc, char *
         FR_TRY(check_inputs(o, o->files[i], argc, argv, err));
         FR_TRY(check_outputs(o, i, err));
     }
+    if (o->manifest)
+        FR_TRY(check_inputs(o, o->manifest, argc, argv, err));
     return o->store ? check_inputs(o, o->store, argc, argv, err) : FR_OK;
 }

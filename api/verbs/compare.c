@@ -266,6 +266,8 @@ static enum fr_status write_all(struct comparison *c, struct fr_error *err)
         if (!records[i]->oom)
             c->session->status = FR_CALL_DONE;
     }
+    if (c->session->status == FR_CALL_DONE)
+        c->session->status = fr__call_doubts(c->session, records, c->n);
     return c->session->options.why ? write_explained(c, &rs, err)
                                    : fr__write_results(c->session, &rs, err);
 }

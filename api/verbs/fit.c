@@ -10,6 +10,7 @@
 #include "api/verbs/verbs.h"
 #include "base/error.h"
 #include "results/results.h"
+#include "study/recipes/recipe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,7 +148,7 @@ static enum fr_status show(struct fr__call *s, const struct fr_record *record, c
     if (record)
         FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(record->plan)->topo, err));
     FR_TRY(fr__show(s, fr_shown_fit(&answer), err));
-    s->status = !record || record->oom ? FR_CALL_NO_MEMORY : FR_CALL_DONE;
+    s->status = !record || record->oom ? FR_CALL_NO_MEMORY : fr__call_doubts(s, records, 1);
     return FR_OK;
 }
 
@@ -187,6 +188,8 @@ enum fr_status fr__verb_fit(struct fr__call *s, struct fr_error *err)
     FR_TRY(fr__options_ask_job(o, true, err));
     q = o->question;
     q.strategy = o->strategies[0];
+    if (q.recipe && strcmp(q.recipe, FR_RECIPE_DEFAULT) == 0) /* its layouts are compared */
+        q.recipe = o->question.recipe = fr_recipe_usual(&q);
     st = fr_answer(&q, &s->context, &record, &refused);
     if (st != FR_OK && !is_of_layout(st)) {
         *err = refused;

@@ -24,8 +24,8 @@ enum fr_status fr__load_graph(const struct fr__call *s, struct fr_graph **g, str
     struct fr_recipe *recipe;
 
     q.workload = s->options.arguments[0];
-    if (q.recipe && strcmp(q.recipe, "usual") == 0 && fr_recipe_usual(q.workload))
-        q.recipe = fr_recipe_usual(q.workload);
+    if (q.recipe && strcmp(q.recipe, "usual") == 0 && fr_recipe_usual(&q))
+        q.recipe = fr_recipe_usual(&q);
     if (q.recipe) { /* what is wrong with it */
         FR_TRY(fr_recipe_load(&recipe, q.recipe, err));
         fr_recipe_free(recipe);

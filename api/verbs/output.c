@@ -3,21 +3,10 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "api/verbs/manifest.h"
 #include "api/verbs/verbs.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-void fr__note(struct fr__call *s, const char *format, ...)
-{
-    va_list args;
-
-    fputs("forerun: note: ", s->notes);
-    va_start(args, format);
-    vfprintf(s->notes, format, args);
-    va_end(args);
-    putc('\n', s->notes);
-}
 
 void fr__end_progress(struct fr__call *s)
 {
@@ -125,7 +114,8 @@ static enum fr_status show_answer(struct fr__call *s, struct fr_shown x, struct 
 enum fr_status fr__show(struct fr__call *s, struct fr_shown x, struct fr_error *err)
 {
     FR_TRY(fr__show_files(s, x, err));
-    return show_answer(s, x, err);
+    FR_TRY(show_answer(s, x, err));
+    return fr__manifest_end(s, x, err);
 }
 
 enum fr_status fr__write_results(struct fr__call *s, const struct fr_results *rs,
@@ -138,7 +128,8 @@ enum fr_status fr__write_results(struct fr__call *s, const struct fr_results *rs
     FR_TRY(fr__show_files(s, x, err));
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(note_trace(s, rs, o->files[i], err));
-    return show_answer(s, x, err);
+    FR_TRY(show_answer(s, x, err));
+    return fr__manifest_end(s, x, err);
 }
 
 void fr__print_row(FILE *f, const char *name, int width, const char *summary)
@@ -147,6 +138,37 @@ void fr__print_row(FILE *f, const char *name, int width, const char *summary)
 }
 
 /* ---- how a call ends ---- */
+
+/* Says what of an answer is in doubt: the kinds of its warnings, each once. */
+static bool tell_doubts(struct fr__call *s, const struct fr_record *r)
+{
+    bool is_in_doubt[FR_N_WARNINGS] = {false}, is_any = false;
+    char text[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < r->n_warnings; i++)
+        is_in_doubt[r->warning_kinds[i]] = fr_warning_is_doubt(r->warning_kinds[i]);
+    for (unsigned w = 0; w < FR_N_WARNINGS; w++)
+        if (is_in_doubt[w] && used < sizeof(text))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, ", %s",
+                                     fr_warning_name((enum fr_warning)w));
+    if (r->interval.is_known && r->interval.is_guess && used < sizeof(text))
+        used += (size_t)snprintf(text + used, sizeof(text) - used, ", range");
+    is_any = used > 0;
+    if (is_any)
+        fr__note(s, "strict: %s of '%.100s'", text + 2, r->strategy);
+    return is_any;
+}
+
+enum fr_call_status fr__call_doubts(struct fr__call *s, const struct fr_record *const records[],
+                                    size_t n)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; s->options.strict && i < n; i++)
+        is_any = tell_doubts(s, records[i]) || is_any;
+    return is_any ? FR_CALL_WARNED : FR_CALL_DONE;
+}
 
 enum fr_call_status fr__call_status(enum fr_status st)
 {

@@ -20,10 +20,11 @@ enum fr_status fr__verb_recipe_list(struct fr__call *s, struct fr_error *err)
         fr__print_row(s->out, fr_recipe_name(r), 24, fr_recipe_summary(r));
         fr_recipe_free(r);
     }
-    fputs(
-        "\nOne of your own: --recipe FILE.yaml; that of a model's family: --recipe usual; without "
-        "--recipe nothing is copied, added or scaled.\n",
-        s->out);
+    fputs("\nOne of your own: --recipe FILE.yaml. Without --recipe, simulate, fit and validate "
+          "take what "
+          "usually runs such a model (doc/recipes.md); --recipe none: nothing is copied, added or "
+          "scaled.\n",
+          s->out);
     return FR_OK;
 }
 
@@ -46,6 +47,15 @@ static void print_where(FILE *f, const struct fr_recipe_value *v, const char *re
     putc(')', f);
 }
 
+/* The runs that it is assumed for, where a question names no software. */
+static void print_usual(FILE *f, const char *name)
+{
+    char text[256];
+
+    for (size_t k = 0; fr_recipe_usual_for(name, k, text, sizeof(text)); k++)
+        fprintf(f, "usual for %s\n", text);
+}
+
 enum fr_status fr__verb_recipe_show(struct fr__call *s, struct fr_error *err)
 {
     const struct fr_recipe_value *v;
@@ -55,9 +65,8 @@ enum fr_status fr__verb_recipe_show(struct fr__call *s, struct fr_error *err)
     fprintf(s->out, "%s: %s\n", fr_recipe_name(r), fr_recipe_summary(r));
     if (fr_recipe_base(r))
         fprintf(s->out, "builds on %s\n", fr_recipe_base(r));
-    for (size_t i = 0; fr_recipe_family(r, i); i++)
-        fprintf(s->out, "%s%s", i ? ", " : "usual for ", fr_recipe_family(r, i));
-    fprintf(s->out, "%s\n", fr_recipe_family(r, 0) ? "\n" : "");
+    print_usual(s->out, s->options.arguments[0]);
+    fputc('\n', s->out);
     for (size_t i = 0; (v = fr_recipe_value(r, i)); i++) {
         fprintf(s->out, "  %s%s=%s", v->is_of_question ? "--" : "", v->option, v->text);
         print_where(s->out, v, fr_recipe_name(r));

@@ -47,8 +47,9 @@ static enum fr_status print_flags(FILE *f, const struct fr__options *o,
     if (m->n_ranked == 0)
         return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
                         "no layout of the space fits, so there are no flags to print");
-    fr_layout_print_flags(f, o->flags_of, &fr_search_row(search, m->ranked[0])->layout,
-                          &(struct fr_flags_job){m->global_batch, m->seq_len, m->n_layers});
+    fr_layout_print_flags(
+        f, o->flags_of, &fr_search_row(search, m->ranked[0])->layout,
+        &(struct fr_flags_job){m->global_batch, m->seq_len, m->n_layers, m->optimizer});
     return FR_OK;
 }
 

@@ -10,6 +10,29 @@ static void print_decision(void *user, const char *line)
     fprintf(user, "%s\n", line);
 }
 
+/* Plans of more tasks take seconds: the question is not asked a second time. */
+enum { MOST_TASKS = 100000 };
+
+/* What the run would take if software did nothing beside the model. What was corrected by measured
+ * steps has no such time. */
+static enum fr_status ask_ideal(struct fr__call *s, const struct fr_question *asked,
+                                struct fr_record *record, struct fr_error *err)
+{
+    struct fr_question q = *asked;
+    struct fr_record *ideal;
+
+    if (!record->recipe || record->oom || record->correction.is_asked ||
+        fr_plan_view(record->plan)->n_tasks > MOST_TASKS)
+        return FR_OK;
+    q.recipe = NULL;
+    q.sensitivity = FR_SENSITIVITY_NONE;
+    q.with_advice = false;
+    FR_TRY(fr_answer(&q, &s->context, &ideal, err));
+    record->ideal_iteration_s = ideal->oom ? 0 : ideal->iteration_s;
+    fr_record_free(ideal);
+    return FR_OK;
+}
+
 enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err)
 {
     const struct fr__options *o = &s->options;
@@ -43,8 +66,10 @@ enum fr_status fr__verb_simulate(struct fr__call *s, struct fr_error *err)
     }
     FR_TRY(fr_answer(&q, &s->context, &record, err));
     records[0] = record;
-    st = fr__write_results(s, &rs, err);
-    s->status = record->oom ? FR_CALL_NO_MEMORY : FR_CALL_DONE;
+    st = ask_ideal(s, &q, record, err);
+    if (st == FR_OK)
+        st = fr__write_results(s, &rs, err);
+    s->status = record->oom ? FR_CALL_NO_MEMORY : fr__call_doubts(s, records, 1);
     fr_record_free(record);
     return st;
 }

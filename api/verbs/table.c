@@ -57,8 +57,9 @@ static const struct fr__verb verbs[] = {
          "  forerun simulate -w mygraph.txt -s 'pipedream:machines=8x2,bandwidth=30GB/s;25Gbps' "
          "-o stages.txt\n"
          "  forerun simulate --job mytrain.sh -t \"4x hgx-h100 via ib:400Gbps\"\n",
-     .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
-                OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
+     .options = OPTIONS_COMMON | OPTIONS_MANIFEST | OPTIONS_STRICT | OPTIONS_SOFTWARE |
+                OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
      .kind = FR_KIND_RUN,
      .run = fr__verb_simulate},
     {.name = "compare",
@@ -71,8 +72,9 @@ static const struct fr__verb verbs[] = {
                  "  forerun compare -w gpt3-1.3b -t dgx-a100-80g -b 8 -O adam -s dp -s pp "
                  "--tokens 26B --price 2.5\n"
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -s pp --explain\n",
-     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
-                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_COMPARE,
+     .options = OPTIONS_COMMON | OPTIONS_MANIFEST | OPTIONS_STRICT | OPTIONS_SHAPE |
+                OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON |
+                OPTIONS_WHOLE | OPTIONS_COMPARE,
      .kind = FR_KIND_RUN,
      .run = fr__verb_compare},
     {.name = "diff",
@@ -135,8 +137,8 @@ static const struct fr__verb verbs[] = {
                  "      --price 2.5 -o layouts.csv -o frontier.svg\n"
                  "  forerun search -w llama3-8b -t \"4x hgx-h100\" -b 128 -O adam --fix tp=2 "
                  "--fix zero=1 --print-flags megatron\n",
-     .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
-                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
+     .options = OPTIONS_COMMON | OPTIONS_MANIFEST | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM |
+                OPTIONS_RUN | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
      .kind = FR_KIND_SEARCH,
      .run = fr__verb_search},
     {.name = "fit",
@@ -145,8 +147,9 @@ static const struct fr__verb verbs[] = {
      .examples = "  forerun fit --job examples/jobs/pretrain_llama.sh -t hgx-h100 "
                  "--set SLURM_NNODES=1 \\\n"
                  "      --tokens 1T --price 2.5\n",
-     .options = OPTIONS_COMMON | OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN |
-                OPTIONS_ANSWER | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
+     .options = OPTIONS_COMMON | OPTIONS_MANIFEST | OPTIONS_STRICT | OPTIONS_SOFTWARE |
+                OPTIONS_JOB | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
      .kind = FR_KIND_FIT,
      .run = fr__verb_fit},
     {.name = "learn",

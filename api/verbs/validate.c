@@ -21,7 +21,8 @@ enum fr_status fr__verb_validate(struct fr__call *s, struct fr_error *err)
     const struct fr__options *o = &s->options;
     const struct fr_validate_options how = {.costs = o->question.costs,
                                             .allow_implausible = o->question.allow_implausible,
-                                            .is_anchored = o->anchored};
+                                            .is_anchored = o->anchored,
+                                            .recipe = FR_RECIPE_DEFAULT};
     struct fr_validation *v;
     enum fr_status st;
 

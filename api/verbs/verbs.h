@@ -36,13 +36,16 @@ struct fr__others {
     enum fr_status (*end)(void *others, enum fr_status st, struct fr_error *err);
 };
 
+struct fr__verb;
+
 struct fr__call {
     struct fr__options options;
-    const char *command;       /* as one would type it; reports show it */
-    struct fr_context context; /* what cancels it, and whom progress is told */
-    FILE *out;                 /* the answer */
-    FILE *notes;               /* what is no part of the answer */
-    size_t width;              /* characters in a line of text; 0: any number */
+    const struct fr__verb *verb; /* that runs */
+    const char *command;         /* as one would type it; reports show it */
+    struct fr_context context;   /* what cancels it, and whom progress is told */
+    FILE *out;                   /* the answer */
+    FILE *notes;                 /* what is no part of the answer */
+    size_t width;                /* characters in a line of text; 0: any number */
     const struct fr__caller *caller;
     const struct fr__others *others; /* NULL: none can be */
     enum fr_call_status status;      /* of a verb that ends with FR_OK */
@@ -77,6 +80,9 @@ const struct fr__verb *fr__verb_find(const char *group, const char *name);
 const char *fr__verb_name(const struct fr__verb *v, char *buf, size_t size);
 /* FR_EUSAGE: the word is no verb, or none of the group (NULL: any); which one is meant. */
 enum fr_status fr__verb_unknown(const char *group, const char *word, struct fr_error *err);
+/* Runs it, with what --manifest asks before and after it. */
+enum fr_status fr__verb_run(const struct fr__verb *v, struct fr__call *s, struct fr_error *err);
+
 /* ---- parse.c ---- */
 
 /* argv[0..argc) after the verb's words, into options that may have some already. */
@@ -169,6 +175,9 @@ enum fr_status fr__write_drawing(struct fr__call *s, struct fr_drawing *d, struc
 /* Says with a bare "out of memory" how much there was. */
 void fr__call_explain_memory(const struct fr__call *s, struct fr_error *err);
 enum fr_call_status fr__call_status(enum fr_status st);
+/* FR_CALL_WARNED where --strict was given and an answer is in doubt, of which a note says why. */
+enum fr_call_status fr__call_doubts(struct fr__call *s, const struct fr_record *const records[],
+                                    size_t n);
 
 /* A line "forerun: note: ..." among the notes. */
 void fr__note(struct fr__call *s, const char *format, ...) FR_PRINTF(2, 3);

@@ -436,3 +436,22 @@ void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, e
     keep_possible(out, &t, 0, bytes);
     out->launch_s = fr__cost_model_launch_s(m, type);
 }
+
+void fr_cost_product(const struct fr_cost_model *m, uint32_t type,
+                     const struct fr_cost_product *product, struct fr_cost *out)
+{
+    static const struct fr_op op = {.kind = FR_OP_MATMUL};
+    struct fr__target t = {.model = m, .type = type};
+    struct fr__kernel kernel = {
+        .has_shape = true,
+        .shape = {.op_class = FR_CURVE_MATMUL,
+                  .matmul = {1, product->rows, product->columns, product->depth}},
+        .repeats = 1,
+        .flops = 2 * product->rows * product->columns * product->depth};
+
+    t.dtype = format_on(fr__cost_model_type(m, type), product->dtype, &kernel);
+    kernel.bytes = compulsory_bytes(&t, &kernel);
+    *out = (struct fr_cost){.kind = FR_OP_MATMUL};
+    price_kernel(out, &t, &op, &kernel);
+    out->launch_s = fr__cost_model_launch_s(m, type);
+}

@@ -25,7 +25,7 @@ struct table {
 struct key {
     uint64_t words[FR__KERNEL_WORDS];
     uint32_t type, kind, phase; /* phase: twice, and one more if its forward op runs again */
-    uint32_t is_kernel;         /* 1; 0: only the bytes are known (fr_cost_bytes) */
+    enum { BYTES, KERNEL, PRODUCT } of; /* fr_cost_bytes, fr_cost_op, fr_cost_product */
 };
 
 struct kernel {
@@ -109,7 +109,7 @@ static struct table *table_of(struct fr_cost_memo *m, uint32_t type, double batc
 /* Multiplies and folds word by word. */
 static uint64_t hash_of(const struct key *k)
 {
-    uint64_t hash = (uint64_t)k->type << 32 | k->kind << 8 | k->phase << 1 | k->is_kernel;
+    uint64_t hash = (uint64_t)k->type << 32 | k->kind << 8 | k->phase << 2 | (uint64_t)k->of;
 
     for (size_t i = 0; i < FR__KERNEL_WORDS; i++) {
         hash = (hash ^ k->words[i]) * UINT64_C(0x9e3779b97f4a7c15); /* Fibonacci hashing */
@@ -120,8 +120,8 @@ static uint64_t hash_of(const struct key *k)
 
 static bool is_same(const struct key *a, const struct key *b)
 {
-    return a->type == b->type && a->kind == b->kind && a->phase == b->phase &&
-           a->is_kernel == b->is_kernel && memcmp(a->words, b->words, sizeof(a->words)) == 0;
+    return a->type == b->type && a->kind == b->kind && a->phase == b->phase && a->of == b->of &&
+           memcmp(a->words, b->words, sizeof(a->words)) == 0;
 }
 
 /* NULL: it has not been kept. */
@@ -155,7 +155,7 @@ static void work_out(struct fr_cost_memo *m, uint32_t type, uint32_t op, const s
     struct key key = {.type = type,
                       .kind = o->kind,
                       .phase = 2u * (uint32_t)o->phase + o->is_recomputed,
-                      .is_kernel = 1};
+                      .of = KERNEL};
     struct fr__kernel kernel;
     const struct kernel *found;
     uint64_t hash;
@@ -210,5 +210,24 @@ void fr__cost_memo_bytes(struct fr_cost_memo *m, uint32_t type, double bytes, en
         return;
     }
     fr_cost_bytes(m->costs, type, bytes, kind, out);
+    keep(m, &key, hash, out);
+}
+
+void fr__cost_memo_product(struct fr_cost_memo *m, uint32_t type,
+                           const struct fr_cost_product *product, struct fr_cost *out)
+{
+    struct key key = {.type = type, .kind = (uint32_t)product->dtype, .of = PRODUCT};
+    const double sizes[] = {product->rows, product->columns, product->depth};
+    const struct kernel *found;
+    uint64_t hash;
+
+    memcpy(key.words, sizes, sizeof(sizes));
+    hash = hash_of(&key);
+    found = find(m, &key, hash);
+    if (found) {
+        *out = found->cost;
+        return;
+    }
+    fr_cost_product(m->costs, type, product, out);
     keep(m, &key, hash, out);
 }

@@ -2,8 +2,8 @@
  *
  * Questions about one model on one cluster ask for the same ops at the same batches again and
  * again. The layers of a model are often alike, too: where no sample was measured, kernels of the
- * same sizes are priced once. A memo gives the same answers as fr_cost_op and fr_cost_bytes, to the
- * last bit. One thread at a time may use it.
+ * same sizes are priced once. A memo gives the same answers as fr_cost_op, fr_cost_bytes and
+ * fr_cost_product, to the last bit. One thread at a time may use it.
  */
 #ifndef FR_CALIBRATE_COST_MEMO_H
 #define FR_CALIBRATE_COST_MEMO_H
@@ -25,4 +25,7 @@ void fr__cost_memo_op(struct fr_cost_memo *m, uint32_t type, uint32_t op,
 /* As fr_cost_bytes. */
 void fr__cost_memo_bytes(struct fr_cost_memo *m, uint32_t type, double bytes, enum fr_op_kind kind,
                          struct fr_cost *out);
+/* As fr_cost_product. */
+void fr__cost_memo_product(struct fr_cost_memo *m, uint32_t type,
+                           const struct fr_cost_product *product, struct fr_cost *out);
 #endif

@@ -229,7 +229,7 @@ static void add_variables(struct making *m)
             uint32_t op = p->owners[w].op, id = add_op(m, FR__DAG_VARIABLE, op, FR_NONE, 0);
             uint64_t bytes = piece_of(p->owners[w].bytes, m->n_pieces[w], k);
 
-            m->dag->ops[id].resident_bytes = fr__variable_bytes(m->pl, bytes);
+            m->dag->ops[id].resident_bytes = fr__variable_bytes(m->pl, &p->owners[w], bytes);
             set_piece(m, id, group_of(m, op, k), k, m->n_pieces[w]);
             if (k == 0)
                 m->variable_of[op] = id;

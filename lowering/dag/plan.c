@@ -249,6 +249,7 @@ static void hand_all_on(struct planning *g, uint32_t op, uint32_t task)
 static uint32_t add_variable(struct planning *g, uint32_t op)
 {
     const struct fr__dag_op *o = &g->dag->ops[op];
+    const struct fr__params *p = &g->pl->params;
     uint64_t all_bytes = g->pl->graph->ops[o->op].param_bytes;
     uint64_t bytes = all_bytes / o->n_parts + (o->part < all_bytes % o->n_parts);
     uint32_t device = device_of(g, op);
@@ -257,7 +258,7 @@ static uint32_t add_variable(struct planning *g, uint32_t op)
     if (g->pl->in->keeps_gradients)
         fr__add_buffer(g->pl, FR_BUFFER_GRADIENT, device, fr__gradient_bytes(g->pl, bytes), FR_NONE,
                        op);
-    fr__add_optimizer(g->pl, device, bytes, op);
+    fr__add_optimizer(g->pl, device, &p->owners[p->owner_of[o->op]], bytes, op);
     return fr__add_marker(g->pl, device, FR_PHASE_FORWARD, FR_NONE);
 }
 

@@ -116,7 +116,7 @@ static void place_server_memory(struct fr__exchange *s)
             continue;
         if (!fr__type_of(pl, server)->is_gpu)
             fr__add_buffer(pl, FR_BUFFER_PARAMETER, server, w->bytes, FR_NONE, w->op);
-        fr__add_optimizer(pl, server, w->bytes, w->op);
+        fr__add_optimizer(pl, server, w, w->bytes, w->op);
     }
 }
 

@@ -46,7 +46,7 @@ static void sum_kept(struct counting *x)
         double bytes = (double)fr_op_stored_bytes(x->pl->graph, &x->pl->graph->ops[w->op]);
 
         if (w->ready != FR_NONE)
-            bytes += (double)w->bytes + (double)fr__optimizer_bytes(x->pl->in, w->bytes);
+            bytes += (double)w->bytes + (double)fr__optimizer_bytes(x->pl->in, w, w->bytes);
         if (x->pl->keeping) {
             bytes = 0;
             for (int part = 0; part < FR__N_PARTS; part++)

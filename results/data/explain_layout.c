@@ -149,6 +149,28 @@ static void write_memory(struct fr__json *j, const struct fr__layout_run *r,
     fr__json_close(j, ']');
 }
 
+/* Only where the optimizer makes some. */
+static void write_products(struct fr__json *j, const struct fr__layout_run *r)
+{
+    if (r->n_step_rows == 0)
+        return;
+    fr__json_open(j, "optimizer_products", '[', false);
+    for (size_t i = 0; i < r->n_step_rows; i++) {
+        const struct fr__step_row *row = &r->step_rows[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_open(j, "dims", '[', true);
+        for (unsigned d = 0; d < row->tensors.n_dims; d++)
+            fr__json_count(j, NULL, (uint64_t)row->tensors.dims[d]);
+        fr__json_close(j, ']');
+        fr__json_count(j, "tensors", (uint64_t)row->tensors.n);
+        fr__json_number(j, "flops", row->flops);
+        fr__json_number(j, "time_s", row->time_s);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+}
+
 enum fr_status fr__layout_print_json(FILE *f, const struct fr_explanation *e, struct fr_error *err)
 {
     const struct fr_record *record = e->record;
@@ -178,6 +200,7 @@ enum fr_status fr__layout_print_json(FILE *f, const struct fr_explanation *e, st
     for (size_t i = 0; i < r.n_sums; i++)
         write_sum(&j, &r.sums[i]);
     fr__json_close(&j, ']');
+    write_products(&j, &r);
     write_memory(&j, &r, record);
     fr__json_close(&j, '}');
     fr__layout_run_fini(&r);

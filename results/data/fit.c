@@ -10,7 +10,7 @@
 static void write_flags(struct fr__json *j, const struct fr_fit_answer *a)
 {
     const struct fr_search_summary *m = fr_search_summary(a->near->search);
-    const struct fr_flags_job job = {m->global_batch, m->seq_len, m->n_layers};
+    const struct fr_flags_job job = {m->global_batch, m->seq_len, m->n_layers, m->optimizer};
     char *text = NULL;
     size_t len;
     FILE *f;

@@ -214,6 +214,41 @@ static void tell_step(struct view *v)
     }
 }
 
+/* ---- the optimizer's products ---- */
+
+static void fill_product(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr__step_row *r = (const struct fr__step_row *)user + i;
+    size_t used = 0;
+
+    for (unsigned d = 0; d < r->tensors.n_dims && used < FR__TABLE_CELL; d++)
+        used += (size_t)snprintf(row->cell[0] + used, FR__TABLE_CELL - used, "%s%.0f",
+                                 d ? " x " : "", r->tensors.dims[d]);
+    cell_count(row->cell[1], (size_t)r->tensors.n);
+    fr__format_flops(r->flops, row->cell[2], FR__TABLE_CELL);
+    fr__format_time(r->time_s, row->cell[3], FR__TABLE_CELL);
+    fr__format_time(r->time_s * r->tensors.n, row->cell[4], FR__TABLE_CELL);
+}
+
+static void tell_products(const struct view *v)
+{
+    static const struct fr__table_column columns[] = {{"tensor", false},
+                                                      {"tensors", true},
+                                                      {"products of each", true},
+                                                      {"time of each", true},
+                                                      {"time of all", true}};
+    const struct fr__layout_run *r = v->r;
+
+    if (r->n_step_rows == 0)
+        return;
+    fr__say(v->doc,
+            "\nProducts of %s in a step, of one replica; with zero=1, 2 the ranks of dp share "
+            "them:\n\n",
+            v->e->record->optimizer);
+    fr__say_table(v->doc,
+                  &(struct fr__table){columns, 5, r->n_step_rows, fill_product, r->step_rows}, 0);
+}
+
 /* ---- memory ---- */
 
 static const struct fr_record_device *device_of(const struct view *v, uint32_t stage_rank)
@@ -302,6 +337,7 @@ enum fr_status fr__tell_layout(struct fr__document *doc, const struct fr_explana
     for (size_t k = 0; k < r.n_kinds; k++)
         tell_kind(&v, &r.kinds[k]);
     tell_step(&v);
+    tell_products(&v);
     tell_memory(&v);
     tell_words(&v);
     fr__layout_run_fini(&r);

@@ -123,7 +123,7 @@ static void fill_near(const void *user, size_t i, struct fr__table_row *row)
 static void say_flags(struct fr__document *doc, const struct fr_fit_answer *a)
 {
     const struct fr_search_summary *m = fr_search_summary(a->near->search);
-    const struct fr_flags_job job = {m->global_batch, m->seq_len, m->n_layers};
+    const struct fr_flags_job job = {m->global_batch, m->seq_len, m->n_layers, m->optimizer};
     char *text = NULL;
     size_t len;
     FILE *f;

@@ -119,6 +119,24 @@ static void print_plain(struct fr__document *doc, const struct fr_record *r, boo
     fr__say(doc, "\norder %s, network %s", r->order, r->network);
 }
 
+/* The software that was assumed, and what the run would take without any. */
+static void put_software(struct fr__document *doc, const struct fr_record *r)
+{
+    char time[NUMBER];
+
+    if (r->recipe && r->is_recipe_assumed) {
+        fr__say(doc, "software as usual: ");
+        fr__say_name(doc, r->recipe);
+    }
+    if (r->ideal_iteration_s > 0)
+        fr__say(doc, "%sideal software: %s", r->is_recipe_assumed ? "; " : "",
+                fr__format_time(r->ideal_iteration_s, time, sizeof(time)));
+    if (r->recipe && r->is_recipe_assumed)
+        fr__say(doc, " (--recipe none)");
+    if (r->ideal_iteration_s > 0 || (r->recipe && r->is_recipe_assumed))
+        fr__say(doc, "\n");
+}
+
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
 void fr__record_put_question(struct fr__document *doc, const struct fr_record *r,
                              bool with_strategy)
@@ -153,7 +171,7 @@ void fr__record_put_question(struct fr__document *doc, const struct fr_record *r
         fr__say(doc, ", trained by ");
         fr__say_name(doc, r->tune);
     }
-    if (r->recipe) {
+    if (r->recipe && !r->is_recipe_assumed) {
         fr__say(doc, ", recipe ");
         fr__say_name(doc, r->recipe);
     }
@@ -166,6 +184,7 @@ void fr__record_put_question(struct fr__document *doc, const struct fr_record *r
         fr__say_name(doc, r->folding);
     }
     fr__say(doc, "\n");
+    put_software(doc, r);
     fr__put_nics(doc, r->nics, r->n_nics);
     for (size_t i = 0; i < r->n_stands_for; i++) {
         fr__say_name(doc, r->stands_for[i]);

@@ -96,7 +96,7 @@ bool fr__fastt_cannot_fit(const struct fr__placer *pl)
     for (size_t d = 0; d < pl->in->n_devices; d++)
         room_bytes += (double)fr__type_of(pl, pl->in->devices[d])->mem_bytes;
     for (size_t w = 0; w < p->n_owners; w++) {
-        held_bytes += (double)fr__variable_bytes(pl, p->owners[w].bytes);
+        held_bytes += (double)fr__variable_bytes(pl, &p->owners[w], p->owners[w].bytes);
     }
     /* in pieces, each rounded on its own, it may be a hair less */
     return held_bytes * (1 - 1e-3) > room_bytes;

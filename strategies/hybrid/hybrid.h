@@ -24,12 +24,14 @@
 #include "lowering/pipeline/pipeline.h"
 #include "lowering/placer.h"
 #include "lowering/recipe.h"
+#include "strategies/strategies.h"
 #include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
 #include "workloads/passes/ring.h"
 #include "workloads/passes/untie.h"
 
 extern const struct fr_option fr__hybrid_option_rows[];
+enum fr_software_run fr__hybrid_software_run(const struct fr_option_values *v);
 
 /* How tokens are shared out among experts. */
 enum fr__dispatch {

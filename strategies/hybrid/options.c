@@ -551,3 +551,11 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     *out = o;
     return FR_OK;
 }
+
+enum fr_software_run fr__hybrid_software_run(const struct fr_option_values *v)
+{
+    const bool is_divided =
+        v->value[TP] > 1 || v->value[PP] > 1 || v->value[CP] > 1 || v->value[EP] > 1;
+
+    return is_divided ? FR_RUN_DIVIDED : v->value[ZERO] == 3 ? FR_RUN_SHARDED : FR_RUN_WHOLE;
+}

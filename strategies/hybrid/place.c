@@ -2,6 +2,7 @@
  * micro-batch, and what sums their gradients. */
 #include "config.h"
 
+#include "lowering/optimizer.h"
 #include "strategies/hybrid/hybrid.h"
 
 #include "base/error.h"
@@ -324,6 +325,55 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
     return FR_OK;
 }
 
+/* Of the owners on a rank of the pipeline, dense ones or experts. */
+static enum fr_status share_out(const struct placing *p, uint32_t rank, uint8_t part,
+                                struct fr__busiest busiest[], uint32_t owners[],
+                                struct fr_error *err)
+{
+    const struct fr__params *all = &p->pl->params;
+    struct fr__busiest b;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < all->n_owners; i++) {
+        uint32_t o = all->owners[i].op;
+
+        if (p->part_of[o] == part && rank_of_stage(p, p->stage_of ? p->stage_of[o] : 0) == rank)
+            owners[n++] = i;
+    }
+    FR_TRY(fr__share_out(&b, all, owners, n, p->parts[part].shards, p->pl->in->optimizer,
+                         p->pl->arena, err));
+    for (size_t i = 0; i < n; i++)
+        busiest[all->owners[owners[i]].op] = b;
+    return FR_OK;
+}
+
+/* Optimizers that update whole matrices have whole ones on each rank, once stages are known. */
+static enum fr_status share_whole_tensors(struct placing *p, struct fr_error *err)
+{
+    struct fr__placer *pl = p->pl;
+    enum fr_optimizer optimizer = pl->in->optimizer;
+    struct fr__busiest *busiest;
+    uint32_t *owners;
+
+    if (is_plain(p) || p->o->zero == 0 || !fr__takes_whole_tensors(optimizer))
+        return FR_OK;
+    if (p->o->zero == 3 && p->ranks->data.n_ranks > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "%s updates whole matrices, but with zero=3 each rank has a slice of every "
+                        "one: zero=1 and zero=2 share out whole ones",
+                        fr_optimizer_name(optimizer));
+    busiest = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*busiest));
+    owners = fr__arena_alloc(pl->arena, pl->params.n_owners, sizeof(*owners));
+    if (!busiest || !owners)
+        return fr__fail_nomem(err);
+    for (uint32_t rank = 0; rank < p->o->pp; rank++) {
+        FR_TRY(share_out(p, rank, PART_DENSE, busiest, owners, err));
+        FR_TRY(share_out(p, rank, PART_EXPERTS, busiest, owners, err));
+    }
+    p->keeping.busiest = busiest;
+    return FR_OK;
+}
+
 static bool has_experts_apart(const struct placing *p)
 {
     for (size_t o = 0; o < p->pl->graph->n_ops; o++)
@@ -467,6 +517,7 @@ static enum fr_status place_all(struct placing *p, struct fr_error *err)
     FR_TRY(find_parts(p, err));
     FR_TRY(choose_keeping(p, err));
     FR_TRY(cut_stages(p, err));
+    FR_TRY(share_whole_tensors(p, err));
     FR_TRY(list_devices(p, err));
     FR_TRY(find_groups(p, err));
     FR_TRY(find_ends(p, err));

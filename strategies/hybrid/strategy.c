@@ -85,5 +85,6 @@ const struct fr_strategy fr__strategy_hybrid = {
     .options = fr__hybrid_option_rows,
     .plan = plan,
     .explain = explain,
+    .software_run = fr__hybrid_software_run,
     .folds = true,
 };

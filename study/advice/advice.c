@@ -134,14 +134,19 @@ static enum fr_status advise_gradients(struct adviser *a)
     return fr__advice_add(a, &t, "gradients dropped after the step", "--zero-grad none", false);
 }
 
+/* The plain ones, and Adam in 8 bits, which trains most like Adam. */
 static enum fr_status advise_optimizers(struct adviser *a)
 {
-    for (unsigned i = 0; i < (unsigned)a->question.optimizer; i++) {
+    static const enum fr_optimizer tried[] = {FR_SGD, FR_MOMENTUM, FR_ADAM_8BIT};
+
+    for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
         struct fr_question q = a->question;
         char change[96], options[32];
         struct trial t;
 
-        q.optimizer = (enum fr_optimizer)i;
+        if (fr_optimizer_bytes(tried[i]) >= fr_optimizer_bytes(q.optimizer))
+            continue;
+        q.optimizer = tried[i];
         FR_TRY(fr__advice_try(a, a->setting, &q, &t));
         snprintf(change, sizeof(change), "%s instead of %s", fr_optimizer_name(q.optimizer),
                  fr_optimizer_name(a->question.optimizer));

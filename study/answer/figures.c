@@ -34,6 +34,9 @@ WHEN(is_corrected, r->correction.is_asked)
 WHEN(has_interference, r->interference != NULL)
 WHEN(waits_for_slowest, r->wait_factor > 1)
 WHEN(waits_for_longest, r->wait_factor > 1 && r->length_wait_frac > 0)
+WHEN(has_warnings, r->n_warnings > 0 && r->warning_kinds)
+WHEN(has_recipe, r->recipe != NULL)
+WHEN(has_ideal, r->ideal_iteration_s > 0)
 WHEN(waits_for_input, r->input_s > 0)
 WHEN(has_nics, r->n_nics > 0)
 WHEN(has_stand_ins, r->n_stands_for > 0)
@@ -188,6 +191,13 @@ static const struct fr_figure advice[] = {
     FR_END_OF_FIGURES,
 };
 
+static void warning_name_of(const void *object, struct fr_value *out)
+{
+    out->text = fr_warning_name(*(const enum fr_warning *)object);
+}
+static const struct fr_figure warning_kind[] = {{.kind = FR_FIGURE_TEXT, .of = warning_name_of},
+                                                FR_END_OF_FIGURES};
+
 FR_CONDITION(is_temporary, struct fr_record_holder, x, !x->stays)
 FR_VALUE(holder_kind_of, struct fr_record_holder, x, text, fr_buffer_kind_name(x->kind))
 static const struct fr_figure holders[] = {
@@ -336,6 +346,8 @@ const struct fr_figure fr__record_asked_figures[] = {
     WITH("length_wait_frac", length_wait_frac, waits_for_longest),
     OPTIONAL("recipe", recipe),
     OPTIONAL("tune", tune),
+    WITH("recipe_assumed", is_recipe_assumed, has_recipe),
+    WITH("ideal_iteration_s", ideal_iteration_s, has_ideal),
     WITH("input_s", input_s, waits_for_input),
     WITH("input_wait_s", input_wait_s, waits_for_input),
     OPTIONAL("slow", slow),
@@ -347,6 +359,9 @@ const struct fr_figure fr__record_asked_figures[] = {
     D("seed", seed),
     {.key = "seeds", FR_INSIDE(struct fr_record, seeds, seeds), .when = has_seeds},
     {.key = "warnings", FR_WORDS(struct fr_record, warnings, n_warnings, fr__values_text)},
+    {.key = "warning_kinds",
+     FR_WORDS(struct fr_record, warning_kinds, n_warnings, warning_kind),
+     .when = has_warnings},
     {.key = "question",
      .kind = FR_FIGURE_MAP,
      .figures = fr__values_text,

@@ -370,6 +370,7 @@ static enum fr_status fill_texts(struct fr__owned_record *box, const struct fr__
     FR_TRY(copy_text(box, &r->topology, m->setting->topo->name, err));
     FR_TRY(copy_text(box, &r->strategy, q->strategy, err));
     FR_TRY(copy_text(box, &r->command, q->command, err));
+    r->is_recipe_assumed = q->is_recipe_assumed;
     FR_TRY(copy_text(box, &r->recipe, q->recipe, err));
     FR_TRY(copy_text(box, &r->tune, q->tune, err));
     return copy_text(box, &r->slow, q->slow, err);

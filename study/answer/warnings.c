@@ -89,7 +89,8 @@ static void say_input(char text[], size_t size, const struct fr_record *r,
              r->input_s * 1e3, by, (r->iteration_s - r->input_wait_s) * 1e3);
 }
 
-/* What of its recipe the strategy does not count. One GPU exchanges nothing. */
+/* What of its recipe the strategy does not count. One GPU exchanges nothing, and of a recipe that is
+ * assumed the strategy that was asked for is the better word. */
 static void say_uncounted(char text[], size_t size, const struct fr__making *m)
 {
     const struct fr_strategy *s;
@@ -97,8 +98,8 @@ static void say_uncounted(char text[], size_t size, const struct fr__making *m)
     char options[160];
 
     text[0] = '\0';
-    if (m->n_devices < 2 || fr_strategy_parse(m->question->strategy, &s, &values, NULL) != FR_OK ||
-        s->is_baseline)
+    if (m->n_devices < 2 || m->question->is_recipe_assumed ||
+        fr_strategy_parse(m->question->strategy, &s, &values, NULL) != FR_OK || s->is_baseline)
         return;
     fr__recipe_uncounted(m->question, s, options, sizeof(options));
     if (options[0])
@@ -124,18 +125,47 @@ static void say_optimizer(char text[], size_t size, const struct fr__making *m)
              fr_optimizer_name(m->question->optimizer), g->name);
 }
 
-static enum fr_status add(struct fr_record *r, const char **list, struct fr__arena *arena,
-                          const char *text, struct fr_error *err)
+const char *fr_warning_name(enum fr_warning w)
 {
+#define NAME_OF(NAME, name, is_doubt) [FR_WARNING_##NAME] = (name),
+    static const char *const names[] = {FR_WARNINGS(NAME_OF)};
+#undef NAME_OF
+
+    return names[w];
+}
+
+bool fr_warning_is_doubt(enum fr_warning w)
+{
+#define DOUBT_OF(NAME, name, is_doubt) [FR_WARNING_##NAME] = (is_doubt),
+    static const bool doubts[] = {FR_WARNINGS(DOUBT_OF)};
+#undef DOUBT_OF
+
+    return doubts[w];
+}
+
+/* The warnings of a record that is being made. */
+struct list {
+    struct fr_record *record;
+    struct fr__arena *arena;
+    const char **texts;
+    enum fr_warning *kinds;
+};
+
+static enum fr_status add(struct list *l, enum fr_warning kind, const char *text,
+                          struct fr_error *err)
+{
+    size_t at = l->record->n_warnings;
+
     if (!text[0])
         return FR_OK;
-    list[r->n_warnings] = fr__arena_strdup(arena, text);
-    return list[r->n_warnings++] ? FR_OK : fr__fail_nomem(err);
+    l->texts[at] = fr__arena_strdup(l->arena, text);
+    l->kinds[at] = kind;
+    l->record->n_warnings++;
+    return l->texts[at] ? FR_OK : fr__fail_nomem(err);
 }
 
 /* GPU types, each once, that compute in another format than the asked one. */
-static enum fr_status add_formats(struct fr_record *r, const char **list, struct fr__arena *arena,
-                                  const struct fr__making *m, struct fr_error *err)
+static enum fr_status add_formats(struct list *l, const struct fr__making *m, struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
@@ -150,63 +180,98 @@ static enum fr_status add_formats(struct fr_record *r, const char **list, struct
             continue;
         snprintf(text, sizeof(text), "%.100s has no %s arithmetic: matrix products run as %s",
                  type->name, fr_dtype_name(wanted), fr_dtype_name(has));
-        FR_TRY(add(r, list, arena, text, err));
+        FR_TRY(add(l, FR_WARNING_FORMAT, text, err));
     }
     return FR_OK;
+}
+
+/* Of measured steps, the recipe's or the question's. */
+static enum fr_status add_measured(struct list *l, const struct fr__making *m, struct fr_error *err)
+{
+    char text[400];
+
+    if (m->correction.contradiction.contradicts != FR__CONTRADICTS_NOTHING) {
+        fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
+        FR_TRY(add(l, FR_WARNING_MEASURED, text, err));
+    }
+    if (m->correction.lacks_network && !m->question->measured)
+        FR_TRY(add(l, FR_WARNING_MEASURED,
+                   "the recipe was fitted to steps inside one machine, which do not say what an "
+                   "exchange between machines takes; a step on two machines would",
+                   err));
+    return FR_OK;
+}
+
+static enum fr_status add_times(struct list *l, const struct fr__making *m, struct fr_error *err)
+{
+    const char *cpu = fr__dropped_cpu(m->setting->topo, m->setting->graph);
+    char text[400];
+
+    if (!cpu)
+        return FR_OK;
+    snprintf(text, sizeof(text),
+             "the workload's times were measured on a CPU, %.60s: they are dropped, and the ops "
+             "are priced by the curves of these GPUs ('*' as the device in times.csv keeps "
+             "them)",
+             cpu);
+    return add(l, FR_WARNING_TIMES, text, err);
+}
+
+static enum fr_status add_missed_kind(struct list *l, const struct fr__making *m,
+                                      struct fr_error *err)
+{
+    const struct fr__missed_kind *kind = fr__missed_kind_of(fr_plan_view(m->plan)->param_shards);
+    char text[400];
+
+    if (!kind)
+        return FR_OK;
+    fr__missed_kind_say(kind, text, sizeof(text));
+    return add(l, FR_WARNING_KIND, text, err);
+}
+
+static enum fr_status add_collectives(struct list *l, const struct fr__making *m,
+                                      struct fr_error *err)
+{
+    const uint32_t *racks;
+
+    if (!has_rings_alone(m, l->record))
+        return FR_OK;
+    racks = find_racks(m->setting->topo, l->arena);
+    if (!racks)
+        return fr__fail_nomem(err);
+    if (!has_uneven_machines(m, racks))
+        return FR_OK;
+    return add(l, FR_WARNING_COLLECTIVES,
+               "the machines give different numbers of GPUs: collectives run as rings, where NCCL "
+               "may choose something faster",
+               err);
 }
 
 enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err)
 {
-    const struct fr_topo *t = m->setting->topo;
-    const char **list = fr__arena_alloc(arena, t->n_types + 12, sizeof(*list));
-    const char *cpu = fr__dropped_cpu(t, m->setting->graph);
-    const uint32_t *racks;
-    char text[400];
+    const size_t most = m->setting->topo->n_types + 12;
+    struct list l = {.record = r,
+                     .arena = arena,
+                     .texts = fr__arena_alloc(arena, most, sizeof(*l.texts)),
+                     .kinds = fr__arena_alloc(arena, most, sizeof(*l.kinds))};
+    char text[400] = "";
 
-    if (!list)
+    if (!l.texts || !l.kinds)
         return fr__fail_nomem(err);
-    r->warnings = list;
-    FR_TRY(add_formats(r, list, arena, m, err));
-    if (m->correction.contradiction.contradicts != FR__CONTRADICTS_NOTHING) {
-        fr__say_contradiction(text, sizeof(text), &m->correction.contradiction);
-        FR_TRY(add(r, list, arena, text, err));
-    }
-    if (m->correction.lacks_network && !m->question->measured)
-        FR_TRY(add(r, list, arena,
-                   "the recipe was fitted to steps inside one machine, which do not say what an "
-                   "exchange between machines takes; a step on two machines would",
-                   err));
-    if (cpu) {
-        snprintf(
-            text, sizeof(text),
-            "the workload's times were measured on a CPU, %.60s: they are dropped, and the ops "
-            "are priced by the curves of these GPUs ('*' as the device in times.csv keeps "
-            "them)",
-            cpu);
-        FR_TRY(add(r, list, arena, text, err));
-    }
-    if (r->input_wait_s > 0) {
+    r->warnings = l.texts;
+    r->warning_kinds = l.kinds;
+    FR_TRY(add_formats(&l, m, err));
+    FR_TRY(add_measured(&l, m, err));
+    FR_TRY(add_times(&l, m, err));
+    if (r->input_wait_s > 0)
         say_input(text, sizeof(text), r, m);
-        FR_TRY(add(r, list, arena, text, err));
-    }
-    FR_TRY(add(r, list, arena, m->cut_memory.note, err));
-    text[0] = '\0';
-    if (fr__missed_kind_of(fr_plan_view(m->plan)->param_shards))
-        fr__missed_kind_say(fr__missed_kind_of(fr_plan_view(m->plan)->param_shards), text,
-                            sizeof(text));
-    FR_TRY(add(r, list, arena, text, err));
+    FR_TRY(add(&l, FR_WARNING_INPUT, text, err));
+    FR_TRY(add(&l, FR_WARNING_CUT, m->cut_memory.note, err));
+    FR_TRY(add_missed_kind(&l, m, err));
     say_optimizer(text, sizeof(text), m);
-    FR_TRY(add(r, list, arena, text, err));
+    FR_TRY(add(&l, FR_WARNING_OPTIMIZER, text, err));
     say_uncounted(text, sizeof(text), m);
-    FR_TRY(add(r, list, arena, text, err));
-    if (!has_rings_alone(m, r))
-        return FR_OK;
-    racks = find_racks(t, arena);
-    if (!racks)
-        return fr__fail_nomem(err);
-    if (has_uneven_machines(m, racks))
-        list[r->n_warnings++] = "the machines give different numbers of GPUs: collectives run as "
-                                "rings, where NCCL may choose something faster";
-    return FR_OK;
+    FR_TRY(add(&l, FR_WARNING_RECIPE, text, err));
+    return add_collectives(&l, m, err);
 }

@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "base/yaml.h"
 #include "study/difference/difference.h"
-#include "study/question/from_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +74,7 @@ static enum fr_status read_settings(struct fr_question *q, const struct fr__yaml
         FR_TRY(fr__yaml_expect(map->items[i], FR__YAML_SCALAR, "a setting", err));
         if (fr_question_set(q, map->items[i]->key, map->items[i]->text, &why) != FR_OK)
             return fr__fail(err, FR_EPARSE, map->items[i]->loc, "%s", why.text);
-        FR_TRY(fr__question_from_file(q, map->items[i]->loc, err));
+        FR_TRY(fr_question_refuse_code(q, map->items[i]->loc, err));
     }
     return FR_OK;
 }

@@ -206,6 +206,8 @@ enum fr_status fr__layout_run_make(struct fr__layout_run *out, const struct fr_e
             r.n_stage_ranks = r.layout->axes[a].size;
     st = make(&r, e, err);
     if (st == FR_OK)
+        st = fr__step_rows(&r.step_rows, &r.n_step_rows, &e->problem, r.graph, r.arena, err);
+    if (st == FR_OK)
         *out = r;
     else
         fr__layout_run_fini(&r);

@@ -12,6 +12,7 @@
 #define FR_STUDY_EXPLAIN_LAYOUT_RUN_H
 
 #include "study/explain/kept.h"
+#include "study/explain/step_products.h"
 
 enum { FR__LAYOUT_AXIS = 24 };
 
@@ -60,6 +61,8 @@ struct fr__layout_run {
     struct fr__layout_sum *sums;   /* by stage rank */
     struct fr__layout_link *links; /* [layout->n_axes] */
     const struct fr_topo *topo;    /* of the links */
+    size_t n_step_rows;
+    struct fr__step_row *step_rows; /* products of the optimizer's step */
     struct fr__arena *arena;
 };
 

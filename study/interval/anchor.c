@@ -339,7 +339,8 @@ static enum fr_status find_parts(struct fr__update *u, const struct fr__measured
     double moved[FR__N_MOVED];
 
     u->measured = measured;
-    fr__seen_prior(&seen, u->setting->graph, u->question->recipe != NULL);
+    fr__seen_prior(&seen, u->setting->graph,
+                   u->question->recipe && !u->question->is_recipe_assumed);
     if (u->believed)
         seen.prior = u->believed->prior;
     FR_TRY(fr__most_likely(moved, u->c->variance, &seen, err));

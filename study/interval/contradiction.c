@@ -25,7 +25,7 @@ static struct fr__step_term term_of(const struct fr__update *u, uint32_t n_gpus,
     struct fr__step_class c = fr__step_class_of(u->setting->graph);
     struct fr__step_basis basis;
 
-    c.knows_recipe = u->question->recipe != NULL;
+    c.knows_recipe = u->question->recipe && !u->question->is_recipe_assumed;
     c.anchor = anchor;
     if (n_gpus > 1 && n_gpus <= u->n_devices)
         c.place = fr__place_of(t, u->devices, n_gpus);

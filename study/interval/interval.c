@@ -28,7 +28,7 @@ static struct fr__step_class class_of(const struct fr__making *m)
 {
     struct fr__step_class c = fr__step_class_of(m->setting->graph);
 
-    c.knows_recipe = m->question->recipe != NULL;
+    c.knows_recipe = m->question->recipe && !m->question->is_recipe_assumed;
     c.anchor = m->correction.anchor;
     c.place = fr__place_of(m->setting->topo, m->devices, m->n_devices);
     /* pairs of several GPUs, the one predicted from the other, are as far apart */

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "lowering/optimizer.h"
 #include "study/layouts/state.h"
 
 #include <stdio.h>
@@ -57,13 +58,18 @@ static void megatron(FILE *f, const struct fr_search_layout *l, const struct fr_
     if (counts_ends(l, job))
         fputs("--account-for-embedding-in-pipeline-split\n--account-for-loss-in-pipeline-split\n",
               f);
-    if (l->zero == 1)
+    if (l->zero >= 1 && fr__takes_whole_tensors(job->optimizer)) {
+        fprintf(f, "--optimizer dist_%s\n", fr_optimizer_name(job->optimizer));
+        if (l->zero == 2)
+            fputs("# Megatron-LM keeps whole gradients there, as zero=1 does\n", f);
+    } else if (l->zero == 1) {
         fputs("--use-distributed-optimizer\n", f);
-    if (l->zero > 1)
+    } else if (l->zero > 1) {
         fprintf(f,
                 "--use-megatron-fsdp\n--use-distributed-optimizer\n"
                 "--data-parallel-sharding-strategy %s\n",
                 l->zero == 2 ? "optim_grads" : "optim_grads_params");
+    }
     if (l->dp * l->cp > 1)
         fputs("--overlap-grad-reduce\n", f);
     if (l->recompute == FR_LAYOUT_SELECTIVE)

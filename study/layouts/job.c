@@ -75,7 +75,8 @@ static enum fr_status check_shared(const struct fr__job *j, struct fr_error *err
     enum fr_status st;
 
     FR_TRY(fr__recipe_check(&j->q, err));
-    if (j->q.recipe && strcmp(j->q.recipe, "usual") != 0)
+    if (j->q.recipe && strcmp(j->q.recipe, "usual") != 0 &&
+        strcmp(j->q.recipe, FR_RECIPE_DEFAULT) != 0)
         FR_TRY(fr_recipe_load(&recipe, j->q.recipe, err));
     fr_recipe_free(recipe);
     FR_TRY(fr__slow_devices(&slow, t, &j->q, err));

@@ -389,6 +389,7 @@ static void sum_up(struct running *r)
     m->seq_len = s->job.setting.graph->seq_len;
     m->n_gpus = s->job.n_gpus;
     m->n_layers = s->job.n_units;
+    m->optimizer = s->job.q.optimizer;
     m->capacity_bytes = s->job.capacity_bytes;
     m->n_rows = s->n_rows;
     m->n_priced = r->p->n;

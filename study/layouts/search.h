@@ -52,6 +52,7 @@ enum fr_framework fr_framework_parse(const char *name);
 struct fr_flags_job {
     uint32_t global_batch, seq_len; /* seq_len 0: none */
     size_t n_layers;                /* of the model, that stages divide; 0: not known */
+    enum fr_optimizer optimizer;
 };
 /* Writes the layout as flags (Megatron-LM), as a configuration in JSON (DeepSpeed) or as overrides
  * (torchtitan). What the framework has no word for is said in lines that begin with '#', in JSON as
@@ -143,6 +144,7 @@ enum fr_status fr_search_clusters_question(struct fr_search_clusters *c, size_t 
 struct fr_search_summary {
     const char *workload, *topology;
     uint32_t global_batch, seq_len;
+    enum fr_optimizer optimizer;
     size_t n_gpus, n_layers;
     size_t n_rows, n[FR_N_LAYOUT_FATES]; /* the space, and its rows by fate */
     size_t n_priced;                     /* blocks and meshes that were priced from their ops */

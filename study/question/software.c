@@ -21,9 +21,10 @@ enum fr_status fr__set_recipe(struct fr_question *q, const char *text, const cha
                               struct fr_error *err)
 {
     bool is_none = strcmp(text, "none") == 0;
+    bool is_default = strcmp(text, FR_RECIPE_DEFAULT) == 0;
 
     (void)what;
-    if (!is_none)
+    if (!is_none && !is_default)
         FR_TRY(fr__recipe_exists(text, err));
     q->recipe = is_none ? NULL : text;
     return FR_OK;

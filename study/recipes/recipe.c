@@ -5,6 +5,7 @@
 #include "study/recipes/fitted.h"
 #include "study/recipes/names.h"
 #include "study/recipes/recipes.h"
+#include "study/recipes/usual.h"
 
 #include "base/error.h"
 #include "base/yaml.h"
@@ -20,8 +21,8 @@ struct fr_recipe {
     const char *name, *summary, *base;
     struct fr_recipe_value values[MOST_VALUES];
     size_t n_values;
-    const char *left_out[MOST_VALUES], *families[MOST_VALUES];
-    size_t n_left_out, n_families;
+    const char *left_out[MOST_VALUES];
+    size_t n_left_out;
     struct fr__fitted fitted;
 };
 
@@ -56,11 +57,6 @@ const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t 
 const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i)
 {
     return i < r->n_left_out ? r->left_out[i] : NULL;
-}
-
-const char *fr_recipe_family(const struct fr_recipe *r, size_t i)
-{
-    return i < r->n_families ? r->families[i] : NULL;
 }
 
 void fr_recipe_free(struct fr_recipe *r)
@@ -317,7 +313,8 @@ static enum fr_status take_document(struct fr_recipe *r, const struct reading *n
     static const char *const known[] = {"recipe",   "summary",  "base",     "families", "strategy",
                                         "question", "left-out", "measured", NULL};
     const struct fr__yaml *measured = fr__yaml_get(root, "measured");
-    const char *base;
+    const char *base, *families[MOST_VALUES]; /* for readers */
+    size_t n_families = 0;
     struct fr_loc loc;
 
     FR_TRY(fr__yaml_only(root, known, err));
@@ -326,10 +323,9 @@ static enum fr_status take_document(struct fr_recipe *r, const struct reading *n
     FR_TRY(short_text(root, "recipe", &r->name, &loc, err));
     FR_TRY(short_text(root, "summary", &r->summary, &loc, err));
     r->base = base;
-    r->n_families = 0;
     FR_TRY(take_values(r, root, "strategy", false, err));
     FR_TRY(take_values(r, root, "question", true, err));
-    FR_TRY(take_texts(root, "families", r->families, &r->n_families, err));
+    FR_TRY(take_texts(root, "families", families, &n_families, err));
     if (measured)
         FR_TRY(fr__fitted_read(&r->fitted, measured, err));
     return take_texts(root, "left-out", r->left_out, &r->n_left_out, err);
@@ -396,48 +392,17 @@ static bool is_default(const struct fr_question *q, const char *setting)
     return is_same;
 }
 
-/* How many bytes of a model's name a shipped file's longest family has: a line
- * "families: [bert, gpt]". 0: none of them begins the name. */
-static size_t family_length(const char *text, const char *model)
-{
-    const char *at = strstr(text, "\nfamilies: [");
-    size_t longest = 0;
-
-    for (at = at ? at + strlen("\nfamilies: [") : "]"; *at && *at != ']';) {
-        size_t n = strcspn(at, ",]");
-
-        if (n > longest && strncmp(at, model, n) == 0)
-            longest = n;
-        at += n;
-        at += strspn(at, ", ");
-    }
-    return longest;
-}
-
-const char *fr_recipe_usual(const char *workload)
-{
-    const char *best = NULL;
-    size_t longest = 0;
-
-    for (const struct fr__recipe_text *t = fr__recipe_texts; workload && t->name; t++) {
-        size_t n = family_length(t->text, workload);
-
-        if (n > longest) {
-            longest = n;
-            best = t->name;
-        }
-    }
-    return best;
-}
-
 /* NULL: none. "usual" where none is usual. */
 static const char *name_of(const struct fr_question *q)
 {
+    const bool is_default = q->recipe && strcmp(q->recipe, FR_RECIPE_DEFAULT) == 0;
     const char *usual;
 
-    if (!q->recipe)
+    if (!q->recipe || (is_default && q->run.memory == FR_MEMORY_TF1))
         return q->run.memory == FR_MEMORY_TF1 ? "tf1" : NULL;
-    usual = strcmp(q->recipe, "usual") == 0 ? fr_recipe_usual(q->workload) : NULL;
+    if (is_default)
+        return fr__usual_recipe(q, true);
+    usual = strcmp(q->recipe, "usual") == 0 ? fr__usual_recipe(q, false) : NULL;
     return usual ? usual : q->recipe;
 }
 
@@ -502,6 +467,13 @@ static const char *lasting(const struct fr_recipe_value *v)
     return strcmp(v->option, "nccl-version") == 0 ? fr_nccl_version_name(v->text) : v->text;
 }
 
+/* How samples come to the GPUs: who names no software has not said where its data are, and benchmarks
+ * are fed as fast as they can take them. */
+static bool is_of_input(const char *option)
+{
+    return strcmp(option, "decode-rate") == 0 || strcmp(option, "input-rate") == 0;
+}
+
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err)
 {
@@ -509,16 +481,22 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     enum fr_status st = FR_OK;
     bool has;
 
-    if (!name_of(q))
+    const char *name = name_of(q);
+
+    if (q->recipe && strcmp(q->recipe, FR_RECIPE_DEFAULT) == 0) {
+        q->is_recipe_assumed = true;
+        q->recipe = q->run.memory == FR_MEMORY_TF1 ? NULL : name;
+    }
+    if (!name)
         return FR_OK;
     FR_TRY(fr__recipe_check(q, err));
-    FR_TRY(fr_recipe_load(&r, name_of(q), err));
+    FR_TRY(fr_recipe_load(&r, name, err));
     if (q->recipe)
         q->recipe = fr__recipe_is_path(q->recipe) ? q->recipe : name_of(q);
     for (size_t i = 0; i < r->n_values && st == FR_OK; i++) {
         const struct fr_recipe_value *v = &r->values[i];
 
-        if (!holds(v, q))
+        if (!holds(v, q) || (q->is_recipe_assumed && is_of_input(v->option)))
             continue;
         if (!v->is_of_question)
             st = fr_strategy_fill(strategy, values, v->option, v->text, &has, err);

@@ -4,7 +4,6 @@
  *     recipe: pytorch-ddp
  *     summary: PyTorch's DistributedDataParallel as it comes
  *     base: synchronous
- *     families: [resnet, vgg]
  *     strategy:
  *       - {option: first, value: 1MiB, source: 'torch/csrc/distributed/c10d/reducer.hpp'}
  *     question:
@@ -18,8 +17,8 @@
  * before both. A value with `precision` holds in these number formats alone; a question that names
  * none counts as fp32. `base` is another recipe, shipped or a file beside this one, that this one
  * builds on: its values hold but for options that have values here, and its `left-out` unless this
- * one has its own. `families` are models, by the beginning of their names, for which the recipe is
- * the usual one. `left-out` says what the software does that we do not model. `measured` is what
+ * one has its own. `families`, models by the beginnings of their names, is for readers: which recipe
+ * is usual, usual.yaml says. `left-out` says what the software does that we do not model. `measured` is what
  * 'forerun recipe fit' adds (fitted.h).
  */
 #ifndef FR_STUDY_RECIPES_RECIPE_H
@@ -59,12 +58,15 @@ const char *
 fr_recipe_base(const struct fr_recipe *r); /* name of what it builds on; NULL: nothing */
 const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t i); /* or NULL */
 const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i);                /* or NULL */
-size_t fr_recipe_n_measured(const struct fr_recipe *r);            /* steps that it was fitted to */
-const char *fr_recipe_family(const struct fr_recipe *r, size_t i); /* or NULL */
+size_t fr_recipe_n_measured(const struct fr_recipe *r); /* steps that it was fitted to */
 
-/* The shipped recipe that a question takes with --recipe usual: the one with the longest family
- * that begins the workload's name. NULL: none. */
-const char *fr_recipe_usual(const char *workload);
+/* What a shipped recipe is usual for: the k-th row of study/recipes/usual.yaml that names it, in
+ * words: "gpt, llama, divided between GPUs, in bf16 or
+ * fewer bits". false: there are no more. */
+bool fr_recipe_usual_for(const char *name, size_t k, char text[], size_t size);
+
+/* The recipe that a question takes with FR_RECIPE_DEFAULT ("default") or "usual"; NULL: none. */
+const char *fr_recipe_usual(const struct fr_question *q);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,8 @@
-/* study/store/digest.c - digests of texts and numbers, and their hexadecimal form. */
+/* study/store/digest.c - digests of texts and numbers. */
 #include "config.h"
 
 #include "study/store/digest.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 uint64_t fr__digest_text(uint64_t so_far, const char *text)
@@ -18,10 +16,4 @@ uint64_t fr__digest_number(uint64_t so_far, double x)
 
     memcpy(&bits, &x, sizeof(bits));
     return fr__fnv_word(so_far, bits);
-}
-
-const char *fr__digest_hex(uint64_t digest, char buf[FR__DIGEST_HEX])
-{
-    snprintf(buf, FR__DIGEST_HEX, "%016" PRIx64, digest);
-    return buf;
 }

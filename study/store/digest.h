@@ -8,9 +8,6 @@
 
 #include "base/hash.h"
 
-enum { FR__DIGEST_HEX = 17 }; /* sixteen digits and the end */
-
 uint64_t fr__digest_text(uint64_t so_far, const char *text); /* with its end; NULL is fine */
 uint64_t fr__digest_number(uint64_t so_far, double x);
-const char *fr__digest_hex(uint64_t digest, char buf[FR__DIGEST_HEX]);
 #endif

@@ -3,7 +3,6 @@
 
 #include "study/validate/rows.h"
 #include "strategies/plugin.h"
-#include "study/question/from_file.h"
 
 #include "base/csv.h"
 #include "base/error.h"
@@ -111,6 +110,7 @@ static enum fr_status set_question(struct fr__measurements *m, struct fr__measur
     q->n_gpus = x->row.gpus;
     q->global_batch = (uint32_t)x->row.global_batch;
     q->costs = m->how->costs;
+    q->recipe = m->how->recipe;
     q->allow_implausible = m->how->allow_implausible;
     q->no_timing = true;
     FR_TRY(fr_question_set(q, "precision", x->row.precision, err));
@@ -179,7 +179,7 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
             return fr__fail_nomem(err);
     }
     FR_TRY(fr__plugin_refuse(x.row.strategy, cells[STRATEGY].loc, err));
-    FR_TRY(fr__question_from_file(&x.question, cells[OPTIONS].loc, err));
+    FR_TRY(fr_question_refuse_code(&x.question, cells[OPTIONS].loc, err));
     if (!fr__grow(&m->list, &m->cap, m->n + 1, sizeof(x)))
         return fr__fail_nomem(err);
     m->list[m->n++] = x;

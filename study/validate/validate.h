@@ -118,6 +118,7 @@ struct fr_validate_options {
     const char *costs;      /* as in struct fr_question */
     bool allow_implausible; /* likewise */
     bool is_anchored;       /* see fr_validate */
+    const char *recipe;     /* of rows that name none; NULL: none */
 };
 
 /* Reads the file and predicts all rows on n_threads threads (0: one a processor); the answers do

@@ -168,7 +168,7 @@ check "text_has_no_tables" test ! -s out
 # machines
 cancelled() {
     embed cancel 0.4 "$2" "$3"
-    check "$1" exits 4
+    check "$1" exits 5
     check "$1: says so" says 'after it was told, .*: interrupted'
     check "$1: soon" awk '{ exit !($1 < 5) }' out
 }

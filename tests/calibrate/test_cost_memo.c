@@ -66,6 +66,25 @@ static void compare_bytes(const struct memo_case *c, struct fr_cost_memo *m)
         }
 }
 
+static void compare_products(const struct memo_case *c, struct fr_cost_memo *m)
+{
+    static const struct fr_cost_product products[] = {{4096, 4096, 1024, FR_BF16},
+                                                      {4096, 1024, 4096, FR_BF16},
+                                                      {4096, 4096, 1024, FR_FP32},
+                                                      {6, 6, 25, FR_FP32}};
+
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+        struct fr_cost want, got;
+
+        fr_cost_product(c->costs, 0, &products[i], &want);
+        fr__cost_memo_product(m, 0, &products[i], &got);
+        ck_assert_double_gt(want.mean_s, 0);
+        ck_assert_msg(memcmp(&want.mean_s, &got.mean_s, sizeof(want.mean_s)) == 0 &&
+                          want.kind == got.kind && want.trust == got.trust,
+                      "product %zu", i);
+    }
+}
+
 /* Twice: the first time fills it. More pairs than it has tables for; parts, which it does not
  * keep. */
 TEST(a_memo_says_what_the_model_says)
@@ -83,6 +102,7 @@ TEST(a_memo_says_what_the_model_says)
         compare(&c, m, 0, &(struct fr_part){.batch = 32, .input_parts = 4});
         compare(&c, m, 0, &(struct fr_part){.batch = 32});
         compare_bytes(&c, m);
+        compare_products(&c, m);
     }
     fr__cost_memo_free(m);
     close_case(&c);

@@ -34,7 +34,7 @@ check "and_so_do_all_cores" cmp one.json first.json
 if command -v python3 >/dev/null; then
     check "the_json_parses" python3 -m json.tool out parsed
 fi
-"$forerun" simulate -w alexnet -t dgx1-v100 -g 2 -B 16 -s dp --json --no-timing -q |
+"$forerun" simulate -w alexnet -t dgx1-v100 -g 2 -B 16 -s dp --recipe none --json --no-timing -q |
     sed -n 's/^  "iteration_s": \(.*\),/\1/p' >simulated
 grep '"workload": "alexnet", "topology": "dgx1-v100", "gpus": 2,' first.json |
     grep '"strategy": "dp".*"global_batch": 32,' | sed 's/.*"iteration_s": \([^,]*\),.*/\1/' >swept

@@ -3,9 +3,10 @@
 # it, what is typed goes before, and tasks have its name.
 . "${srcdir:-.}/tests/support/command.sh"
 
-# The step in microseconds under those words.
+# The step in microseconds under those words, and under $recipe.
+recipe=none
 step() {
-    "$forerun" simulate -w bert-base --seq-len 128 -t dgx1-v100 -g 1 -b 8 -s single -O adam --json \
+    "$forerun" simulate --recipe "$recipe" -w bert-base --seq-len 128 -t dgx1-v100 -g 1 -b 8 -s single -O adam --json \
         -q "$@" | sed -n 's/^ *"iteration_s": \([0-9.e-]*\),$/\1/p' |
         awk '{printf "%d\n", $1 * 1e6}'
 }
@@ -22,13 +23,13 @@ check clipping_likewise test $((clipped - fused)) -gt 1500 -a $((clipped - fused
 check a_loop_adds_its_launches test $((loop - foreach)) -gt 2500
 check without_it_a_step_is_the_least test "$(step)" -le $((fused + 600))
 check of_another_optimizer_it_says_nothing test "$(step --update torch-sgd-loop)" = "$(step)"
-run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update tf-clip+keras-adam -o x.trace.json
+run simulate --recipe none -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update tf-clip+keras-adam -o x.trace.json
 check the_trace_is_written succeeds
 check what_is_done_to_gradients_is_a_task grep -q '"tf-clip"' x.trace.json
 
-run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update apex-adan
+run simulate --recipe none -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update apex-adan
 check a_misspelt_update_is_refused fails 2 "no update is called 'apex-adan', did you mean 'apex-adam'?"
-run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update apex-adam+apex-lamb
+run simulate --recipe none -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update apex-adam+apex-lamb
 check one_optimizer_has_one fails 2 "'apex-adam' and 'apex-lamb' are of one optimizer"
 run sweep -w lenet -t dgx1-v100 -g 2 -b 64 -s dp -O adam --update none,apex-adam,torch-adam-loop -o out.csv
 check it_is_swept succeeds
@@ -40,6 +41,7 @@ summary: s
 question:
   - {option: update, value: torch-adamw-loop, source: x}
 Y
-check a_recipe_says_it test "$(step --recipe own.yaml)" = "$loop"
-check what_is_typed_goes_before test "$(step --recipe own.yaml --update torch-adam-fused)" = "$fused"
+recipe=own.yaml
+check a_recipe_says_it test "$(step)" = "$loop"
+check what_is_typed_goes_before test "$(step --update torch-adam-fused)" = "$fused"
 finish

@@ -15,6 +15,7 @@ fuzz_targets = tests/fuzz/fuzz_asked \
 	tests/fuzz/fuzz_import_simgrid \
 	tests/fuzz/fuzz_import_taccl \
 	tests/fuzz/fuzz_job \
+	tests/fuzz/fuzz_manifest \
 	tests/fuzz/fuzz_measured \
 	tests/fuzz/fuzz_native \
 	tests/fuzz/fuzz_nccl_log \
@@ -53,6 +54,7 @@ tests_fuzz_fuzz_import_nvidia_smi_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_simgrid_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_taccl_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_job_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_manifest_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_measured_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -10,7 +10,8 @@ SCHEDULES = ("gpipe 1f1b eager-1f1b interleaved-1f1b moe-overlap looped-bfs "
              "chimera pipedream pipedream-2bw pipemare").split()
 SEVERAL_STAGES = ("interleaved-1f1b", "moe-overlap", "looped-bfs", "interleaved-zero-bubble")
 LISTS = "heft cpop mcp etf fifo critical-path random".split()
-RECIPES = ("usual megatron-lm megatron-core megatron-bridge deepspeed deepspeed-zero3 pytorch-ddp pytorch-compile torchtitan "
+RECIPES = ("default default usual megatron-lm megatron-core megatron-bridge deepspeed "
+           "deepspeed-zero3 pytorch-ddp pytorch-compile torchtitan "
            "synchronous synchronous-overlap oneflow nvidia-apex tf-horovod llm-foundry "
            "deepspeed-zero3-2021 mxnet-horovod nvidia-pytorch-bert nvidia-transformer nvidia-gnmt "
            "nvidia-tf-bert nvidia-paddle-bert nvidia-mxnet-fp16 nvidia-squad-amp nvidia-squad-fp32 "
@@ -257,7 +258,8 @@ def options(rng, q):
     """At most a few besides the batch."""
     image = q.workload.name in NAMED[:7] or q.workload.name == "vit"
     choices = (("precision", ["fp16", "bf16", "amp", "bf16", "tf32", "fp8"], 0.35),
-               ("optimizer", ["adam", "momentum"], 0.4),
+               ("optimizer", ["adam", "momentum", "adam", "adam-8bit", "lion", "adafactor",
+                              "adafactor-momentum", "muon", "shampoo", "soap"], 0.5),
                ("order", ["fifo", "strict", "control", "random", "tic", "tac"], 0.12),
                ("network", ["analytic"], 0.08), ("channels", ["1", "2"], 0.06),
                ("collectives", ["expanded", "closed"], 0.12),

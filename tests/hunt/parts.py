@@ -90,6 +90,30 @@ def check_levels(ask, q, before, after):
                     pair, q)
 
 
+LESS = (("sgd", "momentum"), ("momentum", "lion"), ("lion", "momentum"), ("adam-8bit", "adam"),
+        ("momentum", "muon"), ("muon", "adam"), ("adafactor", "adafactor-momentum"),
+        ("adam", "shampoo"), ("adam", "soap"))
+
+
+def optimizer(ask, q, rng):
+    """The first of a pair keeps no more than the second, on all GPUs together. Whole matrices are
+    not evenly shared out, so of them the busiest may have more than a share of Adam's."""
+    s = q.strategy
+    if q.is_tasks() or s.name not in ("single", "dp", "pp", "hybrid") or s.get("recipe"):
+        return
+    less, more = rng.choice(LESS)
+    if (less, more) == ("muon", "adam") and s.get("zero") not in (None, 0):
+        return
+    pair = [q.put(optimizer=less), q.put(optimizer=more)]
+    try:
+        was, now = (held(ask.simulate(asked), ["optimizer"]) for asked in pair)
+    except Refused:
+        return
+    if was > now * (1 + 1e-6) + 4096:
+        ask.violate("fewer-states-hold-less", f"{less} keeps {was} bytes, {more} {now}",
+                    [ask.shown(asked) for asked in pair], q)
+
+
 def differ_by_tables(q, more_bytes):
     """An encoder, a decoder and a head read one table of words. A GPU that has several of these
     places holds it once, so that it stands on more GPUs or fewer by where the cuts are. Other
@@ -120,4 +144,4 @@ def virtual(ask, q, _rng):
                     [ask.shown(plain), ask.shown(two)], q)
 
 
-CHECKS = {timing_options: 2, recompute: 3, zero: 3, virtual: 2}
+CHECKS = {timing_options: 2, recompute: 3, zero: 3, virtual: 2, optimizer: 1}

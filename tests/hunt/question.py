@@ -226,6 +226,8 @@ class Question:
         args = ["-w", self.workload.text(folder), "-t", self.cluster.text(folder)]
         for flag, value in self.options:
             args += [flag] if value is None else [flag, value]
+        if not any(flag == "--recipe" for flag, _ in self.options):
+            args += ["--recipe", "none"]  # the usual software is another one for another layout
         for strategy in [self.strategy] if strategies is None else strategies:
             args += ["-s", strategy if isinstance(strategy, str) else strategy.text(folder)]
         return args

@@ -203,6 +203,16 @@ TEST(what_is_unknown_is_refused_where_it_stands)
     assert_refused("echo --num-layers 2\n", FR_EPARSE, 0, 0, "none of the 0 commands");
 }
 
+/* dist_muon shares out whole matrices by itself. */
+TEST(a_layer_wise_optimizer_shares_its_states_out)
+{
+    struct fr_job *j = read_job("a.sh", KNOWN "--optimizer dist_muon --muon-momentum 0.9\n");
+
+    assert_fact(j, "optimizer", "muon");
+    assert_fact(j, "zero", "1");
+    fr_job_free(j);
+}
+
 /* One value of an argument may be what is counted, and others not. */
 TEST(a_value_of_an_argument_may_have_a_verdict)
 {
@@ -270,7 +280,7 @@ TEST(what_cannot_be_asked_names_its_argument)
     assert_not_asked("--num-experts 8 --moe-ffn-hidden-size 512 "
                      "--moe-shared-expert-intermediate-size 700",
                      "--moe-shared-expert-intermediate-size");
-    assert_not_asked("--optimizer muon", "muon");
+    assert_not_asked("--optimizer lamb", "lamb");
     assert_not_asked("--global-batch-size $GBS", "--set 'GBS=VALUE'");
 }
 

@@ -413,7 +413,7 @@ def memory(forerun, machine, judge):
 
 def asked(forerun, machine, model, options, gpus, batch, precision="fp32"):
     """The program's answer; ops run in the order of the program, as PyTorch launches them."""
-    args = [forerun, "simulate", "-w", model, "-t", machine, "-b", str(batch), "-g", str(gpus),
+    args = [forerun, "simulate", "--recipe", "none", "-w", model, "-t", machine, "-b", str(batch), "-g", str(gpus),
             "-p", precision, "-O", "adam", "-s", f"hybrid:{options}", "--costs", "datasheet",
             "--collectives", "expanded", "--memory", "liveness", "--order", "strict",
             "--allow-implausible", "--json", "-q", "--no-advice"]

@@ -125,19 +125,24 @@ static uint64_t bytes_of(const struct fr_plan *p, enum fr_buffer_kind kind, uint
     return sum;
 }
 
-/* 1200 bytes of parameters; Adam keeps two states, momentum one, SGD none; gradients as large as
- * the parameters. Activations: four outputs and four data gradients of 800 bytes at batch 8. */
+/* 1200 bytes of parameters, all of them vectors of under 4096 numbers; Adam keeps two states,
+ * momentum one, SGD none; gradients as large as the parameters. Activations: four outputs and four
+ * data gradients of 800 bytes at batch 8. */
 TEST(a_single_device_holds_parameters_gradients_states_and_activations)
 {
     static const uint64_t states[FR_N_OPTIMIZERS] = {
-        [FR_SGD] = 0, [FR_MOMENTUM] = 1, [FR_ADAM] = 2};
+        [FR_SGD] = 0,       [FR_MOMENTUM] = 1,  [FR_LION] = 1,
+        [FR_ADAFACTOR] = 1, [FR_ADAM] = 2,      [FR_ADAFACTOR_MOMENTUM] = 2,
+        [FR_MUON] = 2,      [FR_ADAM_8BIT] = 2, [FR_SOAP] = 2};
     struct fr_topo *t = case_topo(1, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
 
     for (int o = 0; o < FR_N_OPTIMIZERS; o++) {
         struct case_problem c = {t, g, 1, 4, (enum fr_optimizer)o, NULL};
-        struct fr_plan *p = case_plan(&c, "single");
+        struct fr_plan *p = o == FR_SHAMPOO ? NULL : case_plan(&c, "single");
 
+        if (!p)
+            continue; /* Shampoo has matrices of vectors */
         ck_assert_uint_eq(bytes_of(p, FR_BUFFER_PARAMETER, 0), 1200);
         ck_assert_uint_eq(bytes_of(p, FR_BUFFER_GRADIENT, 0), 1200);
         ck_assert_uint_eq(bytes_of(p, FR_BUFFER_OPTIMIZER, 0), 1200 * states[o]);
@@ -163,7 +168,7 @@ TEST(half_precision_parameters_keep_an_fp32_master_copy)
     ck_assert_msg(fr__zoo_load(&g, "lenet", &opt, &err) == FR_OK, "%s", err.text);
     fr_graph_totals(g, &totals);
     ck_assert_uint_eq(g->param_elem_bytes, 2);
-    for (int o = 0; o < FR_N_OPTIMIZERS; o += 2) { /* sgd, adam */
+    for (int o = FR_SGD; o <= FR_ADAM; o += FR_ADAM - FR_SGD) {
         struct case_problem c = {t, g, 1, 2, (enum fr_optimizer)o, NULL};
         struct fr_plan *p = case_plan(&c, "single");
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "study/recipes/recipe.h"
+#include "study/recipes/usual.h"
 #include "study/study.h"
 #include "tests/support/base_check.h"
 
@@ -102,18 +103,103 @@ TEST(a_file_that_is_wrong_is_refused_with_its_place)
     }
 }
 
-TEST(the_usual_recipe_is_that_of_the_longest_family)
+static const char *usual_of(const char *workload, const char *strategy, enum fr_dtype dtype,
+                            const char *recipe)
 {
-    ck_assert_str_eq(fr_recipe_usual("bert-large:head=pooler"), "nvidia-pytorch-bert");
-    ck_assert_str_eq(fr_recipe_usual("gpt3-175b"), "megatron-lm");
-    ck_assert_str_eq(fr_recipe_usual("resnet50"), "pytorch-ddp");
-    ck_assert_str_eq(fr_recipe_usual("wresnet-50-4"), "pytorch-ddp");
-    ck_assert_str_eq(fr_recipe_usual("llama3-8b"), "torchtitan");
-    ck_assert_ptr_null(fr_recipe_usual("folder/of/mine"));
-    ck_assert_ptr_null(fr_recipe_usual(""));
-    ck_assert_ptr_null(fr_recipe_usual(NULL));
-    for (size_t i = 0; fr_zoo_name(i); i++) /* each model of the zoo has one */
-        ck_assert_ptr_nonnull(fr_recipe_usual(fr_zoo_name(i)));
+    struct fr_question q;
+
+    fr_question_init(&q);
+    q.workload = workload;
+    q.strategy = strategy;
+    q.dtype = dtype;
+    q.recipe = recipe;
+    return fr_recipe_usual(&q);
+}
+
+TEST(the_usual_recipe_follows_model_division_and_format)
+{
+    static const struct {
+        const char *workload, *strategy;
+        enum fr_dtype dtype;
+        const char *recipe; /* NULL: none */
+    } rows[] = {
+        {"bert-large:head=pooler", "dp", FR_AMP, "nvidia-pytorch-bert"},
+        {"gpt3-175b", "hybrid:tp=8,pp=8,dp=2", FR_FP16, "megatron-lm"},
+        {"gpt3-175b", "hybrid:tp=8,pp=8,dp=2", FR_BF16, "megatron-core"},
+        {"llama3-8b", "hybrid:cp=2", FR_FP8, "megatron-core"},
+        {"llama3-8b", "fsdp", FR_BF16, "torchtitan"},
+        {"gpt3-13b", "hybrid:zero=3", FR_BF16, "torchtitan"},
+        {"gpt3-13b", "hybrid:zero=1", FR_BF16, "megatron-core"},
+        {"gpt2-small", "ddp", FR_FP32, "megatron-lm"},
+        {"resnet50", "dp", FR_FP32, "pytorch-ddp"},
+        {"wresnet-50-4", "single", FR_AMP, "pytorch-ddp"},
+        /* nobody's software but the paper's */
+        {"resnet50", "dp:sync=ps-cpu", FR_FP32, NULL},
+        {"resnet50", "os-dpos", FR_FP32, NULL},
+        {"bert-large", "pp:stages=4", FR_FP32, NULL},
+        {"bert-large", "no-such-strategy", FR_FP32, NULL},
+        {"bert-large", NULL, FR_FP32, NULL},
+        {"folder/of/bert", "dp", FR_FP32, NULL},
+        {NULL, "dp", FR_FP32, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *recipe =
+            usual_of(rows[i].workload, rows[i].strategy, rows[i].dtype, FR_RECIPE_DEFAULT);
+
+        ck_assert_msg(recipe == rows[i].recipe ||
+                          (recipe && rows[i].recipe && strcmp(recipe, rows[i].recipe) == 0),
+                      "row %zu: %s", i, recipe ? recipe : "none");
+    }
+}
+
+TEST(asked_for_each_model_has_a_usual_recipe)
+{
+    for (size_t i = 0; fr_zoo_name(i); i++)
+        ck_assert_ptr_nonnull(usual_of(fr_zoo_name(i), "os-dpos", FR_FP32, "usual"));
+    ck_assert_ptr_null(usual_of("folder/of/mine", "dp", FR_FP32, "usual"));
+}
+
+/* Each row of the table names a recipe that is shipped, or it would never be found. */
+TEST(what_is_usual_is_shipped)
+{
+    char text[256];
+    size_t n = 0;
+
+    for (size_t i = 0; fr_recipe_shipped(i); i++)
+        for (size_t k = 0; fr_recipe_usual_for(fr_recipe_shipped(i), k, text, sizeof(text)); k++)
+            n++;
+    ck_assert_uint_eq(n, fr__n_usual_software);
+    ck_assert(!fr_recipe_usual_for("mine", 0, text, sizeof(text)));
+}
+
+/* What is assumed is the recipe itself, with a wider range, since nobody said that it is it. */
+TEST(an_assumed_recipe_takes_the_time_of_the_one_that_is_named)
+{
+    const struct fr_context nothing = {0};
+    struct fr_question q;
+    struct fr_record *assumed, *named, *none;
+
+    fr_question_init(&q);
+    q.workload = "resnet18";
+    q.topology = "dgx1-v100";
+    q.n_gpus = 2;
+    q.strategy = "dp";
+    q.global_batch = 64;
+    q.recipe = FR_RECIPE_DEFAULT;
+    ck_assert_int_eq(fr_answer(&q, &nothing, &assumed, NULL), FR_OK);
+    q.recipe = "pytorch-ddp";
+    ck_assert_int_eq(fr_answer(&q, &nothing, &named, NULL), FR_OK);
+    q.recipe = NULL;
+    ck_assert_int_eq(fr_answer(&q, &nothing, &none, NULL), FR_OK);
+    ck_assert_str_eq(assumed->recipe, "pytorch-ddp");
+    ck_assert(assumed->is_recipe_assumed && !named->is_recipe_assumed);
+    ck_assert(assumed->iteration_s == named->iteration_s); /* to the bit */
+    ck_assert(assumed->iteration_s > none->iteration_s);
+    ck_assert_ptr_null(none->recipe);
+    fr_record_free(assumed);
+    fr_record_free(named);
+    fr_record_free(none);
 }
 
 TEST(a_recipe_without_values_is_one)
@@ -148,7 +234,6 @@ TEST(a_recipe_has_the_values_of_its_base_but_for_its_own)
     ck_assert_str_eq(value_of(r, "bucket")->from, "r");
     ck_assert_str_eq(value_of(r, "first")->from, "pytorch-ddp");
     ck_assert_str_eq(value_of(r, "gpu-variation")->from, "synchronous"); /* two levels down */
-    ck_assert_ptr_null(fr_recipe_family(r, 0)); /* it is nobody's usual one */
     ck_assert_ptr_nonnull(fr_recipe_left_out(r, 0));
     fr_recipe_free(r);
     r = read(HEAD "base: pytorch-ddp\nleft-out: []\n");

@@ -331,20 +331,26 @@ TEST(wrong_axes_are_refused_by_name)
     refuses("schedule=1f2b", "schedule list");
 }
 
-static void flags_have(enum fr_framework framework, const struct fr_search_layout *l,
-                       const char *part)
+static void flags_of(enum fr_optimizer optimizer, enum fr_framework framework,
+                     const struct fr_search_layout *l, const char *part)
 {
+    const struct fr_flags_job job = {
+        .global_batch = 1536, .seq_len = 2048, .n_layers = 96, .optimizer = optimizer};
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
 
     ck_assert_ptr_nonnull(f);
-    fr_layout_print_flags(
-        f, framework, l,
-        &(struct fr_flags_job){.global_batch = 1536, .seq_len = 2048, .n_layers = 96});
+    fr_layout_print_flags(f, framework, l, &job);
     ck_assert_int_eq(fclose(f), 0);
     ck_assert_msg(strstr(text, part) != NULL, "no %s in:\n%s", part, text);
     free(text);
+}
+
+static void flags_have(enum fr_framework framework, const struct fr_search_layout *l,
+                       const char *part)
+{
+    flags_of(FR_ADAM, framework, l, part);
 }
 
 TEST(a_layout_is_written_in_each_frameworks_words)
@@ -364,6 +370,7 @@ TEST(a_layout_is_written_in_each_frameworks_words)
     flags_have(FR_MEGATRON, &l, "--tensor-model-parallel-size 8\n");
     flags_have(FR_MEGATRON, &l, "--num-virtual-stages-per-pipeline-rank 3\n");
     flags_have(FR_MEGATRON, &l, "--use-distributed-optimizer\n");
+    flags_of(FR_MUON, FR_MEGATRON, &l, "--optimizer dist_muon\n");
     flags_have(FR_DEEPSPEED, &l, "\"gradient_accumulation_steps\": 96");
     flags_have(FR_DEEPSPEED, &l, "{\"stage\": 1,");
     flags_have(FR_TORCHTITAN, &l, "--parallelism.pipeline_parallel_schedule=Interleaved1F1B\n");

@@ -26,6 +26,9 @@ struct fr__importer {
                            struct fr_error *err);
 };
 
+/* The model of the zoo that a config.json is one of; NULL: it is none. */
+const char *fr__hf_model(const char *path);
+
 #define FR__IMPORTERS(X) X(pipedream) X(tasks) X(stg) X(dax) X(wfcommons) X(hf_config)
 
 #define FR__IMPORTER_DECLARE(name) extern const struct fr__importer fr__importer_##name;

@@ -1,17 +1,16 @@
-/* study/question/from_file.c - what a question that stands in a file may not ask for.
+/* study/question/refuse_code.c - what a question that stands in a file may not ask for.
  *
- * It is separate because every reader of questions needs it: rows of a table, and answers whose
- * question is asked again.
+ * It is separate because every reader of questions needs it: rows of a table, answers whose question
+ * is asked again, manifests.
  */
 #include "config.h"
 
 #include "base/error.h"
 #include "strategies/plugin.h"
-#include "study/question/from_file.h"
 #include "study/interval/measured.h"
 
-enum fr_status fr__question_from_file(const struct fr_question *q, struct fr_loc loc,
-                                      struct fr_error *err)
+enum fr_status fr_question_refuse_code(const struct fr_question *q, struct fr_loc loc,
+                                       struct fr_error *err)
 {
     const char *const strategies[] = {q->strategy, q->measured_strategy,
                                       fr__measured_strategy(q->measured)};

@@ -1,0 +1,17 @@
+/* api/verbs/note.c - lines beside an answer. */
+#include "config.h"
+
+#include "api/verbs/verbs.h"
+
+#include <stdarg.h>
+
+void fr__note(struct fr__call *s, const char *format, ...)
+{
+    va_list args;
+
+    fputs("forerun: note: ", s->notes);
+    va_start(args, format);
+    vfprintf(s->notes, format, args);
+    va_end(args);
+    putc('\n', s->notes);
+}
