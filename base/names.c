@@ -26,3 +26,26 @@ const char *fr__name_hint(const struct fr__name_list *l, const char *word, char 
 {
     return fr__did_you_mean(word, l->names, l->n, buf, n);
 }
+
+bool fr__name_matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *resume = NULL;
+
+    while (*name) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            resume = name;
+        } else if (*pattern == '?' || *pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star;
+            name = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}

@@ -1,5 +1,5 @@
 dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md doc/memory.md
-dist_doc_DATA += doc/sweep.md doc/search.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md
+dist_doc_DATA += doc/sweep.md doc/search.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md doc/fine-tuning.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
 dist_doc_DATA += doc/job-files.md doc/measuring.md doc/recipes.md doc/cookbook.md doc/embedding.md doc/extending.md
 dist_doc_DATA += doc/trust.md doc/power.md doc/formats.md

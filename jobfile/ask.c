@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "jobfile/facts.h"
+#include "workloads/passes/recompute.h"
 #include "study/study.h"
 
 #include <inttypes.h>
@@ -214,7 +215,25 @@ static void option(FILE *f, const struct fr_job *j, const char *name, enum fr__j
         fprintf(f, ",%s=%s", name, j->facts[k].value);
 }
 
-/* full, selective, or so many layers of a stage. */
+/* Modules that spaces separate, "mlp moe", as ",recompute=mlp+moe"; false: a word is none, or they are
+ * the one that selective recomputation is alone. */
+static bool write_modules(FILE *f, const char *modules)
+{
+    char text[128];
+
+    if (strlen(modules) >= sizeof(text) || strcmp(modules, "core_attn") == 0)
+        return false;
+    memcpy(text, modules, strlen(modules) + 1);
+    for (char *at = text; *at; at++)
+        if (*at == ' ' || *at == ',')
+            *at = '+';
+    if (!fr__modules_read(text))
+        return false;
+    fprintf(f, ",recompute=%s", text);
+    return true;
+}
+
+/* full, selective, modules, or so many layers of a stage. */
 static enum fr_status write_recompute(FILE *f, struct fr_job *j, struct fr_error *err)
 {
     const char *how = j->facts[FR__JOB_RECOMPUTE].value,
@@ -227,6 +246,8 @@ static enum fr_status write_recompute(FILE *f, struct fr_job *j, struct fr_error
         fprintf(f, ",recompute=%" PRIu64, n);
         return FR_OK;
     }
+    if (strcmp(how, "selective") == 0 && modules && write_modules(f, modules))
+        return FR_OK;
     fprintf(f, ",recompute=%s", how);
     if (strcmp(how, "full") == 0 && n > 1)
         return fr__job_note(j, err,
@@ -367,6 +388,22 @@ static enum fr_status ask_word(struct fr_job *j, const char *setting, enum fr__j
     return add(j, setting, held->value, err);
 }
 
+static enum fr_status ask_tune(struct fr_job *j, struct fr_error *err)
+{
+    struct fr_question q;
+    struct fr_error why;
+    const char *text;
+
+    FR_TRY(fr__job_tune(j, &text, err));
+    if (!text)
+        return FR_OK;
+    fr_question_init(&q);
+    if (fr_question_set(&q, "tune", text, &why) != FR_OK)
+        return fr__fail(err, FR_EUNSUPPORTED, j->facts[FR__JOB_TUNE].loc,
+                        "the job asks for '%.100s', but %.100s", text, why.text);
+    return add(j, "tune", text, err);
+}
+
 /* A fact that is asked for, and whose variable has no value. */
 static enum fr_status check_known(const struct fr_job *j, const struct fr_job_ask *ask,
                                   struct fr_error *err)
@@ -400,6 +437,7 @@ static enum fr_status ask_all(struct fr_job *j, const struct fr_job_ask *ask, st
     FR_TRY(ask_word(j, "precision", FR__JOB_PRECISION, err));
     FR_TRY(ask_word(j, "optimizer", FR__JOB_OPTIMIZER, err));
     FR_TRY(ask_word(j, "recipe", FR__JOB_RECIPE, err));
+    FR_TRY(ask_tune(j, err));
     if (!ask->has_gpus)
         FR_TRY(add_fact(j, "gpus", FR__JOB_GPUS, err));
     return FR_OK;

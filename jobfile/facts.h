@@ -28,6 +28,9 @@
     X(OVERLAP_GRADIENTS, overlap_gradients) X(OVERLAP_PARAMETERS, overlap_parameters)              \
     X(TP_OVERLAP, tp_overlap) X(ATTENTION, attention) X(CP_COMM, cp_comm) X(ENGINE, engine)        \
     X(RECIPE, recipe) X(COMPILE, compile)                                                          \
+    X(TUNE, tune) X(LORA_RANK, lora_rank) X(LORA_TARGETS, lora_targets)                            \
+    X(LORA_DROPOUT, lora_dropout) X(TRAINED_TOO, trained_too) X(WEIGHT_BITS, weight_bits)          \
+    X(NESTED, nested_quantization)                                                                 \
     X(PROGRAM, program) X(TOKENIZER, tokenizer) X(VOCAB_MULTIPLE, vocab_multiple)                  \
     X(VOCAB_SIZE, vocab_size) X(FFN_RATIO, ffn_ratio) X(POSITIONS, positions)                      \
     X(GROUPED, grouped_query)                                                                      \
@@ -162,4 +165,10 @@ void fr__job_settle(struct fr_job *j, size_t first, const struct fr__job_framewo
 
 enum fr_status fr__job_judge(struct fr_job *j, bool is_lenient, struct fr_error *err);
 enum fr_status fr__job_derive(struct fr_job *j, struct fr_error *err);
+
+/* ---- what is trained (ask_tune.c) ---- */
+
+/* The text of --tune that the job's facts come to, in its arena; NULL: all is trained. Notes what of
+ * it is not modelled. FR_EUNSUPPORTED: targets that are no names. */
+enum fr_status fr__job_tune(struct fr_job *j, const char **out, struct fr_error *err);
 #endif

@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += libjobfile.la
 libjobfile_la_SOURCES = \
-	jobfile/ask.c jobfile/derive.c jobfile/facts.h jobfile/facts.c jobfile/job.h \
+	jobfile/ask.c jobfile/ask_tune.c jobfile/derive.c jobfile/facts.h jobfile/facts.c jobfile/job.h \
 	jobfile/read.h jobfile/read.c jobfile/shell.h jobfile/shell.c \
 	jobfile/shell_arithmetic.c jobfile/shell_command.c jobfile/shell_files.c \
 	jobfile/shell_parameters.c \

@@ -125,7 +125,7 @@ static struct fr__owner *owner_of_op(const struct finding *f, uint32_t op)
 {
     uint32_t forward = f->g->ops[op].forward;
 
-    if (forward == FR_NONE || f->owner_of[forward] == FR_NONE)
+    if (forward == FR_NONE || f->owner_of[forward] == FR_NONE || f->g->ops[forward].is_frozen)
         return NULL;
     return &f->owners[f->owner_of[forward]];
 }

@@ -287,7 +287,8 @@ void fr__add_kept(struct fr__placer *pl, uint32_t device, const struct fr__owner
         add_kept_by_recipe(pl, device, w, with_optimizer);
         return;
     }
-    fr__add_buffer(pl, FR_BUFFER_PARAMETER, device, w->bytes, FR_NONE, w->op);
+    fr__add_buffer(pl, FR_BUFFER_PARAMETER, device,
+                   fr_op_stored_bytes(pl->graph, &pl->graph->ops[w->op]), FR_NONE, w->op);
     if (pl->in->keeps_gradients && w->ready != FR_NONE)
         fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, w->bytes, FR_NONE, w->op);
     if (with_optimizer && w->n_updates > 0)

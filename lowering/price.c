@@ -145,6 +145,21 @@ static bool is_narrow(const struct fr__placer *pl, uint32_t owner)
     return fr__formats_bits(pl->graph->formats, pl->graph, owner) < 16;
 }
 
+/* Bytes of a frozen owner's weights on a rank, which are so many in the graph's format: as they are
+ * stored, and no wider than the graph's, for no master weight stands for them. */
+static double frozen_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)
+{
+    const struct fr__keeping *k = pl->keeping;
+    const struct fr_op *op = &pl->graph->ops[owner];
+    double each = k->recipe->bytes[FR__PART_WEIGHT] / pl->graph->param_elem_bytes, bytes;
+
+    bytes = (double)param_bytes * (each < 1 ? each : 1);
+    if (op->packing != FR_PACK_NONE)
+        bytes = (double)fr_op_stored_bytes(pl->graph, op) *
+                ((double)param_bytes / (double)op->param_bytes);
+    return fr__recipe_is_sharded(FR__PART_WEIGHT, k->zero) ? bytes / k->shards[owner] : bytes;
+}
+
 /* What the fullest rank has of a part, over the mean, where whole tensors are shared out. */
 static double fullness(const struct fr__placer *pl, const struct fr__owner *w,
                        enum fr__recipe_part part)
@@ -176,6 +191,12 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
     const struct fr__owner *w = &pl->params.owners[pl->params.owner_of[owner]];
     double elements = (double)param_bytes / pl->graph->param_elem_bytes;
 
+    if (pl->graph->ops[owner].is_frozen) {
+        if (part == FR__PART_WEIGHT)
+            return fr__to_bytes(frozen_bytes(pl, owner, param_bytes));
+        if (part != FR__PART_CACHE || pl->graph->ops[owner].packing != FR_PACK_NONE)
+            return 0;
+    }
     if (part == FR__PART_WEIGHT && is_cast(k, owner))
         return 0;
     if (is_second(k, owner) && part != FR__PART_GRADIENT && part != FR__PART_MAIN_GRADIENT)
@@ -226,6 +247,8 @@ uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t 
 {
     const struct fr__keeping *k = pl->keeping;
 
+    if (k && pl->graph->ops[owner].is_frozen)
+        return fr__to_bytes(frozen_bytes(pl, owner, param_bytes));
     if (k && fr__recipe_is_sharded(FR__PART_WEIGHT, k->zero))
         return fr__to_bytes((double)param_bytes / pl->graph->param_elem_bytes *
                             fr__recipe_part_bytes(k->recipe, FR__PART_WEIGHT, pl->in->optimizer,

@@ -115,6 +115,7 @@ struct fr_question {
     bool is_recipe_assumed;      /* it was FR_RECIPE_DEFAULT; an answer sets this */
     unsigned fusions;            /* bit 1 << f for each fr_fusion of the graph */
     enum fr_image_layout layout; /* of its images; default: as a recipe says, else as measured */
+    const char *tune;            /* what of it is trained, workloads/passes/tune.h; NULL: all */
     double input_rate; /* samples a second that each machine can read and prepare; 0: any */
     /* Host time of an op, by part of the step; 0: the GPU type's. is_host_op_by_part: the last is
      * that of each parameter tensor that is updated, not of an op. */
@@ -168,7 +169,7 @@ enum fr_status fr_question_refuse_code(const struct fr_question *q, struct fr_lo
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 49 };
+enum { FR_N_SETTINGS = 50 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -424,6 +425,7 @@ struct fr_record {
     bool closed_form_collectives;   /* the others; else step by step */
     /* Whose factors slow work side by side: a device, "published runs", "asked for"; NULL: none. */
     const char *recipe;       /* as the question has it, or as assumed; NULL: none */
+    const char *tune;         /* likewise; NULL: all is trained */
     bool is_recipe_assumed;   /* no software was named */
     double ideal_iteration_s; /* that nothing beside the model would take; 0: not asked */
     const char *interference;

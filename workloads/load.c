@@ -12,6 +12,7 @@
 #include "workloads/graph/native.h"
 #include "workloads/passes/fuse.h"
 #include "workloads/passes/keep_wide.h"
+#include "workloads/passes/tune.h"
 #include "workloads/zoo/zoo.h"
 
 #include <errno.h>
@@ -136,8 +137,32 @@ static bool is_forward_only(const struct fr_graph *g)
     return true;
 }
 
-/* Loads a native folder. Where it holds a forward graph only, adds backward and update ops. */
-static enum fr_status load_folder(struct fr_graph **out, const char *folder, struct fr_error *err)
+/* A forward graph as it is trained. */
+static enum fr_status train(struct fr_graph **out, const struct fr_graph *forward, const char *tune,
+                            struct fr_error *err)
+{
+    struct fr__tuning how;
+    struct fr_graph *tuned;
+    enum fr_status st;
+
+    if (!tune)
+        return fr_graph_expand_training(forward, out, err);
+    FR_TRY(fr__tuning_read(&how, tune, err));
+    if (how.tokens > 0)
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "workload '%s' was recorded at its sequence length, so a prompt has no room",
+            forward->name);
+    FR_TRY(fr__tune(forward, &how, &tuned, err));
+    st = fr_graph_expand_training(tuned, out, err);
+    fr_graph_free(tuned);
+    return st;
+}
+
+/* Loads a native folder. Where it holds a forward graph only, adds backward and update ops; *tune
+ * is then done, and NULL. */
+static enum fr_status load_folder(struct fr_graph **out, const char *folder, const char **tune,
+                                  struct fr_error *err)
 {
     struct fr_graph *g;
     enum fr_status st;
@@ -147,7 +172,8 @@ static enum fr_status load_folder(struct fr_graph **out, const char *folder, str
         *out = g;
         return FR_OK;
     }
-    st = fr_graph_expand_training(g, out, err);
+    st = train(out, g, *tune, err);
+    *tune = NULL;
     fr_graph_free(g);
     return st;
 }
@@ -168,8 +194,13 @@ static enum fr_status fail_unknown(const char *spec, struct fr_error *err)
 /* A recorded workload has one sequence length, image size and precision. Its batch may differ from
  * what is asked for: the strategies scale it. */
 static enum fr_status check_options(const struct fr_graph *g, const struct fr_workload_options *opt,
-                                    struct fr_error *err)
+                                    const char *tune, struct fr_error *err)
 {
+    if (tune)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "workload '%s' was recorded as it was trained and cannot be tuned: that "
+                        "takes a model, or a folder of a forward pass alone",
+                        g->name);
     if (opt && opt->seq_len && opt->seq_len != g->seq_len)
         return fr__fail(
             err, FR_EUSAGE, FR_NOWHERE,
@@ -203,6 +234,7 @@ static enum fr_status load(struct fr_graph **out, const char *spec,
                            const struct fr_workload_options *opt, struct fr_error *err)
 {
     struct fr_graph *g;
+    const char *tune = opt ? opt->tune : NULL;
     bool is_model = false;
     enum fr_status st;
     char path[LONGEST_PATH];
@@ -211,7 +243,7 @@ static enum fr_status load(struct fr_graph **out, const char *spec,
     if (fr__zoo_find(spec))
         return fr__zoo_load(out, spec, opt, err);
     if (fr__is_folder(spec))
-        FR_TRY(load_folder(&g, spec, err));
+        FR_TRY(load_folder(&g, spec, &tune, err));
     else if (fr__exists(spec))
         FR_TRY(load_file(&g, spec, NULL, opt, &is_model, err));
     else if (has_options(spec, path, sizeof(path), &more))
@@ -222,7 +254,7 @@ static enum fr_status load(struct fr_graph **out, const char *spec,
         *out = g;
         return FR_OK;
     }
-    st = check_options(g, opt, err);
+    st = check_options(g, opt, tune, err);
     if (st == FR_OK && opt && opt->profile_device)
         st = fr__graph_name_device(g, opt->profile_device, err);
     if (st == FR_OK)

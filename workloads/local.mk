@@ -4,7 +4,7 @@ libworkloads_la_SOURCES = \
 	workloads/profile.h workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
 	workloads/graph/check.c workloads/graph/elements.h workloads/graph/elements.c \
-	workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
+	workloads/graph/experts.h workloads/graph/experts.c workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
 	workloads/graph/kinds.h workloads/graph/kinds.c workloads/graph/native.h \
 	workloads/graph/native_edges.c workloads/graph/native_items.c workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
@@ -27,13 +27,15 @@ libworkloads_la_SOURCES = \
 	workloads/passes/quantise_parts.h \
 	workloads/passes/keep_wide.h workloads/passes/keep_wide.c \
 	workloads/passes/recompute.h workloads/passes/recompute.c workloads/passes/recompute_groups.h \
-	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
+	workloads/passes/recompute_budget.h workloads/passes/recompute_budget.c workloads/passes/recompute_core.c workloads/passes/recompute_groups.c workloads/passes/recompute_modules.c workloads/passes/ring.h workloads/passes/ring.c \
 	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
 	workloads/passes/shard.h workloads/passes/sharded.h workloads/passes/sharded.c \
 	workloads/passes/training.h workloads/passes/training.c \
 	workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
-	workloads/passes/units.c workloads/passes/untie.h workloads/passes/untie.c \
+	workloads/passes/units.c workloads/passes/tune.h workloads/passes/tune.c \
+	workloads/passes/tune_adapters.c workloads/passes/tune_find.c workloads/passes/tune_parts.h \
+	workloads/passes/tune_prompt.c workloads/passes/tune_read.c workloads/passes/untie.h workloads/passes/untie.c \
 	workloads/passes/shard/annotate.c workloads/passes/shard/backward.c \
 	workloads/passes/shard/derive.c workloads/passes/shard/emit.c workloads/passes/shard/exchange.c \
 	workloads/passes/shard/experts.c workloads/passes/shard/forward.c \

@@ -160,6 +160,15 @@ const char *fr_shape_class_name(enum fr_shape_class c); /* "product"; "unknown" 
 enum { FR_SHAPE_TEXT = 640 };
 const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n);
 
+/* How parameters that are not trained are stored: as the graph's are, or in 4 bits (T. Dettmers et
+ * al., QLoRA, 2023, section 3): NF4 with an fp32 constant for each block of 64, or with constants
+ * that are quantised in turn, to 8 bits with an fp32 constant for each 256 of them. */
+enum fr_packing { FR_PACK_NONE, FR_PACK_NF4, FR_PACK_NF4_DOUBLE, FR_N_PACKINGS };
+const char *fr_packing_name(enum fr_packing packing); /* "none", "nf4", "nf4-double" */
+enum fr_packing fr_packing_parse(const char *name);   /* FR_N_PACKINGS: unknown */
+
+struct fr_graph;
+
 struct fr_op {
     const char *name;         /* begins with the layer's name */
     struct fr_loc loc;        /* where it was read, or zero */
@@ -173,14 +182,20 @@ struct fr_op {
     uint32_t layer;   /* dense number of the layer, in forward order */
     uint32_t forward; /* the forward op it derives from; itself for forward ops; FR_NONE */
     uint32_t first_tensor, n_tensors; /* its outputs */
-    uint32_t n_params;  /* parameter tensors it owns (weight, bias: 2), forward only */
-    bool scales;        /* flops and bytes are proportional to the batch */
-    bool is_in_place;   /* its output reuses its first input's storage */
-    bool is_recomputed; /* runs its forward op again for the backward pass; phase is
+    uint32_t n_params;       /* parameter tensors it owns (weight, bias: 2), forward only */
+    bool scales;             /* flops and bytes are proportional to the batch */
+    bool is_in_place;        /* its output reuses its first input's storage */
+    bool is_recomputed;      /* runs its forward op again for the backward pass; phase is
                            backward-data */
+    bool is_frozen;          /* its parameters are not trained: no gradient, no update */
+    bool is_adapter;         /* of LoRA: it works beside a frozen layer and is added to it */
+    enum fr_packing packing; /* how its parameters are stored; param_bytes are those of the graph's
+                                format all the same */
     struct fr_shape shape;
 };
 
+/* Bytes of the op's parameters as they are stored. */
+uint64_t fr_op_stored_bytes(const struct fr_graph *g, const struct fr_op *op);
 /* Whether it does what a forward op does: it is one, or it runs one again. */
 bool fr_op_runs_forward(const struct fr_op *op);
 /* FLOPs of an op by its shape: of products, convolutions and fused attention, forward or backward.
@@ -251,6 +266,8 @@ struct fr_workload_options {
     bool is_tf1;      /* models of the zoo: ops as TensorFlow 1 runs them, workloads/zoo/nn_tf1.h */
     unsigned fusions; /* bit 1 << f for each fr_fusion that the training graph goes through */
     enum fr_image_layout layout; /* of images; default: the workload's own */
+    const char *tune; /* what of it is trained and how (workloads/passes/tune.h): "lora:rank=16";
+                         NULL: all */
 };
 
 /* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),
@@ -303,7 +320,8 @@ struct fr_fusion_effect fr_graph_fusion_effect(const struct fr_graph *g, enum fr
 
 /* Totals of a graph. forward_flops etc. at the graph's batch. */
 struct fr_graph_totals {
-    uint64_t params; /* elements */
+    uint64_t params;         /* elements */
+    uint64_t trained_params; /* of these, those that are trained */
     /* of these, those that a token meets: of experts as many as the router chooses, all else */
     uint64_t active_params;
     uint64_t param_bytes;

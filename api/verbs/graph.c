@@ -158,6 +158,10 @@ static void print_graph(FILE *f, const struct fr_graph *g, const struct fr_layer
     if (t.active_params != t.params)
         fprintf(f, "  active        %s (%" PRIu64 ") meet a token\n",
                 fr__format_count((double)t.active_params, text, sizeof(text)), t.active_params);
+    if (t.trained_params != t.params)
+        fprintf(f, "  trained       %s (%" PRIu64 ", %.3g %%)\n",
+                fr__format_count((double)t.trained_params, text, sizeof(text)), t.trained_params,
+                100 * (double)t.trained_params / (double)t.params);
     fprintf(f, "  saved         %s for the backward pass\n",
             fr__format_bytes((double)t.saved_bytes, text, sizeof(text)));
     fprintf(f, "  layers        %zu\n\n", g->n_layers);
@@ -251,6 +255,8 @@ static void write_graph(FILE *f, const struct fr_graph *g, const struct fr_layer
     fr__json_count(&j, "params", t.params);
     if (t.active_params != t.params)
         fr__json_count(&j, "active_params", t.active_params);
+    if (t.trained_params != t.params)
+        fr__json_count(&j, "trained_params", t.trained_params);
     fr__json_count(&j, "param_bytes", t.param_bytes);
     fr__json_count(&j, "param_tensors", t.param_tensors);
     fr__json_count(&j, "saved_bytes", t.saved_bytes);

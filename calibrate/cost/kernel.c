@@ -36,7 +36,7 @@ static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
 {
     bool is_lookup = o->kind == FR_OP_EMBEDDING && fr_op_runs_forward(o) && o->bytes > 0;
 
-    return is_lookup ? 0 : (double)o->param_bytes + borrowed_bytes(g, o);
+    return is_lookup ? 0 : (double)fr_op_stored_bytes(g, o) + borrowed_bytes(g, o);
 }
 
 /* Bytes of inputs that do not grow with the batch, read by an op that does; an op's `bytes` leave

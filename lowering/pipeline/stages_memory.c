@@ -43,7 +43,7 @@ static void sum_kept(struct counting *x)
 
     for (size_t i = 0; i < p->n_owners; i++) {
         const struct fr__owner *w = &p->owners[i];
-        double bytes = (double)w->bytes;
+        double bytes = (double)fr_op_stored_bytes(x->pl->graph, &x->pl->graph->ops[w->op]);
 
         if (w->ready != FR_NONE)
             bytes += (double)w->bytes + (double)fr__optimizer_bytes(x->pl->in, w, w->bytes);

@@ -167,6 +167,10 @@ void fr__record_put_question(struct fr__document *doc, const struct fr_record *r
     if (r->wait_factor > 1 && r->length_wait_frac > 0)
         fr__say(doc, " (%.1f %% of it for batches of other lengths)",
                 100 * (r->wait_factor - 1) * r->length_wait_frac);
+    if (r->tune) {
+        fr__say(doc, ", trained by ");
+        fr__say_name(doc, r->tune);
+    }
     if (r->recipe && !r->is_recipe_assumed) {
         fr__say(doc, ", recipe ");
         fr__say_name(doc, r->recipe);

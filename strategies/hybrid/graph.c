@@ -4,6 +4,7 @@
 #include "strategies/hybrid/hybrid.h"
 
 #include "base/error.h"
+#include "workloads/passes/recompute_budget.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,17 +99,53 @@ static enum fr_status group_units(const struct fr__hybrid_options *o, size_t n_u
     return FR_OK;
 }
 
+/* What a budget keeps, by the times of ops as they are on one device, at a micro-batch; NULL: there
+ * is no budget. The caller frees it. */
+static enum fr_status keep_part(const struct fr_problem *in, const struct fr_graph *g,
+                                const struct fr__hybrid_options *o, const struct fr__units *units,
+                                bool **is_kept, struct fr_error *err)
+{
+    const struct fr_part part = {.batch = o->micro_batch};
+    double *cost_s;
+    enum fr_status st;
+
+    *is_kept = NULL;
+    if (o->recompute != FR__RECOMPUTE_BUDGET)
+        return FR_OK;
+    cost_s = calloc(g->n_ops + 1, sizeof(*cost_s));
+    *is_kept = calloc(g->n_tensors + 1, sizeof(**is_kept));
+    if (!cost_s || !*is_kept) {
+        free(cost_s);
+        return fr__fail_nomem(err);
+    }
+    for (uint32_t op = 0; op < g->n_ops; op++)
+        if (g->ops[op].phase == FR_PHASE_FORWARD) {
+            struct fr_cost cost;
+
+            fr_cost_op(in->costs, in->topo->devices[in->devices[0]].type, g, op, &part, &cost);
+            cost_s[op] = cost.mean_s;
+        }
+    st = fr__budget_keep(g, units, cost_s, o->kept_part, *is_kept, err);
+    free(cost_s);
+    return st;
+}
+
 static enum fr_status recompute_units(struct fr__hybrid_graph *out, const struct fr_graph *g,
                                       const struct fr__hybrid_options *o,
-                                      const struct fr__units *units, struct fr_error *err)
+                                      const struct fr__units *units, const bool is_kept[],
+                                      struct fr_error *err)
 {
-    struct fr__recompute_problem p = {
-        .graph = g, .units = units, .how = o->recompute, .runs_all = !o->stops_early};
+    struct fr__recompute_problem p = {.graph = g,
+                                      .units = units,
+                                      .how = o->recompute,
+                                      .modules = o->modules,
+                                      .runs_all = !o->stops_early};
     uint32_t *group_of = calloc(units->n_units + 1, sizeof(*group_of));
     enum fr_status st =
         group_of ? group_units(o, units->n_units, group_of, err) : fr__fail_nomem(err);
 
     p.group_of = group_of;
+    p.is_kept = is_kept;
     if (st == FR_OK)
         st = fr__recompute(&out->recomputed, &p, err);
     out->is_recomputed = st == FR_OK;
@@ -117,13 +154,18 @@ static enum fr_status recompute_units(struct fr__hybrid_graph *out, const struct
 }
 
 static enum fr_status recompute(struct fr__hybrid_graph *out, const struct fr_graph *g,
-                                const struct fr__hybrid_options *o, struct fr_error *err)
+                                const struct fr_problem *in, const struct fr__hybrid_options *o,
+                                struct fr_error *err)
 {
     struct fr__units units;
+    bool *is_kept = NULL;
     enum fr_status st;
 
     FR_TRY(fr__units_find(&units, g, err));
-    st = recompute_units(out, g, o, &units, err);
+    st = keep_part(in, g, o, &units, &is_kept, err);
+    if (st == FR_OK)
+        st = recompute_units(out, g, o, &units, is_kept, err);
+    free(is_kept);
     fr__units_free(&units);
     return st;
 }
@@ -473,7 +515,7 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
     if (out->is_untied)
         g = out->untied.graph;
     if (recomputes(o)) {
-        FR_TRY(recompute(out, g, o, err));
+        FR_TRY(recompute(out, g, in, o, err));
         g = out->recomputed.graph;
     }
     out->whole = g;

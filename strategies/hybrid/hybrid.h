@@ -65,6 +65,8 @@ struct fr__hybrid_options {
     bool cuts_by_count; /* stages have as many layers */
     const char *cuts;   /* names with which further stages begin; "": none */
     enum fr__recompute recompute;
+    double kept_part;      /* of a layer's bytes, with a budget */
+    unsigned modules;      /* that run again: bits 1 << enum fr__module */
     uint32_t n_recomputed; /* units a group, or of each stage */
     bool stops_early;      /* what runs again stops where the backward pass has what it reads */
     unsigned zero;         /* 0 to 3 */

@@ -127,10 +127,12 @@ const struct fr_option fr__hybrid_option_rows[] = {
     [RECOMPUTE] = {.name = "recompute",
                    .type = FR_OPTION_TEXT,
                    .fallback = "none",
-                   .help = "what the backward pass runs again instead of keeping it: none, "
-                           "selective (the attention core), mlp (the feed-forward layer), full "
-                           "(each layer), or the number of "
-                           "layers of a stage",
+                   .help =
+                       "what the backward pass runs again instead of keeping it: none, "
+                       "selective (the attention core), full (each layer), the number of layers "
+                       "of a stage, or Megatron-LM's modules, joined by '+': core_attn, "
+                       "layernorm, mla_up_proj, mlp, moe, shared_experts, moe_act; or budget:PART, "
+                       "the cheapest that keep that part of a layer's bytes",
                    .advice = FR_ADVICE_LEAST,
                    .advice_text = "selective|full"},
     [EARLY_STOP] = {.name = "early-stop",
@@ -416,8 +418,7 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
 {
     static const char *const names[] = {[FR__RECOMPUTE_NONE] = "none",
                                         [FR__RECOMPUTE_SELECTIVE] = "selective",
-                                        [FR__RECOMPUTE_FULL] = "full",
-                                        [FR__RECOMPUTE_MLP] = "mlp"};
+                                        [FR__RECOMPUTE_FULL] = "full"};
     const char *text = fr_option_text(in->options, RECOMPUTE);
     uint64_t n = 0;
 
@@ -427,10 +428,22 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
             o->recompute = (enum fr__recompute)k;
             return FR_OK;
         }
+    if (strncmp(text, "budget:", 7) == 0) {
+        o->recompute = FR__RECOMPUTE_BUDGET;
+        return fr__parse_number(text + 7, "recompute=budget", FR_NOWHERE, 0, 1, &o->kept_part, err);
+    }
+    o->modules = fr__modules_read(text);
+    if (o->modules) {
+        o->recompute = FR__RECOMPUTE_MODULES;
+        return FR_OK;
+    }
     if (fr__parse_count(text, "recompute", FR_NOWHERE, 1, UINT32_MAX - 1, &n, err) != FR_OK)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "recompute=%s is not none, selective, mlp, full or a number of layers",
-                        text);
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "recompute=%s is not none, selective, full, a number of layers, or modules: "
+            "core_attn, layernorm, mla_up_proj, mlp, moe, shared_experts, moe_act, "
+            "several joined by '+', nor budget:PART",
+            text);
     o->recompute = FR__RECOMPUTE_SOME;
     o->n_recomputed = (uint32_t)n;
     return FR_OK;

@@ -345,6 +345,7 @@ const struct fr_figure fr__record_asked_figures[] = {
     WITH("wait_factor", wait_factor, waits_for_slowest),
     WITH("length_wait_frac", length_wait_frac, waits_for_longest),
     OPTIONAL("recipe", recipe),
+    OPTIONAL("tune", tune),
     WITH("recipe_assumed", is_recipe_assumed, has_recipe),
     WITH("ideal_iteration_s", ideal_iteration_s, has_ideal),
     WITH("input_s", input_s, waits_for_input),

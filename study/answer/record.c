@@ -377,6 +377,7 @@ static enum fr_status fill_texts(struct fr__owned_record *box, const struct fr__
                      m->setting->graph->formats ? m->setting->graph->formats->name
                                                 : fr_dtype_name(m->setting->graph->dtype),
                      err));
+    FR_TRY(copy_text(box, &r->tune, q->tune, err));
     return copy_text(box, &r->slow, q->slow, err);
 }
 

@@ -34,6 +34,8 @@ static enum fr_status check(const struct fr_question *q, struct fr_error *err)
         option = "--seq-len";
     else if (q->image_size)
         option = "--image-size";
+    else if (q->tune)
+        option = "--tune";
     else if (q->dtype != FR_N_DTYPES)
         option = "--precision";
     else if (q->measured)

@@ -376,7 +376,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     LATE(host_cores, "host-cores", true)                                                           \
     LATE(layout, "layout", true)                                                                   \
     LATE(power_limit, "power-limit", true)                                                         \
-    LATE(update, "update", true)
+    LATE(update, "update", true)                                                                   \
+    LATE(tune, "tune", false)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, false, set_##name, text_##name},
 #define APART_ROW(name, option, is_list) {option, is_list, false, fr__set_##name, fr__text_##name},

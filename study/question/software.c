@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "lowering/update.h"
+#include "workloads/passes/tune.h"
 #include "study/recipes/names.h"
 
 #include <math.h>
@@ -85,6 +86,25 @@ const char *fr__text_fuse(const struct fr_question *q, char buf[FR__SETTING_VALU
             used += (size_t)snprintf(buf + used, FR__SETTING_VALUE - used, "%s%s", used ? "+" : "",
                                      fr_fusion_name((enum fr_fusion)f));
     return used ? buf : "none";
+}
+
+enum fr_status fr__set_tune(struct fr_question *q, const char *text, const char *what,
+                            struct fr_error *err)
+{
+    bool is_none = strcmp(text, "none") == 0;
+    struct fr__tuning how;
+
+    (void)what;
+    if (!is_none)
+        FR_TRY(fr__tuning_read(&how, text, err));
+    q->tune = is_none ? NULL : text;
+    return FR_OK;
+}
+
+const char *fr__text_tune(const struct fr_question *q, char buf[FR__SETTING_VALUE])
+{
+    (void)buf;
+    return q->tune ? q->tune : "none";
 }
 
 enum fr_status fr__set_input_rate(struct fr_question *q, const char *text, const char *what,

@@ -25,6 +25,7 @@ enum { FR__SETTING_VALUE = 192 }; /* room for a setting as text */
     X(decode_rate)                                                                                 \
     X(host_cores)                                                                                  \
     X(layout)                                                                                      \
+    X(tune)                                                                                        \
     X(power_limit)                                                                                 \
     X(update)
 #define FR__QUESTION_SETTING(name)                                                                 \

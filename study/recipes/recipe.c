@@ -448,7 +448,8 @@ struct fr_workload_options fr_question_workload(const struct fr_question *q)
                                         .profile_device = q->profile_device,
                                         .is_tf1 = form.is_tf1,
                                         .fusions = form.fusions,
-                                        .layout = form.layout};
+                                        .layout = form.layout,
+                                        .tune = q->tune};
 }
 
 enum fr_status fr__recipe_check(const struct fr_question *q, struct fr_error *err)

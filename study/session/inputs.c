@@ -27,6 +27,7 @@ struct input {
     char *degrade;        /* topologies: likewise */
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
+    char *tune;                   /* workloads: as the question has it, or NULL */
     struct fr__recipe_form form;  /* of it what concerns its list */
     enum fr_dtype dtype;
     char *formats;
@@ -94,6 +95,7 @@ static void free_input(struct input *x)
     free(x->costs);
     free(x->degrade);
     free(x->profile_device);
+    free(x->tune);
     free(x->profile);
     free(x);
 }
@@ -144,7 +146,8 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype &&
            is_same(x->formats, q->formats) && x->form.is_tf1 == form->is_tf1 &&
-           x->form.fusions == form->fusions && x->form.layout == form->layout;
+           x->form.fusions == form->fusions && x->form.layout == form->layout &&
+           is_same(x->tune, q->tune);
 }
 
 /* What of a question's form concerns a list. */
@@ -210,6 +213,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
         if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
             copy(&x->profile_device, q->profile_device) &&
             copy(&x->formats, l->is_of_topos ? NULL : q->formats) &&
+            copy(&x->tune, l->is_of_topos ? NULL : q->tune) &&
             copy(&x->costs, l->is_of_topos ? q->costs : NULL) &&
             copy(&x->degrade, l->is_of_topos ? q->degrade : NULL) &&
             copy(&x->profile, l->is_of_topos ? profile_of(g, q) : NULL)) {
@@ -236,7 +240,8 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
                                             .profile_device = x->profile_device,
                                             .is_tf1 = x->form.is_tf1,
                                             .fusions = x->form.fusions,
-                                            .layout = x->form.layout};
+                                            .layout = x->form.layout,
+                                            .tune = x->tune};
     enum fr_status st = is_topo
                             ? fr_topo_load_less(&x->topo, x->name, x->degrade,
                                                 x->form.transport == FR_TRANSPORT_SOCKETS, &x->why)

@@ -16,6 +16,7 @@ RECIPES = ("default default usual megatron-lm megatron-core megatron-bridge deep
            "deepspeed-zero3-2021 mxnet-horovod nvidia-pytorch-bert nvidia-transformer nvidia-gnmt "
            "nvidia-tf-bert nvidia-paddle-bert nvidia-mxnet-fp16 nvidia-squad-amp nvidia-squad-fp32 "
            "tf-horovod-xla tf-slim tf1").split()
+TUNED = "gpt llama mixtral decoder gpt-neox".split()
 NAMED = ("lenet alexnet vgg11 resnet18 resnet34 densenet121 inception-v3 gnmt-2 "
          "transformer-base").split()
 CARDS = "t4 rtx2080ti v100-pcie-16gb a100-pcie-40gb a40 a10g l4 rtx4090 h100-pcie-80gb p4".split()
@@ -183,7 +184,9 @@ def hybrid(rng, work, gpus, batch):
     elif some(rng, 0.3):
         s["micro"] = divisor(rng, batch // max(left, 1), 4)
     if some(rng, 0.25):
-        s["recompute"] = rng.choice(["selective", "full", 1, 2])
+        s["recompute"] = rng.choice(["selective", "full", 1, 2, "layernorm", "core_attn+layernorm",
+                                     "mlp+layernorm", "moe+layernorm", "moe_act+mla_up_proj",
+                                     "budget:0.5", "budget:0.1"])
         if some(rng, 0.3):
             s["early-stop"] = 1
     for key, values, part in (("tie", [0], 0.08), ("adds", [1, 3], 0.08), ("passes", [2, 3], 0.08)):
@@ -296,6 +299,10 @@ def options(rng, q):
             q = q.put(**{name.replace("-", "_"): rng.choice(values)})
     if image and some(rng, 0.1):
         q = q.put(layout="nhwc")
+    if q.workload.name in TUNED and some(rng, 0.12):
+        q = q.put(tune=rng.choice(["lora:rank=4,targets=all", "lora:rank=8,targets=all,dropout=0.1",
+                                   "qlora:rank=4", "qlora:rank=4,double=0", "freeze:train=head",
+                                   "freeze:parts=embed", "prompt:tokens=8"]))
     return formats(rng, q) if some(rng, 0.3) else q
 
 

@@ -523,6 +523,97 @@ TEST(yaml_of_other_frameworks_states_its_facts)
           "llama-factory", {"micro_batch", "8"}, {"sequence", "512"}, {"recompute", "full"});
 }
 
+/* What a job of a framework asks for with --tune; NULL: nothing. */
+static const struct {
+    const char *text, *tune;
+} tunings[] = {
+    {"model_name_or_path: m\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 1\n"
+     "finetuning_type: lora\n",
+     "lora:rank=8,targets=all"},
+    {"model_name_or_path: m\nper_device_train_batch_size: 1\nfinetuning_type: lora\n"
+     "lora_rank: 16\nlora_target: q_proj,v_proj\nlora_dropout: 0.1\nquantization_bit: 4\n"
+     "additional_target: embed_tokens,lm_head\nlora_alpha: 32\n",
+     "qlora:rank=16,dropout=0.1,targets=q_proj+v_proj,train=embed_tokens+lm_head"},
+    {"model_name_or_path: m\nper_device_train_batch_size: 1\nfinetuning_type: full\n", NULL},
+    {"model_name_or_path: m\nper_device_train_batch_size: 1\nbf16: true\nuse_peft: true\n"
+     "load_in_4bit: true\nlora_target_modules: [q_proj, v_proj]\n",
+     "qlora:rank=16,double=0,targets=q_proj+v_proj"},
+    {"base_model: m\nadapter: qlora\nload_in_4bit: true\nload_in_8bit: false\nlora_r: 32\n"
+     "lora_target_linear: true\nmicro_batch_size: 1\n",
+     "qlora:rank=32,targets=all"},
+    {"trainer:\n  num_nodes: 1\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 8\n  peft:\n"
+     "    peft_scheme: lora\n    lora_tuning:\n      adapter_dim: 16\n"
+     "      adapter_dropout: 0.0\n      target_modules: [attention_qkv, attention_dense]\n",
+     "lora:rank=16,targets=attention_qkv+attention_dense"},
+};
+
+LOOP_TEST(a_job_that_trains_adapters_asks_for_them, 0, sizeof(tunings) / sizeof(tunings[0]))
+{
+    static const struct fr_job_ask ask = {
+        .n_gpus = 8, .has_workload = true, .has_strategy = true, .has_batch = true};
+    struct fr_job *j = read_job("a.yaml", tunings[_i].text);
+    const char *found = NULL;
+    const struct fr_job_setting *s;
+    struct fr_error err;
+    size_t n;
+
+    ck_assert_msg(fr_job_ask(j, &ask, &err) == FR_OK, "%s", err.text);
+    s = fr_job_setting(j, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(s[i].name, "tune") == 0)
+            found = s[i].text;
+    if (tunings[_i].tune)
+        ck_assert_str_eq(found, tunings[_i].tune);
+    else
+        ck_assert_ptr_null(found);
+    fr_job_free(j);
+}
+
+/* The strategy of a job of Megatron-LM that runs modules again. */
+TEST(modules_that_run_again_are_asked_for)
+{
+    static const struct {
+        const char *modules, *recompute;
+    } cases[] = {{"mlp moe mla_up_proj layernorm", "recompute=mlp+moe+mla_up_proj+layernorm"},
+                 {"moe_act", "recompute=moe_act"},
+                 {"core_attn", "recompute=selective"}};
+    static const struct fr_job_ask ask = {.n_gpus = 8, .has_workload = true, .has_batch = true};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct fr_job_setting *s;
+        struct fr_error err;
+        struct fr_job *j;
+        char text[512];
+        size_t n, found = 0;
+
+        snprintf(text, sizeof(text),
+                 "torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 "
+                 "--seq-length 64 --micro-batch-size 1 --global-batch-size 8 --bf16 "
+                 "--recompute-granularity selective --recompute-modules %s\n",
+                 cases[i].modules);
+        j = read_job("a.sh", text);
+        ck_assert_msg(fr_job_ask(j, &ask, &err) == FR_OK, "%s", err.text);
+        s = fr_job_setting(j, &n);
+        for (size_t k = 0; k < n; k++)
+            found += strcmp(s[k].name, "strategy") == 0 && strstr(s[k].text, cases[i].recompute);
+        ck_assert_msg(found == 1, "%s", cases[i].modules);
+        fr_job_free(j);
+    }
+}
+
+TEST(targets_that_are_a_pattern_are_refused)
+{
+    static const struct fr_job_ask ask = {
+        .has_workload = true, .has_strategy = true, .has_batch = true};
+    struct fr_job *j = read_job("a.yaml", "base_model: m\nadapter: lora\nlora_r: 8\n"
+                                          "lora_target_modules: '.*(q|v)_proj'\nbf16: true\n");
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_job_ask(j, &ask, &err), FR_EUNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.text, "give --tune with the names of the layers"));
+    fr_job_free(j);
+}
+
 /* A trainer's arguments and a launcher's configuration are one job. */
 TEST(files_of_a_job_are_read_together)
 {

@@ -8,6 +8,7 @@ EXTRA_DIST += tests/oracles/plain_layouts.py \
 	tests/oracles/layout_random.py tests/oracles/interval_model.py \
 	tests/oracles/length_variation.py \
 	tests/oracles/large_rows.py tests/oracles/opened_rows.py tests/oracles/row_rules.py tests/oracles/torch_memory.py \
+	tests/oracles/torch_tuning.py \
 	tests/oracles/torchvision.csv \
 	tests/oracles/training_rows.py tests/oracles/transformers_torch.py \
 	tests/oracles/torch/memory.csv tests/oracles/torch/parallel.csv tests/oracles/torch/README.md \

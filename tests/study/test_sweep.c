@@ -261,7 +261,8 @@ static const struct {
               {"host-cores", "40"},
               {"layout", "nhwc"},
               {"power-limit", "500W"},
-              {"update", "torch-adamw-loop+torch-clip-foreach"}};
+              {"update", "torch-adamw-loop+torch-clip-foreach"},
+              {"tune", "lora:rank=16,targets=q+v"}};
 
 TEST(every_setting_reads_back_what_it_writes)
 {

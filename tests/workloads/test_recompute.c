@@ -21,15 +21,20 @@ static struct fr_graph *load(const char *spec, uint32_t batch, enum fr_dtype dty
     return g;
 }
 
-/* n: units a group, or units that run again. */
+/* n: units a group, units that run again, or bits of modules. */
 static enum fr_status try_recompute(struct fr__recomputed *out, const struct fr_graph *g,
                                     enum fr__recompute how, uint32_t n, bool runs_all,
                                     struct fr_error *err)
 {
+    unsigned modules = how == FR__RECOMPUTE_MODULES ? n : 0;
     struct fr__units units;
     uint32_t groups[256];
-    struct fr__recompute_problem in = {
-        .graph = g, .units = &units, .how = how, .group_of = groups, .runs_all = runs_all};
+    struct fr__recompute_problem in = {.graph = g,
+                                       .units = &units,
+                                       .how = how,
+                                       .group_of = groups,
+                                       .modules = modules,
+                                       .runs_all = runs_all};
     enum fr_status st;
 
     ck_assert_int_eq(fr__units_find(&units, g, err), FR_OK);
@@ -298,8 +303,8 @@ START_TEST(feed_forward_layers_run_again_by_themselves)
     static const char *const again[] = {"gate", "silu", "up", "mul"};
     enum { TOKENS = 16, F = 128 };
     struct fr_graph *g = load(spec, 1, FR_BF16);
-    struct fr__recomputed some = recompute(g, FR__RECOMPUTE_MLP, 1, false);
-    struct fr__recomputed all = recompute(g, FR__RECOMPUTE_MLP, 1, true);
+    struct fr__recomputed some = recompute(g, FR__RECOMPUTE_MODULES, 1u << FR__MODULE_MLP, false);
+    struct fr__recomputed all = recompute(g, FR__RECOMPUTE_MODULES, 1u << FR__MODULE_MLP, true);
     struct fr_graph_totals before, after;
     char name[64];
 
@@ -316,6 +321,125 @@ START_TEST(feed_forward_layers_run_again_by_themselves)
     ck_assert_uint_eq(before.saved_bytes - after.saved_bytes, 2 * 4 * TOKENS * F * 2);
     fr__recomputed_free(&all);
     fr__recomputed_free(&some);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- modules ---- */
+
+#define LATENT                                                                                     \
+    "decoder:layers=4,hidden=64,heads=4,kv_heads=4,q_rank=32,kv_rank=16,rope_width=8,"             \
+    "nope_width=8,value_width=16,experts=2,chosen=1,dense_first=2,shared=32,ffn=128,seq=32,"       \
+    "vocab=100"
+
+/* What the ops of a layer keep for the backward pass, "op" or "op:output", in order; without what
+ * attention's own softmax and norms sum up, which is small. */
+static const char *kept_of(const struct fr_graph *g, const char *layer)
+{
+    static char text[2048];
+
+    text[0] = '\0';
+    for (uint32_t t = 0; t < g->n_tensors; t++) {
+        uint32_t o = g->tensors[t].op;
+        bool is_kept = false;
+
+        if (g->ops[o].phase > FR_PHASE_FORWARD || g->tensors[t].bytes < 1024 ||
+            strncmp(g->ops[o].name, layer, strlen(layer)) != 0)
+            continue;
+        for (uint32_t i = g->out_first[o]; i < g->out_first[o + 1]; i++)
+            is_kept |= g->edges[i].tensor == t && g->ops[g->edges[i].dst].phase > FR_PHASE_FORWARD;
+        if (is_kept)
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", text[0] ? " " : "",
+                     g->ops[o].name + strlen(layer));
+    }
+    return text;
+}
+
+/* Layer 3 has experts, layer 1 has none. Derived by hand from what each module is: the outputs of
+ * norms, of what expands latents and of experts' activations are not kept either. */
+static const struct {
+    const char *modules, *dense, *experts;
+} modules[] = {
+    {"core_attn",
+     "attn.norm attn.q_a attn.q_a.norm attn.q.rotary attn.kv_a.split attn.kv_a.norm "
+     "attn.kv_b.split "
+     "attn.k.join attn.flash attn.add mlp.norm mlp.gate mlp.silu mlp.up mlp.mul mlp.add",
+     NULL},
+    {"layernorm",
+     "attn.q_a attn.q_a.norm attn.q.rotary attn.kv_a.split attn.kv_a.norm attn.kv_b.split "
+     "attn.k.join attn.flash attn.add mlp.gate mlp.silu mlp.up mlp.mul mlp.add",
+     NULL},
+    {"mla_up_proj",
+     "attn.norm attn.q_a attn.q_a.norm attn.kv_a.split attn.kv_a.norm attn.flash attn.add mlp.norm "
+     "mlp.gate mlp.silu mlp.up mlp.mul mlp.add",
+     NULL},
+    {"mlp",
+     "attn.norm attn.q_a attn.q_a.norm attn.q.rotary attn.kv_a.split attn.kv_a.norm "
+     "attn.kv_b.split "
+     "attn.k.join attn.flash attn.add mlp.norm mlp.add",
+     NULL},
+    {"mlp+moe+mla_up_proj+layernorm",
+     "attn.q_a attn.q_a.norm attn.kv_a.split attn.kv_a.norm attn.flash attn.add mlp.add",
+     "attn.q_a attn.q_a.norm attn.kv_a.split attn.kv_a.norm attn.flash attn.add mlp.add"},
+    {"layernorm+mla_up_proj+moe_act", NULL,
+     "attn.q_a attn.q_a.norm attn.kv_a.split attn.kv_a.norm attn.flash attn.add mlp.dispatch "
+     "mlp.dispatch mlp.expert0.w1 mlp.expert0.w3 mlp.expert0.w2 mlp.expert1.w1 mlp.expert1.w3 "
+     "mlp.expert1.w2 mlp.shared.w1 mlp.shared.silu mlp.shared.w3 mlp.shared.mul mlp.shared.w2 "
+     "mlp.add"},
+    {"shared_experts+moe_act+layernorm+mla_up_proj", NULL,
+     "attn.q_a attn.q_a.norm attn.kv_a.split attn.kv_a.norm attn.flash attn.add mlp.dispatch "
+     "mlp.dispatch mlp.expert0.w1 mlp.expert0.w3 mlp.expert0.w2 mlp.expert1.w1 mlp.expert1.w3 "
+     "mlp.expert1.w2 mlp.shared.w2 mlp.add"},
+};
+
+START_TEST(modules_drop_what_megatron_drops)
+{
+    struct fr_graph *g = load(LATENT, 1, FR_BF16);
+    struct fr__recomputed r =
+        recompute(g, FR__RECOMPUTE_MODULES, fr__modules_read(modules[_i].modules), true);
+
+    if (modules[_i].dense)
+        ck_assert_str_eq(kept_of(r.graph, "layer1."), modules[_i].dense);
+    if (modules[_i].experts)
+        ck_assert_str_eq(kept_of(r.graph, "layer3."), modules[_i].experts);
+    ck_assert_uint_eq(fr_graph_check(r.graph, NULL, NULL), 0);
+    fr__recomputed_free(&r);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* The norm runs again when the gradient of what reads it is there, and once for all its readers. */
+START_TEST(discarded_outputs_come_back_before_their_readers_backward)
+{
+    struct fr_graph *g = load(LATENT, 1, FR_BF16);
+    struct fr__recomputed r =
+        recompute(g, FR__RECOMPUTE_MODULES, fr__modules_read("layernorm+mlp"), true);
+
+    ck_assert_str_eq(reads_of(r.graph, "layer1.mlp.norm.again"),
+                     "layer1.attn.add after:layer1.mlp.add.grad_add");
+    ck_assert_ptr_nonnull(
+        strstr(reads_of(r.graph, "layer1.mlp.up.again"), "layer1.mlp.norm.again"));
+    ck_assert_ptr_nonnull(
+        strstr(reads_of(r.graph, "layer1.mlp.up.wgrad"), "layer1.mlp.norm.again"));
+    fr__recomputed_free(&r);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(a_model_without_the_module_is_refused)
+{
+    struct fr_graph *g =
+        load("llama:layers=2,hidden=64,ffn=128,heads=4,kv_heads=4,seq=16,vocab=9", 1, FR_BF16);
+    struct fr__recomputed r;
+    struct fr_error err;
+
+    ck_assert_int_eq(
+        try_recompute(&r, g, FR__RECOMPUTE_MODULES, fr__modules_read("mlp+moe"), true, &err),
+        FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "has no moe in its layers to recompute"));
+    ck_assert_uint_eq(fr__modules_read("mlp+mow"), 0);
+    ck_assert_uint_eq(fr__modules_read(""), 0);
+    ck_assert_uint_eq(fr__modules_read("mlp+"), 0);
     fr_graph_free(g);
 }
 END_TEST
@@ -556,6 +680,10 @@ static TCase *make_case(void)
     tcase_add_test(tc, casts_inside_an_attention_core_run_again_too);
     tcase_add_test(tc, fused_attention_has_no_core_to_recompute);
     tcase_add_test(tc, feed_forward_layers_run_again_by_themselves);
+    tcase_add_loop_test(tc, modules_drop_what_megatron_drops, 0,
+                        sizeof(modules) / sizeof(modules[0]));
+    tcase_add_test(tc, discarded_outputs_come_back_before_their_readers_backward);
+    tcase_add_test(tc, a_model_without_the_module_is_refused);
     tcase_add_test(tc, a_router_is_no_attention_core);
     tcase_add_test(tc, units_are_grouped_stage_by_stage);
     tcase_add_test(tc, a_group_keeps_one_input);

@@ -95,10 +95,10 @@ static void mark_trained(struct checker *c)
     const struct fr_graph *g = c->g;
 
     for (uint32_t o = 0; o < g->n_ops; o++) {
-        c->is_trained[o] = g->ops[o].param_bytes > 0;
+        c->is_trained[o] = g->ops[o].param_bytes > 0 && !g->ops[o].is_frozen;
         for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
             const struct fr_edge *e = &g->edges[g->in_edges[i]];
-            bool is_tied = e->tensor == FR_NONE && e->bytes > 0;
+            bool is_tied = e->tensor == FR_NONE && e->bytes > 0 && !g->ops[e->src].is_frozen;
 
             if (is_tied || (carries_gradient(g, e) && c->is_trained[e->src]))
                 c->is_trained[o] = true;
@@ -133,7 +133,7 @@ static void check_op(struct checker *c, uint32_t o, bool is_training)
     if (is_forward && is_training && c->is_trained[o] && !c->has_backward[o] &&
         !passes_gradient(c->g, op))
         report(c, "op '%s' has no backward op", op->name);
-    if (is_forward && op->param_bytes && is_training && !c->has_update[o])
+    if (is_forward && op->param_bytes && !op->is_frozen && is_training && !c->has_update[o])
         report(c, "op '%s' has parameters but no update op", op->name);
     if (op->phase > FR_PHASE_FORWARD && op->forward == FR_NONE)
         report(c, "op '%s' (%s) does not say which forward op it derives from", op->name,
@@ -193,7 +193,9 @@ static void check_tensor(struct checker *c, uint32_t t)
     const struct fr_tensor *root = tensor->alias == FR_NONE ? NULL : &c->g->tensors[tensor->alias];
     uint32_t k = t - op->first_tensor;
 
-    if (!c->is_read[t] && !is_loss(c->g, tensor->op))
+    /* statistics that a frozen op makes for a backward pass which it has not, are read by nobody */
+    if (!c->is_read[t] && !is_loss(c->g, tensor->op) &&
+        !(op->is_frozen && k > 0 && !c->has_backward[tensor->op]))
         report(c, "output %" PRIu32 " of op '%s' is read by nobody", k, op->name);
     if (has_odd_size(tensor))
         report(c,

@@ -11,6 +11,9 @@
 unsigned fr__elem_bytes(enum fr_dtype dtype);
 /* 1 where no dimensions are known. Exact: no tensor of a graph has more than 2^53. */
 double fr__tensor_elements(const struct fr_tensor *t);
+/* Bytes of n parameters that are packed so. QLoRA's doubly quantised ones take 4 + 8 / 64 +
+ * 32 / (64 * 256) bits each; a block that is not full has constants of its own. */
+uint64_t fr__packed_bytes(enum fr_packing packing, uint64_t n);
 /* The tensor whose storage it is in: itself, unless it is a view or written in place. */
 uint32_t fr__tensor_storage(const struct fr_graph *g, uint32_t tensor);
 #endif

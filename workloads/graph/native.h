@@ -36,7 +36,8 @@
     X(N_PARAMS, "n_params", false) \
     X(IN_PLACE, "in_place", false) \
     X(SHAPE, "shape", false) \
-    X(TIED_TO, "tied_to", false)
+    X(TIED_TO, "tied_to", false) \
+    X(TUNING, "tuning", false)
 /* clang-format on */
 
 #define FR__COLUMN_ENUM(id, text, required) FR__COL_##id,
@@ -95,6 +96,11 @@ uint32_t fr__n_items(const char *text);
  * is false, FLOPs are set to those of the shape, if it has any. */
 enum fr_status fr__native_read_shape(const struct fr__cell *cell, bool has_flops, struct fr_op *op,
                                      struct fr_error *err);
+
+/* The word of the column `tuning` for an op; "": it is trained like any. Back: false: no such word,
+ * *op untouched. */
+const char *fr__native_tuning(const struct fr_op *op);
+bool fr__native_set_tuning(struct fr_op *op, const char *word);
 
 /* Reads ops.csv: fills rows, outputs and ids, and resolves what refers to other rows. */
 enum fr_status fr__native_read_ops(struct fr__native *n, const char *path, struct fr_error *err);

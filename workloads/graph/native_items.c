@@ -29,3 +29,30 @@ struct fr__item fr__next_item(struct fr__item *cursor)
     cursor->loc.col += (unsigned)step;
     return it;
 }
+
+/* ---- the column `tuning` ---- */
+
+/* "again": an op that runs its forward op once more for the backward pass. */
+const char *fr__native_tuning(const struct fr_op *op)
+{
+    if (op->is_recomputed)
+        return op->packing == FR_PACK_NONE ? "again" : fr_packing_name(op->packing);
+    if (op->packing != FR_PACK_NONE)
+        return fr_packing_name(op->packing);
+    return op->is_frozen ? "frozen" : op->is_adapter ? "adapter" : "";
+}
+
+bool fr__native_set_tuning(struct fr_op *op, const char *word)
+{
+    enum fr_packing packing = fr_packing_parse(word);
+    bool is_packed = packing != FR_N_PACKINGS && packing != FR_PACK_NONE;
+
+    if (!is_packed && strcmp(word, "frozen") != 0 && strcmp(word, "adapter") != 0 &&
+        strcmp(word, "again") != 0)
+        return false;
+    op->is_frozen = is_packed || strcmp(word, "frozen") == 0;
+    op->is_adapter = strcmp(word, "adapter") == 0;
+    op->is_recomputed = strcmp(word, "again") == 0 || (is_packed && op->phase > FR_PHASE_FORWARD);
+    op->packing = is_packed ? packing : FR_PACK_NONE;
+    return true;
+}

@@ -280,6 +280,13 @@ static enum fr_status read_op(void *user, const struct fr__cell cells[], struct 
         row.op.name = id;
     FR_TRY(read_kind(cells, &row.op, err));
     FR_TRY(read_numbers(cells, &row, err));
+    if (cells[FR__COL_TUNING].text[0] &&
+        !fr__native_set_tuning(&row.op, cells[FR__COL_TUNING].text))
+        return fr__fail(
+            err, FR_EPARSE, cells[FR__COL_TUNING].loc,
+            "'tuning' is \"%.60s\", expected frozen, nf4, nf4-double, adapter, again or "
+            "nothing",
+            cells[FR__COL_TUNING].text);
     FR_TRY(fr__native_read_shape(&cells[FR__COL_SHAPE], cells[FR__COL_FLOPS].text[0] != '\0',
                                  &row.op, err));
     FR_TRY(read_outputs(n, cells, &row, err));

@@ -23,9 +23,10 @@ static void write_number(FILE *f, double x)
     fputs(fr__format_double(x, text, sizeof(text)), f);
 }
 
-static void write_header(FILE *f, const struct fr__csv_column columns[])
+/* n: the first ones; FR_NONE: all. */
+static void write_header(FILE *f, const struct fr__csv_column columns[], uint32_t n)
 {
-    for (size_t i = 0; columns[i].name; i++)
+    for (size_t i = 0; columns[i].name && i < n; i++)
         fprintf(f, "%s%s", i ? "," : "", columns[i].name);
     putc('\n', f);
 }
@@ -195,6 +196,8 @@ static bool write_op_cell(FILE *f, const struct fr_graph *g, const struct fr_op 
         return write_shape(f, &op->shape);
     case FR__COL_TIED_TO:
         return write_ties(f, g, op);
+    case FR__COL_TUNING:
+        return fputs(fr__native_tuning(op), f) >= 0;
     default:
         return write_outputs(f, g, op, column);
     }
@@ -202,9 +205,14 @@ static bool write_op_cell(FILE *f, const struct fr_graph *g, const struct fr_op 
 
 static bool write_ops(FILE *f, const struct fr_graph *g)
 {
-    write_header(f, fr__op_columns);
+    unsigned n_columns = FR__COL_TUNING; /* the last one, where it says anything */
+
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (*fr__native_tuning(&g->ops[i]))
+            n_columns = FR__N_OP_COLUMNS;
+    write_header(f, fr__op_columns, n_columns);
     for (size_t i = 0; i < g->n_ops; i++) {
-        for (unsigned c = 0; c < FR__N_OP_COLUMNS; c++) {
+        for (unsigned c = 0; c < n_columns; c++) {
             fputs(c ? "," : "", f);
             if (!write_op_cell(f, g, &g->ops[i], (enum fr__op_column)c))
                 return false;
@@ -216,7 +224,7 @@ static bool write_ops(FILE *f, const struct fr_graph *g)
 
 static bool write_edges(FILE *f, const struct fr_graph *g)
 {
-    write_header(f, fr__edge_columns);
+    write_header(f, fr__edge_columns, FR_NONE);
     for (size_t i = 0; i < g->n_edges; i++) {
         const struct fr_edge *e = &g->edges[i];
         const struct fr_op *src = &g->ops[e->src];
@@ -236,7 +244,7 @@ static bool write_edges(FILE *f, const struct fr_graph *g)
 
 static bool write_times(FILE *f, const struct fr_graph *g)
 {
-    write_header(f, fr__time_columns);
+    write_header(f, fr__time_columns, FR_NONE);
     for (size_t i = 0; i < g->n_samples; i++) {
         const struct fr_sample *s = &g->samples[i];
 

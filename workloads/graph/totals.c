@@ -153,6 +153,7 @@ static uint64_t active_bytes(const struct fr_graph *g)
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out)
 {
     const struct fr__product_flops products = fr__product_flops(g);
+    uint64_t bytes = 0, trained = 0;
     size_t at = 0;
 
     *out = (struct fr_graph_totals){.model_flops = products.model,
@@ -173,10 +174,13 @@ void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out)
         out->sample_s[op->phase] += time_s;
         if (op->phase != FR_PHASE_FORWARD)
             continue;
-        out->param_bytes += op->param_bytes;
+        bytes += op->param_bytes;
+        trained += op->is_frozen ? 0 : op->param_bytes;
+        out->param_bytes += fr_op_stored_bytes(g, op);
         out->param_tensors += op->n_params;
     }
-    out->params = out->param_bytes / g->param_elem_bytes;
+    out->params = bytes / g->param_elem_bytes;
+    out->trained_params = trained / g->param_elem_bytes;
     out->active_params = active_bytes(g) / g->param_elem_bytes;
     out->saved_bytes = ((const struct fr__graph_priv *)g->priv)->saved_bytes;
 }
@@ -204,9 +208,9 @@ static void add_to_layer(const struct fr_graph *g, const struct fr_op *op,
     if (op->n_tensors)
         layer->output = op->first_tensor;
     if (op->phase == FR_PHASE_FORWARD) {
-        layer->param_bytes += op->param_bytes;
+        layer->param_bytes += fr_op_stored_bytes(g, op);
         layer->param_tensors += op->n_params;
-        layer->params = layer->param_bytes / g->param_elem_bytes;
+        layer->params += op->param_bytes / g->param_elem_bytes;
     }
 }
 
@@ -244,7 +248,7 @@ enum fr_status fr__graph_kept_bytes(const struct fr_graph *g, double batch, doub
         if (op->phase != FR_PHASE_FORWARD)
             continue;
         n_losses += op->kind == FR_OP_LOSS;
-        *bytes += (double)op->param_bytes; /* those that it owns */
+        *bytes += (double)fr_op_stored_bytes(g, op); /* those that it owns */
     }
     if (n_losses == 1)
         fr__mark_saved(g, is_saved);

@@ -394,9 +394,12 @@ static void add_up(const struct writing *w, size_t k, struct fr_op *op)
     op->flops = 0;
     op->param_bytes = op->workspace_bytes = 0;
     op->n_params = 0;
+    op->is_frozen = op->is_adapter = false;
     for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
         const struct fr_op *o = &g->ops[w->members[i]];
 
+        op->is_frozen |= o->is_frozen;
+        op->is_adapter |= o->is_adapter;
         op->flops += o->flops;
         op->param_bytes += o->param_bytes;
         op->n_params += o->n_params;

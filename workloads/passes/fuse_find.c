@@ -54,6 +54,7 @@ static bool asks_for(const struct fr__fusing *f, enum fr_fusion fusion)
 static size_t match(const struct fr__fusing *f, const struct pattern *p, uint32_t o,
                     uint32_t ops[MOST_STEPS])
 {
+    unsigned owns = 0;
     size_t n = 0;
 
     for (size_t k = 0; k < MOST_STEPS && p->steps[k].kinds; k++) {
@@ -65,9 +66,10 @@ static size_t match(const struct fr__fusing *f, const struct pattern *p, uint32_
         if (!takes)
             continue;
         ops[n++] = o;
+        owns |= f->owns[o];
         o = fr__fusing_only_reader(f, o);
     }
-    return n > 1 ? n : 0;
+    return n > 1 && fr__fusing_agrees(owns, 0) ? n : 0;
 }
 
 static void find_patterns(struct fr__fusing *f)
@@ -160,7 +162,8 @@ static void find_clusters(struct fr__fusing *f, enum fr_fusion fusion)
                  group = fr__fusing_may_join(f, o) ? group_of_readers(f, o) : FR_NONE;
 
         if (group != FR_NONE && group != own && !f->has_product[own] && !f->has_product[group] &&
-            !(f->has_rows[own] && f->has_rows[group]))
+            !(f->has_rows[own] && f->has_rows[group]) &&
+            fr__fusing_agrees(f->owns[own], f->owns[group]))
             fr__fusing_unite(f, group, own, fusion);
     }
 }
@@ -174,7 +177,8 @@ bool fr__fusing_find(struct fr__fusing *f)
     f->has_rows = fr__arena_take(f->scratch, n, sizeof(*f->has_rows));
     f->has_product = fr__arena_take(f->scratch, n, sizeof(*f->has_product));
     f->by = fr__arena_take(f->scratch, n, sizeof(*f->by));
-    if (!f->has_product || !f->parent || !f->size || !f->has_rows || !f->by)
+    f->owns = fr__arena_alloc(f->scratch, n, sizeof(*f->owns));
+    if (!f->owns || !f->has_product || !f->parent || !f->size || !f->has_rows || !f->by)
         return false;
     for (uint32_t o = 0; o < n; o++) {
         f->parent[o] = o;
@@ -182,6 +186,8 @@ bool fr__fusing_find(struct fr__fusing *f)
         f->has_rows[o] = fr__fusing_is_on_rows(f->g->ops[o].kind);
         f->has_product[o] = fr_op_kind_is_product(f->g->ops[o].kind);
         f->by[o] = FR_N_FUSIONS;
+        if (f->g->ops[o].phase == FR_PHASE_FORWARD && f->g->ops[o].param_bytes > 0)
+            f->owns[o] = f->g->ops[o].is_frozen ? FR__OWNS_FROZEN : FR__OWNS_TRAINED;
     }
     if (!fr__fusing_find_products(f))
         return false;

@@ -47,6 +47,7 @@ void fr__fusing_unite(struct fr__fusing *f, uint32_t a, uint32_t b, enum fr_fusi
     f->size[a] += f->size[b];
     f->has_rows[a] |= f->has_rows[b];
     f->has_product[a] |= f->has_product[b];
+    f->owns[a] |= f->owns[b];
     if (f->by[a] == FR_N_FUSIONS)
         f->by[a] = f->by[b] != FR_N_FUSIONS ? f->by[b] : (uint8_t)fusion;
 }

@@ -20,6 +20,9 @@ struct fr__fusing {
     uint32_t *size;    /* [n_ops] of roots: ops of the group */
     bool *has_rows;    /* [n_ops] of roots: a norm or softmax is among them */
     bool *has_product; /* [n_ops] of roots: a matrix product is among them */
+    /* [n_ops] of roots: FR__OWNS_* of its ops. Ops with trained and with frozen parameters stay
+     * apart, for an op's parameters are either. */
+    uint8_t *owns;
     uint8_t *by;       /* [n_ops] of roots: the fr_fusion that began it; FR_N_FUSIONS: none */
     bool *is_internal; /* [n_tensors] no tensor of the new graph */
 };
@@ -34,6 +37,13 @@ static inline uint32_t fr__fusing_group(const struct fr__fusing *f, uint32_t op)
 
 /* Whether norms and softmax are reductions and elementwise ops: XLA's, unless each is one
  * kernel. */
+enum { FR__OWNS_TRAINED = 1, FR__OWNS_FROZEN = 2 };
+/* Whether ops that own this and that may be one. */
+static inline bool fr__fusing_agrees(unsigned owns, unsigned more)
+{
+    return (owns | more) != (FR__OWNS_TRAINED | FR__OWNS_FROZEN);
+}
+
 static inline bool fr__fusing_splits_rows(const struct fr__fusing *f)
 {
     return (f->fusions & (1u << FR_FUSE_XLA | 1u << FR_FUSE_INDUCTOR)) == 1u << FR_FUSE_XLA;

@@ -43,7 +43,8 @@ static void find_forward(struct products *p, uint32_t o)
     struct fr__fusing *f = p->f;
     uint32_t bias = fr__fusing_only_reader(f, o), act;
 
-    if (bias == FR_NONE || f->g->ops[bias].kind != FR_OP_BIAS || !fr__fusing_may_join(f, bias))
+    if (bias == FR_NONE || f->g->ops[bias].kind != FR_OP_BIAS || !fr__fusing_may_join(f, bias) ||
+        !fr__fusing_agrees(f->owns[o], f->owns[bias]))
         return;
     fr__fusing_unite(f, o, bias, p->fusion);
     p->of_bias[bias] = o;

@@ -15,8 +15,16 @@ static void add_owner(struct fr__gathering *x, uint32_t owner, uint32_t unit)
     struct fr__gather_set *s = &x->units[unit].sets[fr__gather_set_of(x, owner)];
 
     s->bytes += x->g->ops[owner].param_bytes;
-    s->kept_bytes +=
-        x->in->kept_of ? x->in->kept_of[owner] : (double)x->g->ops[owner].param_bytes * x->in->kept;
+    if (x->g->ops[owner].packing != FR_PACK_NONE) {
+        const uint64_t stored = fr_op_stored_bytes(x->g, &x->g->ops[owner]);
+
+        s->packed_bytes += x->g->ops[owner].param_bytes;
+        s->stored_bytes += stored;
+        s->kept_bytes += (double)stored;
+    } else {
+        s->kept_bytes += x->in->kept_of ? x->in->kept_of[owner]
+                                        : (double)x->g->ops[owner].param_bytes * x->in->kept;
+    }
     if (s->owner == FR_NONE)
         s->owner = owner;
 }

@@ -84,6 +84,12 @@ static uint32_t add_copy(struct fr__gathering *x, const struct message *m)
                             NULL, 0);
 }
 
+/* Bytes of a set that are gathered, at so many for each byte of parameters. */
+static double gathered(const struct fr__gather_set *s, double each)
+{
+    return (double)(s->bytes - s->packed_bytes) * each + (double)s->stored_bytes;
+}
+
 /* Out of what was gathered: a read and a write of all of it. */
 static void add_unpack(struct fr__gathering *x, const struct fr__gather_unit *u,
                        struct fr__gather_set *s, uint32_t set, unsigned side)
@@ -100,7 +106,7 @@ static void add_unpack(struct fr__gathering *x, const struct fr__gather_unit *u,
                                                     .set = set,
                                                     .owner = s->owner,
                                                     .forward = s->unpack[FR__SIDE_FORWARD],
-                                                    .bytes = 2 * (double)s->bytes * x->in->sent,
+                                                    .bytes = 2 * gathered(s, x->in->sent),
                                                     .message_bytes = (double)s->bytes});
 }
 
@@ -143,7 +149,7 @@ static void add_gathers(struct fr__gathering *x, uint32_t unit, unsigned side)
                                       .forward = s->gather[FR__SIDE_FORWARD].op,
                                       .number = FR_NONE,
                                       .bytes = s->kept_bytes,
-                                      .message_bytes = (double)s->bytes * x->in->sent},
+                                      .message_bytes = gathered(s, x->in->sent)},
                     &s->gather[side]);
         add_unpack(x, u, s, k, side);
     }

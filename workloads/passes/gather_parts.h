@@ -18,6 +18,8 @@ struct fr__gather_set {
     uint64_t bytes;         /* of the parameters in the given graph */
     double kept_bytes;      /* of the gathered ones in memory */
     uint64_t trained_bytes; /* of those that have an update */
+    uint64_t packed_bytes;  /* of those that are stored in 4 bits, */
+    uint64_t stored_bytes;  /* and what these take so: they are gathered as they are */
     uint32_t owner;         /* the first of them; FR_NONE */
     uint32_t ready;         /* the last op that writes a gradient of them; FR_NONE */
     uint32_t reader;        /* the last op noted as a reader; FR_NONE */

@@ -17,6 +17,7 @@ struct rewriting {
     uint32_t *place;      /* [n_groups] the op before which its copies stand; FR_NONE: none */
     uint32_t *group_at;   /* [n_ops] first group whose copies go before the op; FR_NONE */
     uint32_t *next_group; /* [n_groups] the next one there; FR_NONE */
+    const bool *is_kept;  /* [n_tensors]; NULL */
     bool runs_all;
 };
 
@@ -30,9 +31,24 @@ static bool is_redirected(const struct rewriting *w, const struct fr_edge *e)
 {
     const uint32_t *group_of = w->groups.group_of_op;
 
-    return e->tensor != FR_NONE && group_of[e->src] != FR_NONE &&
-           w->g->ops[e->src].phase == FR_PHASE_FORWARD && is_backward(&w->g->ops[e->dst]) &&
-           group_of[e->dst] == group_of[e->src];
+    return e->tensor != FR_NONE && !(w->is_kept && w->is_kept[e->tensor]) &&
+           group_of[e->src] != FR_NONE && w->g->ops[e->src].phase == FR_PHASE_FORWARD &&
+           is_backward(&w->g->ops[e->dst]) &&
+           (group_of[e->dst] == group_of[e->src] || w->groups.discards[group_of[e->src]]);
+}
+
+/* Whether a copy of the op at the head of the edge, if there is one, reads a copy too: of its own
+ * group, or of one whose outputs are not kept. */
+static bool is_copied_with(const struct rewriting *w, const struct fr_edge *e)
+{
+    const uint32_t *group_of = w->groups.group_of_op;
+    uint32_t group = group_of[e->src];
+
+    return group != FR_NONE && !(w->is_kept && e->tensor != FR_NONE && w->is_kept[e->tensor]) &&
+           w->g->ops[e->src].phase == FR_PHASE_FORWARD &&
+           w->g->ops[e->dst].phase == FR_PHASE_FORWARD &&
+           (group == group_of[e->dst] ||
+            (w->groups.discards[group] && group_of[e->dst] != FR_NONE));
 }
 
 /* Whether the edge leads from one forward op of a group to another. */
@@ -66,9 +82,39 @@ static void copy_what_is_read(struct rewriting *w)
         for (uint32_t i = g->in_first[o]; w->is_copied[o] && i < g->in_first[o + 1]; i++) {
             const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
-            if (e->tensor != FR_NONE && is_inside(w, e))
+            if (e->tensor != FR_NONE && is_copied_with(w, e))
                 w->is_copied[e->src] = true;
         }
+}
+
+static uint32_t earlier(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A group whose outputs are not kept runs again before the copies of another group read them. */
+static void come_before_readers(struct rewriting *w)
+{
+    const struct fr_graph *g = w->g;
+    bool has_moved;
+
+    do {
+        has_moved = false;
+        for (size_t i = 0; i < g->n_edges; i++) {
+            const struct fr_edge *e = &g->edges[i];
+            uint32_t group, reader, place;
+
+            if (e->tensor == FR_NONE || !w->is_copied[e->dst] || !is_copied_with(w, e))
+                continue;
+            group = w->groups.group_of_op[e->src];
+            reader = w->groups.group_of_op[e->dst];
+            place = w->place[reader];
+            if (group == reader || place == FR_NONE || w->place[group] <= place)
+                continue;
+            w->place[group] = earlier(w->place[group], place);
+            has_moved = true;
+        }
+    } while (has_moved);
 }
 
 static void copy_all(struct rewriting *w)
@@ -166,7 +212,7 @@ static void keep_edges(struct rewriting *w)
     }
 }
 
-/* What the copy of o reads. Returns whether another copy is among it. */
+/* What the copy of o reads. Returns whether another copy of its group is among it. */
 static bool add_copy_edges(struct rewriting *w, uint32_t o)
 {
     const struct fr_graph *g = w->g;
@@ -174,12 +220,12 @@ static bool add_copy_edges(struct rewriting *w, uint32_t o)
 
     for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
-        bool is_copy = is_inside(w, e) && w->is_copied[e->src];
+        bool is_copy = is_copied_with(w, e) && w->is_copied[e->src];
 
         if (fr__edge_is_tie(e))
             continue;
         fr__rewriter_lead(&w->r, is_copy ? &w->copy : &w->r.now, e, w->copy.op[o]);
-        has_copy = has_copy || is_copy;
+        has_copy = has_copy || (is_copy && is_inside(w, e));
     }
     return has_copy;
 }
@@ -244,8 +290,24 @@ static size_t add_senders(const struct rewriting *w, uint32_t o, uint32_t place,
     return n;
 }
 
+/* Appends the ops whose gradients the op at a place reads. */
+static size_t add_gradients(const struct rewriting *w, uint32_t place, uint32_t waits[])
+{
+    const struct fr_graph *g = w->g;
+    size_t n = 0;
+
+    for (uint32_t i = g->in_first[place]; i < g->in_first[place + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->tensor != FR_NONE && is_gradient_before(w, e->src, place))
+            waits[n++] = e->src;
+    }
+    return n;
+}
+
 /* Fills `waits` with the ops that the copies of a group wait for: where the gradient of the group's
- * end is complete. These are its own sums of gradients before `place`; else who brings gradients
+ * end is complete, or where outputs are not kept, where its reader's gradient is. These are its own
+ * sums of gradients before `place`; else who brings gradients
  * from outside; else, where the loss itself is in the group, the end of its forward pass. waits:
  * room for n_ops. Returns how many. */
 static size_t find_waits(const struct rewriting *w, uint32_t group, uint32_t waits[])
@@ -253,6 +315,11 @@ static size_t find_waits(const struct rewriting *w, uint32_t group, uint32_t wai
     const uint32_t *ops = w->groups.ops, end = w->groups.first[group + 1];
     uint32_t place = w->place[group];
     size_t n = 0;
+
+    if (w->groups.discards[group])
+        n = add_gradients(w, place, waits);
+    if (n > 0)
+        return n;
 
     for (uint32_t k = w->groups.first[group]; k < end; k++)
         if (is_gradient_before(w, ops[k], place) && !is_summed_further(w, ops[k], place))
@@ -338,10 +405,13 @@ static enum fr_status place_groups(struct rewriting *w, struct fr_error *err)
     copy_what_is_read(w);
     if (w->runs_all)
         copy_all(w);
+    for (uint32_t group = 0; group < w->groups.n_groups; group++)
+        if (w->place[group] != FR_NONE)
+            w->place[group] = place_of(w, group, w->place[group]);
+    come_before_readers(w);
     for (uint32_t group = (uint32_t)w->groups.n_groups; group-- > 0;) {
         if (w->place[group] == FR_NONE)
             continue;
-        w->place[group] = place_of(w, group, w->place[group]);
         w->next_group[group] = w->group_at[w->place[group]];
         w->group_at[w->place[group]] = group;
     }
@@ -375,7 +445,8 @@ static enum fr_status rewrite(struct rewriting *w, const struct fr__recompute_pr
 enum fr_status fr__recompute(struct fr__recomputed *out, const struct fr__recompute_problem *in,
                              struct fr_error *err)
 {
-    struct rewriting w = {.g = in->graph, .runs_all = in->runs_all};
+    struct rewriting w = {
+        .g = in->graph, .is_kept = in->is_kept, .runs_all = in->runs_all && !in->is_kept};
     struct fr__recomputed made = {.graph = NULL};
     enum fr_status st;
 

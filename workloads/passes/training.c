@@ -85,7 +85,7 @@ static void mark_needed(struct fr__expansion *x)
             if (fr__edge_is_tie(e) && x->tied_to[o] == FR_NONE)
                 x->tied_to[o] = f->ops[e->src].param_bytes ? e->src : FR_NONE;
         }
-        if (x->tied_to[o] != FR_NONE)
+        if (fr__expansion_is_trained(x, x->tied_to[o]))
             x->is_needed[o] = true;
     }
 }

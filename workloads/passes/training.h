@@ -96,6 +96,12 @@ struct fr__summing {
     unsigned n_sums; /* so far */
 };
 
+/* Whether parameters of forward op `owner` are trained; FR_NONE: there are none. */
+static inline bool fr__expansion_is_trained(const struct fr__expansion *x, uint32_t owner)
+{
+    return owner != FR_NONE && !x->f->ops[owner].is_frozen;
+}
+
 /* ---- training_ops.c ---- */
 
 const struct fr__rule *fr__expansion_rule(const struct fr__expansion *x, uint32_t o);

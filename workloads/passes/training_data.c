@@ -47,14 +47,39 @@ static bool is_right_operand(const struct fr_op *op, const struct fr_tensor *t)
     return elements < left || elements > left || t->dims[t->n_dims - 1] != s->product.depth;
 }
 
+/* Weights in 4 bits are decoded again for the gradient: what the forward pass made of them is not
+ * kept (bitsandbytes, autograd/_functions.py, MatMul4Bit.backward). Returns what it reads instead
+ * of the weights that edge e brings. */
+static struct fr__read decode_again(struct fr__expansion *x, const struct fr_edge *e,
+                                    const struct fr__output_grads *dy)
+{
+    const struct fr_op *cast = &x->f->ops[e->src];
+    struct fr_tensor weights = fr__expansion_gradient_of(&x->f->tensors[e->tensor]);
+    struct fr_op op = *cast;
+    uint32_t made;
+
+    op.name = fr__rewriter_name(&x->w, cast->name, "backward", FR_NONE);
+    op.phase = FR_PHASE_BACKWARD_DATA;
+    op.is_recomputed = true;
+    op.forward = e->src;
+    op.n_params = 0;
+    made = fr__rewriter_add(&x->w, e->src, &op, &weights, 1);
+    if (dy->n > 0)
+        fr__rewriter_order(&x->w, dy->reads[0].op, made);
+    return fr__expansion_made(x, 1, &weights);
+}
+
 static void add_data_op_each(struct fr__expansion *x, uint32_t o, const struct fr__output_grads *dy)
 {
     const struct fr_graph *f = x->f;
-    uint32_t first = f->in_first[o], n_in = 0;
+    uint32_t first = f->in_first[o], n_in = 0, packed = FR_NONE;
     unsigned mask = fr__expansion_rule(x, o)->data_reads;
 
     for (uint32_t i = first; i < f->in_first[o + 1]; i++) {
         bool is_weights = fr__expansion_is_cast_weight(x, &f->edges[f->in_edges[i]]);
+
+        if (is_weights && f->ops[f->edges[f->in_edges[i]].src].packing)
+            packed = f->in_edges[i];
 
         n_in += f->edges[f->in_edges[i]].tensor != FR_NONE && !is_weights;
         mask = is_weights ? FR__READ_OTHERS : mask;
@@ -67,6 +92,8 @@ static void add_data_op_each(struct fr__expansion *x, uint32_t o, const struct f
         if (!fr__expansion_wants_gradient(x, e))
             continue;
         dx = fr__expansion_gradient_of(&f->tensors[e->tensor]);
+        if (packed != FR_NONE)
+            fr__expansion_read(x, decode_again(x, &f->edges[packed], dy));
         fr__expansion_read_grads(x, dy);
         fr__expansion_read_saved(x, o, mask, i);
         if (fr__expansion_is_cast_weight(x, e)) {

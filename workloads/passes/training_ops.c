@@ -89,7 +89,7 @@ void fr__expansion_read_saved(struct fr__expansion *x, uint32_t o, unsigned mask
         uint32_t t = f->edges[f->in_edges[i]].tensor;
         bool is_square = n_in == 1 && x->tied_to[o] == FR_NONE;
 
-        if (t == FR_NONE)
+        if (t == FR_NONE || f->ops[f->edges[f->in_edges[i]].src].packing)
             continue;
         if (mask & (FR__READ_IN | FR__READ_HELD) ||
             (mask & FR__READ_OTHERS && (i != input || is_square)) ||

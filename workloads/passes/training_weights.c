@@ -82,7 +82,7 @@ void fr__expansion_add_weight_op(struct fr__expansion *x, uint32_t o,
     struct fr_tensor dw;
     struct fr_op op = {.kind = x->f->ops[o].kind, .phase = FR_PHASE_BACKWARD_WEIGHT};
 
-    if (owner == FR_NONE)
+    if (!fr__expansion_is_trained(x, owner))
         return;
     if (has_part) {
         op.flops = r->weight_of_forward * x->f->ops[o].flops + r->weight_of_element * dy->elements;

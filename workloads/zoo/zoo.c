@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "workloads/passes/autocast.h"
+#include "workloads/passes/tune.h"
 #include "workloads/zoo/nn_attention.h"
 #include "workloads/zoo/zoo.h"
 
@@ -279,26 +280,29 @@ static enum fr_status say_too_long(const struct fr__model *m, uint32_t seq_len, 
 }
 
 static enum fr_status settle_length(const struct fr__model *m, const uint32_t values[],
-                                    uint32_t *seq_len, struct fr_error *err)
+                                    uint32_t n_learned, uint32_t *seq_len, struct fr_error *err)
 {
     const struct fr__family *f = m->family;
     uint32_t longest = f->positions ? values[find_key(m, f->positions)] : f->longest;
 
     if (*seq_len && !f->length)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no sequence length", m->name);
+    if (n_learned && !f->length)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no prompt to tune", m->name);
     if (!*seq_len && f->length)
         *seq_len = values[find_key(m, f->length)];
     if (*seq_len < m->min_seq_len)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "model '%s' takes sequences of %u tokens or more, not %u", m->name,
                         m->min_seq_len, *seq_len);
+    *seq_len += n_learned; /* a prompt takes positions */
     return *seq_len > longest ? say_too_long(m, *seq_len, longest, err) : FR_OK;
 }
 
 /* What the model and the user's options together ask for. */
 static enum fr_status settle(const struct fr__model *m, const struct fr_workload_options *opt,
-                             const uint32_t values[], struct fr_workload_options *out,
-                             struct fr_error *err)
+                             const uint32_t values[], uint32_t n_learned,
+                             struct fr_workload_options *out, struct fr_error *err)
 {
     *out = *opt;
     FR_TRY(settle_images(m, &out->image_size, err));
@@ -313,7 +317,7 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "batch %u is over %d", out->batch, MAX_BATCH);
     if ((unsigned)out->dtype >= FR_N_DTYPES)
         out->dtype = m->dtype;
-    return settle_length(m, values, &out->seq_len, err);
+    return settle_length(m, values, n_learned, &out->seq_len, err);
 }
 
 static enum fr_status cast(struct fr_graph **forward, struct fr_error *err)
@@ -322,6 +326,16 @@ static enum fr_status cast(struct fr_graph **forward, struct fr_error *err)
 
     FR_TRY(fr__autocast(full, forward, err));
     fr_graph_free(full);
+    return FR_OK;
+}
+
+static enum fr_status tune(struct fr_graph **forward, const struct fr__tuning *how,
+                           struct fr_error *err)
+{
+    struct fr_graph *whole = *forward;
+
+    FR_TRY(fr__tune(whole, how, forward, err));
+    fr_graph_free(whole);
     return FR_OK;
 }
 
@@ -339,6 +353,7 @@ enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const ch
     const struct fr__model *m = find(spec);
     uint32_t values[FR__N_MODEL_VALUES] = {0};
     struct fr_workload_options o;
+    struct fr__tuning tuning = {.tokens = 0};
     struct fr_graph *forward;
     struct fr__net net;
     enum fr_status st;
@@ -346,7 +361,9 @@ enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const ch
     if (!m)
         return say_unknown_model(spec, err);
     FR_TRY(read_values(m, spec, values, err));
-    FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
+    if (opt && opt->tune)
+        FR_TRY(fr__tuning_read(&tuning, opt->tune, err));
+    FR_TRY(settle(m, opt ? opt : &own, values, tuning.tokens, &o, err));
     FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype == FR_AMP ? FR_FP32 : o.dtype, err));
     net.trained_in = o.dtype;
     net.image_size = o.image_size;
@@ -357,7 +374,9 @@ enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const ch
     fr__nn_fini(&net);
     if (st != FR_OK)
         return st;
-    if (o.dtype == FR_AMP)
+    if (o.tune)
+        st = tune(&forward, &tuning, err);
+    if (st == FR_OK && o.dtype == FR_AMP)
         st = cast(&forward, err);
     if (st == FR_OK)
         st = fr_graph_expand_training(forward, out, err);

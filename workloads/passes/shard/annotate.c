@@ -22,7 +22,8 @@ struct tracing {
     uint32_t *stack; /* [n_ops] */
     uint32_t *seen;  /* [n_ops] number of the trace that saw the op last */
     uint32_t *ends;  /* [n_ops] products by depth that the trace ended in */
-    uint32_t n_ends, number, n_stack;
+    uint32_t *sides; /* [n_ops] products of adapters that are added to its columns */
+    uint32_t n_ends, number, n_stack, n_sides;
     bool is_head; /* it ended in a loss's classes */
 };
 
@@ -32,6 +33,28 @@ static void visit(struct tracing *t, uint32_t op)
         return;
     t->seen[op] = t->number;
     t->stack[t->n_stack++] = op;
+}
+
+/* Notes the products of the adapter that `sum` adds to what it reads (workloads/passes/tune.h). */
+static void note_adapter(struct tracing *t, uint32_t sum)
+{
+    const struct fr_graph *g = t->g;
+    uint32_t o = sum, next = sum;
+
+    if (t->seen[sum] == t->number)
+        return;
+    do {
+        o = next;
+        if (o != sum && g->ops[o].kind == FR_OP_MATMUL)
+            t->sides[t->n_sides++] = o;
+        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+            const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+            if (e->tensor != FR_NONE && g->ops[e->src].is_adapter &&
+                g->ops[e->src].kind != FR_OP_ADD && g->ops[e->src].kind != FR_OP_DROPOUT)
+                next = e->src;
+        }
+    } while (next != o);
 }
 
 /* Goes on from what `op` reads over in-edge i; false: its columns cannot stay split there. */
@@ -52,8 +75,10 @@ static bool pass_through(struct tracing *t, uint32_t op, uint32_t i)
         t->is_head = true;
         return true;
     }
-    if (o->kind == FR_OP_ADD || o->kind == FR_OP_SCATTER || o->kind == FR_OP_GATHER ||
-        fr__shard_input_dim(g, op, i, FR__SPLIT_COLUMNS) < 0)
+    if (o->is_adapter)
+        note_adapter(t, op);
+    if ((o->kind == FR_OP_ADD && !o->is_adapter) || o->kind == FR_OP_SCATTER ||
+        o->kind == FR_OP_GATHER || fr__shard_input_dim(g, op, i, FR__SPLIT_COLUMNS) < 0)
         return false;
     visit(t, op);
     return true;
@@ -65,7 +90,7 @@ static bool trace(struct tracing *t, uint32_t p)
     const struct fr_graph *g = t->g;
 
     t->number++;
-    t->n_ends = t->n_stack = 0;
+    t->n_ends = t->n_stack = t->n_sides = 0;
     t->is_head = false;
     visit(t, p);
     while (t->n_stack > 0) {
@@ -84,31 +109,19 @@ static bool trace(struct tracing *t, uint32_t p)
     return t->n_ends > 0 || t->is_head;
 }
 
-/* ---- experts ---- */
-
-void fr__shard_find_experts(const struct fr_graph *g, uint32_t expert_of[])
-{
-    for (uint32_t o = 0; o < g->n_ops; o++) {
-        const struct fr_op *op = &g->ops[o];
-
-        expert_of[o] = FR_NONE;
-        if (op->phase != FR_PHASE_FORWARD || op->kind == FR_OP_SCATTER)
-            continue;
-        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
-            const struct fr_edge *e = &g->edges[g->in_edges[i]];
-            const struct fr_op *src = &g->ops[e->src];
-
-            if (e->tensor == FR_NONE)
-                continue;
-            if (src->kind == FR_OP_GATHER && src->n_tensors > 1)
-                expert_of[o] = e->tensor - src->first_tensor;
-            else if (expert_of[o] == FR_NONE)
-                expert_of[o] = expert_of[e->src];
-        }
-    }
-}
-
 /* ---- annotations ---- */
+
+/* Product o is split by columns, and what reads these by depth. The adapters of a product that is
+ * split by columns are too, both products of each; those of one that is split by depth follow what
+ * they read (NVIDIA NeMo, ParallelLinearAdapter). */
+static void split_columns(const struct tracing *t, uint32_t o, uint8_t split[])
+{
+    split[o] = FR__SPLIT_COLUMNS;
+    for (uint32_t i = 0; i < t->n_ends; i++)
+        split[t->ends[i]] = FR__SPLIT_DEPTH;
+    for (uint32_t i = 0; i < t->n_sides; i++)
+        split[t->sides[i]] = FR__SPLIT_COLUMNS;
+}
 
 /* Whether another op of o's layer reads tensor t too. */
 static bool is_shared_in_layer(const struct fr_graph *g, uint32_t o, uint32_t t)
@@ -176,13 +189,11 @@ static void annotate(struct tracing *t, const uint32_t expert_of[], const bool i
         if (vocab_parallel && is_vocabulary(op, vocabulary))
             split[o] = FR__SPLIT_DEPTH;
         if (op->kind != FR_OP_MATMUL || split[o] != FR__SPLIT_DERIVED || expert_of[o] != FR_NONE ||
-            is_step[o] || fr__shard_output_dim(g, o, 0, FR__SPLIT_COLUMNS) < 0)
+            is_step[o] || op->is_adapter || fr__shard_output_dim(g, o, 0, FR__SPLIT_COLUMNS) < 0)
             continue;
         if (!trace(t, o) || (t->is_head && (!vocab_parallel || t->n_ends > 0)))
             continue;
-        split[o] = FR__SPLIT_COLUMNS;
-        for (uint32_t i = 0; i < t->n_ends; i++)
-            split[t->ends[i]] = FR__SPLIT_DEPTH;
+        split_columns(t, o, split);
     }
 }
 
@@ -191,18 +202,16 @@ static void annotate_experts(struct tracing *t, const uint32_t expert_of[], uint
 {
     for (uint32_t o = 0; o < t->g->n_ops; o++) {
         if (expert_of[o] == FR_NONE || t->g->ops[o].kind != FR_OP_MATMUL ||
-            split[o] != FR__SPLIT_DERIVED || !trace(t, o) || t->is_head)
+            split[o] != FR__SPLIT_DERIVED || t->g->ops[o].is_adapter || !trace(t, o) || t->is_head)
             continue;
-        split[o] = FR__SPLIT_COLUMNS;
-        for (uint32_t i = 0; i < t->n_ends; i++)
-            split[t->ends[i]] = FR__SPLIT_DEPTH;
+        split_columns(t, o, split);
     }
 }
 
 enum fr_status fr__shard_annotate_experts(const struct fr_graph *g, const uint32_t expert_of[],
                                           uint8_t split[], struct fr_error *err)
 {
-    uint32_t *numbers = calloc(3 * g->n_ops, sizeof(*numbers));
+    uint32_t *numbers = calloc(4 * g->n_ops, sizeof(*numbers));
     struct tracing t = {.g = g};
 
     if (!numbers)
@@ -210,6 +219,7 @@ enum fr_status fr__shard_annotate_experts(const struct fr_graph *g, const uint32
     t.stack = numbers;
     t.seen = numbers + g->n_ops;
     t.ends = numbers + 2 * g->n_ops;
+    t.sides = numbers + 3 * g->n_ops;
     annotate_experts(&t, expert_of, split);
     free(numbers);
     return FR_OK;
@@ -218,7 +228,7 @@ enum fr_status fr__shard_annotate_experts(const struct fr_graph *g, const uint32
 enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel, uint8_t split[],
                                   struct fr_error *err)
 {
-    uint32_t *numbers = calloc(4 * g->n_ops, sizeof(*numbers));
+    uint32_t *numbers = calloc(5 * g->n_ops, sizeof(*numbers));
     bool *is_step = calloc(g->n_ops, sizeof(*is_step));
     struct tracing t = {.g = g};
 
@@ -230,8 +240,9 @@ enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel,
     t.stack = numbers;
     t.seen = numbers + g->n_ops;
     t.ends = numbers + 2 * g->n_ops;
+    t.sides = numbers + 4 * g->n_ops;
     memset(split, FR__SPLIT_DERIVED, g->n_ops);
-    fr__shard_find_experts(g, numbers + 3 * g->n_ops);
+    fr__graph_experts(g, numbers + 3 * g->n_ops);
     mark_steps(g, is_step);
     annotate(&t, numbers + 3 * g->n_ops, is_step, vocab_parallel, split);
     free(numbers);

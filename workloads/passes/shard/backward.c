@@ -59,7 +59,8 @@ static void find_needed(struct fr__sharding *s, bool is_needed[])
             if (fr__edge_is_tie(e) && s->tied_to[o] == FR_NONE)
                 s->tied_to[o] = s->tied_to[e->src];
         }
-        is_needed[o] = is_needed[o] || s->tied_to[o] != FR_NONE;
+        is_needed[o] =
+            is_needed[o] || (s->tied_to[o] != FR_NONE && !g->ops[s->tied_to[o]].is_frozen);
     }
 }
 

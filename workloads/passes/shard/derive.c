@@ -294,8 +294,11 @@ static enum fr_status choose(struct fr__sharding *s, uint32_t op, size_t a, stru
         else if (!fr__shard_has_loop(s->g, op, split))
             return fr__fail(err, FR_EUSAGE, o->loc, "op '%s' (%s) cannot be split by %s over '%s'",
                             o->name, fr_op_kind_name(o->kind), fr__split_name(split), axis->name);
-        else if (split != FR__SPLIT_NONE && !fits(s, op, a, split, &m))
-            return refuse(s, op, a, split, &m, err);
+        else if (split != FR__SPLIT_NONE && !fits(s, op, a, split, &m)) {
+            if (!o->is_adapter) /* a rank that cannot be divided: each rank has all of it */
+                return refuse(s, op, a, split, &m, err);
+            split = FR__SPLIT_NONE;
+        }
     }
     s->split[a * s->g->n_ops + op] = (uint8_t)split;
     return FR_OK;

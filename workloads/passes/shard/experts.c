@@ -247,7 +247,7 @@ enum fr_status fr__sharding_find_experts(struct fr__sharding *s, struct fr_error
     s->dispatch_of = fr__arena_alloc(s->w.scratch, s->g->n_ops, sizeof(*s->dispatch_of));
     if (!s->expert_of || !s->dispatch_of)
         return fr__fail_nomem(err);
-    fr__shard_find_experts(s->g, s->expert_of);
+    fr__graph_experts(s->g, s->expert_of);
     find_dispatches(s);
     for (uint32_t o = 0; o < s->g->n_ops; o++) {
         FR_TRY(check_apart(s, o, err));

@@ -72,6 +72,41 @@ static void place_gradient(const struct fr__sharding *s, uint32_t o, uint32_t f,
     }
 }
 
+static uint32_t bit_of(const struct fr__sharding *s, size_t a)
+{
+    return UINT32_C(1) << (a == s->etp_axis ? (size_t)FR__AXIS_EXPERT_TENSOR : a);
+}
+
+/* Notes whether f's split over axis a divides the owner's parameters; returns it. */
+static bool note_division(struct fr__sharding *s, uint32_t f, uint32_t owner, size_t a)
+{
+    enum fr__split split = fr__sharding_split(s, f, a);
+    uint64_t parts;
+
+    if (split <= FR__SPLIT_NONE || !fr__shard_params_carry(s->g, f, split))
+        return false;
+    parts = fr__sharding_cut(s, f, a).parts;
+    s->divided[owner] |= bit_of(s, a);
+    if (parts < s->axes[a].size) {
+        s->partial[owner] |= bit_of(s, a);
+        s->replicas[owner] = s->axes[a].size / (uint32_t)parts;
+    }
+    return true;
+}
+
+void fr__sharding_note_frozen(struct fr__sharding *s, uint32_t o)
+{
+    if (s->g->ops[o].phase != FR_PHASE_FORWARD || !s->g->ops[o].is_frozen ||
+        s->g->ops[o].param_bytes == 0)
+        return;
+    for (size_t a = 0; a < s->n_axes; a++)
+        if (s->axes[a].size > 1)
+            note_division(s, o, o, a);
+    s->partial[o] = 0; /* of gradients */
+    if (s->expert_of && s->expert_of[o] != FR_NONE)
+        s->divided[o] |= UINT32_C(1) << FR__AXIS_EXPERTS;
+}
+
 /* Notes over which axes the gradient of o's parameters is a sum, and over which they are split. */
 static void note_parameters(struct fr__sharding *s, uint32_t o, uint32_t f,
                             const struct fr__input in[], size_t n_in)
@@ -83,19 +118,11 @@ static void note_parameters(struct fr__sharding *s, uint32_t o, uint32_t f,
         return;
     for (size_t a = 0; a < s->n_axes; a++) {
         enum fr__split split = fr__sharding_split(s, f, a);
-        uint32_t bit = UINT32_C(1) << (a == s->etp_axis ? (size_t)FR__AXIS_EXPERT_TENSOR : a);
+        uint32_t bit = bit_of(s, a);
 
         if (s->axes[a].size <= 1)
             continue;
-        if (split > FR__SPLIT_NONE && fr__shard_params_carry(s->g, f, split)) {
-            uint64_t parts = fr__sharding_cut(s, f, a).parts;
-
-            s->divided[owner] |= bit;
-            if (parts < s->axes[a].size) {
-                s->partial[owner] |= bit;
-                s->replicas[owner] = s->axes[a].size / (uint32_t)parts;
-            }
-        } else if (split > FR__SPLIT_NONE)
+        if (!note_division(s, f, owner, a) && split > FR__SPLIT_NONE)
             s->partial[owner] |= bit;
         for (size_t i = 0; i < n_in; i++) {
             bool is_gradient = fr__sharding_is_gradient(s->g, s->g->edges[in[i].edge].tensor);

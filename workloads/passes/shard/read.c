@@ -14,6 +14,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -21,32 +22,6 @@
 #include <string.h>
 
 enum { MAX_LINES = 10000, MAX_PATTERN = 256 };
-
-/* ---- names ---- */
-
-/* Whether name is what the pattern stands for. O(length of both, multiplied). */
-static bool is_match(const char *pattern, const char *name)
-{
-    const char *star = NULL, *resume = NULL;
-
-    while (*name) {
-        if (*pattern == '*') {
-            star = ++pattern;
-            resume = name;
-        } else if (*pattern == '?' || *pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star;
-            name = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
 
 /* ---- placements ---- */
 
@@ -144,7 +119,8 @@ static enum fr_status read_line(void *user, const struct fr__cell cells[], struc
     for (uint32_t o = 0; o < g->n_ops; o++) {
         enum fr__split split;
 
-        if (g->ops[o].phase != FR_PHASE_FORWARD || !is_match(cells[OP].text, g->ops[o].name))
+        if (g->ops[o].phase != FR_PHASE_FORWARD ||
+            !fr__name_matches(cells[OP].text, g->ops[o].name))
             continue;
         has_match = true;
         split = split_for(g, o, &p);

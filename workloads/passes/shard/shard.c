@@ -21,6 +21,7 @@ static void walk(struct fr__sharding *s)
 
         if (fr__sharding_is_elsewhere(s, o))
             continue;
+        fr__sharding_note_frozen(s, o);
         if (fr__sharding_runs_forward(&g->ops[o]))
             fr__sharding_walk_forward(s, o);
         else if (g->ops[o].kind == FR_OP_GRAD_ADD && g->ops[o].phase == FR_PHASE_BACKWARD_DATA) {

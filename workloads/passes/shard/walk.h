@@ -23,6 +23,7 @@
 #ifndef FR_WORKLOADS_PASSES_SHARD_WALK_H
 #define FR_WORKLOADS_PASSES_SHARD_WALK_H
 
+#include "workloads/graph/experts.h"
 #include "workloads/passes/shard/rules.h"
 #include "workloads/passes/sharded.h"
 
@@ -106,9 +107,6 @@ static inline enum fr__split fr__sharding_split(const struct fr__sharding *s, ui
 
 /* ---- annotate.c ---- */
 
-/* expert_of: [n_ops] which expert a forward op belongs to, FR_NONE. Experts are the ops between a
- * dispatch (a gather with one output an expert) and its combine. */
-void fr__shard_find_experts(const struct fr_graph *g, uint32_t expert_of[]);
 /* The products of experts by columns and by depth. split: [n_ops], FR__SPLIT_DERIVED. FR_ENOMEM. */
 enum fr_status fr__shard_annotate_experts(const struct fr_graph *g, const uint32_t expert_of[],
                                           uint8_t split[], struct fr_error *err);
@@ -258,5 +256,7 @@ void fr__sharding_make(struct fr__sharding *s, uint32_t o, struct fr__input in[]
 /* ---- gradients.c ---- */
 
 /* Adds a backward op or an update, not a sum of gradients of tensors. */
+/* Notes over which axes the parameters of forward op o are split, where no gradient says it. */
+void fr__sharding_note_frozen(struct fr__sharding *s, uint32_t o);
 void fr__sharding_walk_backward(struct fr__sharding *s, uint32_t o);
 #endif
