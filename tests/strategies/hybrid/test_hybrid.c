@@ -404,7 +404,9 @@ static const struct {
     {GPT, "hybrid:accumulate=3", "accumulate=3 does not divide the 2 samples of a replica"},
     {GPT, "hybrid:micro=3", "micro=3 is more than the 2 samples of a replica"},
     {GPT, "hybrid:recompute=all",
-     "recompute=all is not none, selective, mlp, full or a number of layers"},
+     "recompute=all is not none, selective, full, a number of layers, or modules: core_attn, "
+     "layernorm, mla_up_proj, mlp, moe, shared_experts, moe_act, several joined by '+', nor "
+     "budget:PART"},
     {GPT, "hybrid:tp=2,shard=mine", "shard=mine is neither megatron nor file:PATH"},
     {GPT, "hybrid:shard=mine", "shard=mine is neither megatron nor file:PATH"},
     {GPT, "hybrid:shard=file:layout.csv",
