@@ -34,7 +34,7 @@ enum fr_call_status {
     FR_CALL_FAILED = 1,    /* something failed while running, such as a file to write */
     FR_CALL_USAGE = 2,     /* a request that makes no sense, or bad input */
     FR_CALL_NO_MEMORY = 3, /* nothing fits in the devices' memory; an answer may be there */
-    FR_CALL_WARNED = 4,    /* with "strict": done, but a warning puts the figures in doubt */
+    FR_CALL_WARNED = 4,    /* with "strict": answered, but a warning casts doubt on it */
     FR_CALL_CANCELLED = 5
 };
 

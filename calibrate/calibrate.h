@@ -313,6 +313,10 @@ struct fr_cost_source {
 bool fr_cost_source_of(const struct fr_cost_model *m, uint32_t type, enum fr_curve_class op_class,
                        enum fr_dtype dtype, struct fr_cost_source *out);
 
+/* The devices whose curves price kernels on a device type, each once; returns how many. */
+size_t fr_cost_devices_of(const struct fr_cost_model *m, uint32_t type,
+                          const char *from[FR_N_CURVE_CLASSES * FR_N_DTYPES]);
+
 struct fr_fit_request {
     const struct fr_device_type *device; /* the fitted parameters are fractions of its peaks */
     const char *const *gpus;             /* [n_gpus] names in the data's `gpu` column, best first */

@@ -12,7 +12,8 @@ libcalibrate_but_shipped_la_SOURCES = \
 	calibrate/cost/convolution.c calibrate/cost/cost.c calibrate/cost/efficiency.h \
 	calibrate/cost/efficiency.c \
 	calibrate/cost/kernel.h calibrate/cost/kernel.c calibrate/cost/memo.h \
-	calibrate/cost/memo.c calibrate/cost/model.h calibrate/cost/model.c calibrate/cost/move.c \
+	calibrate/cost/memo.c calibrate/cost/model.h calibrate/cost/devices.c \
+	calibrate/cost/model.c calibrate/cost/move.c \
 	calibrate/cost/op.c calibrate/cost/per_image.h calibrate/cost/per_image.c \
 	calibrate/cost/plausible.h calibrate/cost/plausible.c calibrate/cost/relatives.h \
 	calibrate/cost/relatives.c calibrate/cost/rule.h calibrate/cost/rule.c \

@@ -215,8 +215,8 @@ static void option(FILE *f, const struct fr_job *j, const char *name, enum fr__j
         fprintf(f, ",%s=%s", name, j->facts[k].value);
 }
 
-/* Modules that spaces separate, "mlp moe", as ",recompute=mlp+moe"; false: a word is none, or they are
- * the one that selective recomputation is alone. */
+/* Modules that spaces separate, "mlp moe", as ",recompute=mlp+moe"; false: a word is none, or
+ * they are the one that selective recomputation is alone. */
 static bool write_modules(FILE *f, const char *modules)
 {
     char text[128];

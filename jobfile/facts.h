@@ -168,7 +168,7 @@ enum fr_status fr__job_derive(struct fr_job *j, struct fr_error *err);
 
 /* ---- what is trained (ask_tune.c) ---- */
 
-/* The text of --tune that the job's facts come to, in its arena; NULL: all is trained. Notes what of
- * it is not modelled. FR_EUNSUPPORTED: targets that are no names. */
+/* The text of --tune that the job's facts come to, in its arena; NULL: all is trained. Notes
+ * what of it is not modelled. FR_EUNSUPPORTED: targets that are no names. */
 enum fr_status fr__job_tune(struct fr_job *j, const char **out, struct fr_error *err);
 #endif

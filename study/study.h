@@ -77,8 +77,8 @@ struct fr_question {
     uint32_t seq_len;       /* 0: the workload's own */
     uint32_t image_size;    /* side of square images; 0: the workload's own */
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
-    /* A number-format recipe of that dtype: its name, or the path of a file (workloads/graph/formats.h).
-     * NULL: none */
+    /* A number-format recipe of that dtype: its name, or the path of a file
+     * (workloads/graph/formats.h). NULL: none */
     const char *formats;
     const char *profile_device; /* type of the GPU on which the workload's times were measured, of
                                    those that name none; NULL: not known */
@@ -187,7 +187,8 @@ char *fr_question_key(const struct fr_question *q);
 /* How a question's workload is loaded, at its own batch: as the question says, and where it does
  * not, its recipe. A recipe that is not one says nothing here. */
 struct fr_workload_options fr_question_workload(const struct fr_question *q);
-/* Loads its workload with these options, in its number-format recipe. The caller frees the graph. */
+/* Loads its workload with these options, in its number-format recipe. The caller frees the
+ * graph. */
 enum fr_status fr_question_graph(struct fr_graph **out, const struct fr_question *q,
                                  const struct fr_workload_options *opt, struct fr_error *err);
 
@@ -358,8 +359,8 @@ struct fr_record_seeds {
     double mean_s, standard_error_s, min_s, p50_s, p95_s, p99_s, max_s;
 };
 
-/* What a warning is about: X(NAME, name, whether --strict stops for it). Others tell of the run, and
- * do not put its figures in doubt. */
+/* What a warning is about: X(NAME, name, whether --strict stops for it). Others tell of the run,
+ * and do not put its figures in doubt. */
 #define FR_WARNINGS(X)                                                                             \
     X(FORMAT, "format", true)           /* computed in another number format than the asked one */ \
     X(MEASURED, "measured", true)       /* steps contradict each other, or what is known */        \

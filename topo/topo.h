@@ -188,7 +188,8 @@ const struct fr_device_type *fr_device_type_builtin(size_t i);
 const struct fr_device_type *fr_device_type_find(const char *name);
 /* The format in which devices of the type compute matrix products that are asked for in dtype:
  * dtype itself where they have a rate for it; else the next one with a rate that holds its numbers:
- * fp4 as fp8, fp8 as bf16, fp16 or fp32, the others as fp32. Never FR_AMP, whose products are fp16. */
+ * fp4 as fp8, fp8 as bf16, fp16 or fp32, the others as fp32. Never FR_AMP, whose products are
+ * fp16. */
 enum fr_dtype fr_device_type_arithmetic(const struct fr_device_type *type, enum fr_dtype dtype);
 /* The peak rate of that; 0: not known. */
 double fr_device_type_peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype);

@@ -12,7 +12,8 @@ libworkloads_la_SOURCES = \
 	workloads/graph/rewriter.h workloads/graph/rewriter.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.h \
 	workloads/graph/totals.c \
-	workloads/import/dax.c workloads/import/hf_config.c workloads/import/hf_families.h workloads/import/import.h \
+	workloads/import/dax.c workloads/import/hf_config.c workloads/import/hf_families.h \
+	workloads/import/hf_model.c workloads/import/import.h \
 	workloads/import/pipedream.h workloads/import/pipedream.c workloads/import/pipedream_graph.c \
 	workloads/import/pipedream_layers.c workloads/import/pipedream_parse.c \
 	workloads/import/pipedream_profile.c workloads/import/stg.c workloads/import/task_files.h \

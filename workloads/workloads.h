@@ -237,8 +237,8 @@ struct fr_graph {
     uint32_t batch;      /* samples a step, everything below is at this batch */
     uint32_t seq_len;    /* 0: not a sequence model */
     enum fr_dtype dtype; /* of activations and arithmetic */
-    /* How operands of 8 or 4 bits are made. NULL: their casts cost nothing, and what is saved has 16
-     * bits */
+    /* How operands of 8 or 4 bits are made. NULL: their casts cost nothing, and what is saved
+     * has 16 bits */
     const struct fr_formats *formats;
     enum fr_image_layout layout; /* of images */
     unsigned param_elem_bytes;   /* bytes of one parameter element as stored in param_bytes */

@@ -103,3 +103,10 @@ enum fr_status fr__set_memory_limit(struct fr__options *o, const char *value, st
     o->memory_bytes = (double)bytes;
     return FR_OK;
 }
+
+enum fr_status fr__set_manifest(struct fr__options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->manifest = value;
+    return FR_OK;
+}

@@ -77,13 +77,6 @@ static enum fr_status set_layer(struct fr__options *o, const char *value, struct
     return FR_OK;
 }
 
-static enum fr_status set_manifest(struct fr__options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->manifest = value;
-    return FR_OK;
-}
-
 static enum fr_status set_most_ops(struct fr__options *o, const char *value, struct fr_error *err)
 {
     uint64_t n = 0;
@@ -428,7 +421,7 @@ static const struct option_row rows[] = {
     {OPTIONS_STRICT, 0, "strict", NULL,
      "exit with 4 where a warning puts the figures in doubt, or the range is a guess", set_strict},
     {OPTIONS_MANIFEST, 0, "manifest", "FILE",
-     "write what the answer rests on; without a question: ask the file's again", set_manifest},
+     "write what the answer rests on; without a question: ask the file's again", fr__set_manifest},
     {OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_VALIDATE | OPTIONS_DEVICE, 0, "allow-implausible",
      NULL, "take devices, links and costs with figures that no machine has", set_allow_implausible},
     {OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_VALIDATE, 0, "memory-limit", "SIZE|none",

@@ -212,6 +212,7 @@ enum fr_status fr__set_every(struct fr__options *o, const char *value, struct fr
 /* Keeps the value of a setting: compare asks for each that it is given. */
 enum fr_status fr__options_note(struct fr__options *o, const char *name, const char *value,
                                 bool is_of_run, struct fr_error *err);
+enum fr_status fr__set_manifest(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_seeds(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_sensitivity(struct fr__options *o, const char *value, struct fr_error *err);
 enum fr_status fr__set_uncertainty(struct fr__options *o, const char *value, struct fr_error *err);

@@ -320,21 +320,9 @@ enum fr_status fr__verb_calibrate_check(struct fr__call *s, struct fr_error *err
 static void list_borrower(FILE *f, const struct fr_device_type *type, const struct fr_cost_model *m)
 {
     const char *from[FR_N_CURVE_CLASSES * FR_N_DTYPES];
-    struct fr_cost_source source;
-    size_t n = 0;
+    size_t n = fr_cost_devices_of(m, 0, from);
 
     fprintf(f, "%-18s no curves of its own, ", type->name);
-    for (unsigned i = 0; i < FR_N_CURVE_CLASSES * FR_N_DTYPES; i++) {
-        size_t k = 0;
-
-        if (!fr_cost_source_of(m, 0, (enum fr_curve_class)(i / FR_N_DTYPES),
-                               (enum fr_dtype)(i % FR_N_DTYPES), &source))
-            continue;
-        while (k < n && strcmp(from[k], source.from) != 0)
-            k++;
-        if (k == n)
-            from[n++] = source.from;
-    }
     for (size_t k = 0; k < n; k++)
         fprintf(f, "%s%s", k ? ", " : "transferred: ", from[k]);
     fprintf(f, "%s\n", n ? "" : "data sheet only");

@@ -25,24 +25,13 @@ static enum fr_status put_gpu(struct fr__json *j, const struct fr_device_type *t
     const struct fr_cost_options options = {.device_file = costs};
     const char *from[FR_N_CURVE_CLASSES * FR_N_DTYPES];
     const struct fr_curve_info *info;
-    struct fr_cost_source source;
     struct fr_calibration *c;
     struct fr_cost_model *m;
-    size_t n = 0;
+    size_t n;
 
     put(j, "data sheet", type->name, type->source);
     FR_TRY(fr_cost_model_new(&m, type, 1, &options, err));
-    for (unsigned i = 0; i < FR_N_CURVE_CLASSES * FR_N_DTYPES; i++) {
-        size_t k = 0;
-
-        if (!fr_cost_source_of(m, 0, (enum fr_curve_class)(i / FR_N_DTYPES),
-                               (enum fr_dtype)(i % FR_N_DTYPES), &source))
-            continue;
-        while (k < n && strcmp(from[k], source.from) != 0)
-            k++;
-        if (k == n)
-            from[n++] = source.from;
-    }
+    n = fr_cost_devices_of(m, 0, from);
     for (size_t k = 0; k < n; k++) {
         if (fr_calibration_load(&c, from[k], NULL) != FR_OK) {
             put(j, "curves", from[k], NULL);

@@ -1,4 +1,4 @@
-/* api/verbs/note.c - lines beside an answer. */
+/* api/verbs/note.c - notes to the user on standard error, apart from the answer. */
 #include "config.h"
 
 #include "api/verbs/verbs.h"

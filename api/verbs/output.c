@@ -139,7 +139,8 @@ void fr__print_row(FILE *f, const char *name, int width, const char *summary)
 
 /* ---- how a call ends ---- */
 
-/* Says what of an answer is in doubt: the kinds of its warnings, each once. */
+/* Prints a note that lists the kinds of an answer's warnings that cast doubt on its figures. Whether
+ * there are any. */
 static bool tell_doubts(struct fr__call *s, const struct fr_record *r)
 {
     bool is_in_doubt[FR_N_WARNINGS] = {false}, is_any = false;

@@ -13,8 +13,8 @@ static void print_decision(void *user, const char *line)
 /* Plans of more tasks take seconds: the question is not asked a second time. */
 enum { MOST_TASKS = 100000 };
 
-/* What the run would take if software did nothing beside the model. What was corrected by measured
- * steps has no such time. */
+/* Asks the same question with ideal software, for comparison. Not done for an answer that was
+ * corrected by measured steps: they were measured under real software. */
 static enum fr_status ask_ideal(struct fr__call *s, const struct fr_question *asked,
                                 struct fr_record *record, struct fr_error *err)
 {

@@ -175,7 +175,7 @@ enum fr_status fr__write_drawing(struct fr__call *s, struct fr_drawing *d, struc
 /* Says with a bare "out of memory" how much there was. */
 void fr__call_explain_memory(const struct fr__call *s, struct fr_error *err);
 enum fr_call_status fr__call_status(enum fr_status st);
-/* FR_CALL_WARNED where --strict was given and an answer is in doubt, of which a note says why. */
+/* FR_CALL_WARNED if --strict was given and a warning casts doubt on an answer; a note says which. */
 enum fr_call_status fr__call_doubts(struct fr__call *s, const struct fr_record *const records[],
                                     size_t n);
 

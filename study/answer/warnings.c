@@ -89,8 +89,8 @@ static void say_input(char text[], size_t size, const struct fr_record *r,
              r->input_s * 1e3, by, (r->iteration_s - r->input_wait_s) * 1e3);
 }
 
-/* What of its recipe the strategy does not count. One GPU exchanges nothing, and of a recipe that is
- * assumed the strategy that was asked for is the better word. */
+/* What of its recipe the strategy does not count. One GPU exchanges nothing, and of a recipe
+ * that is assumed the strategy that was asked for is the better word. */
 static void say_uncounted(char text[], size_t size, const struct fr__making *m)
 {
     const struct fr_strategy *s;

@@ -1,7 +1,7 @@
 /* study/question/refuse_code.c - what a question that stands in a file may not ask for.
  *
- * It is separate because every reader of questions needs it: rows of a table, answers whose question
- * is asked again, manifests.
+ * It is separate because every reader of questions needs it: rows of a table, answers whose
+ * question is asked again, manifests.
  */
 #include "config.h"
 

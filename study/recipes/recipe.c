@@ -467,8 +467,8 @@ static const char *lasting(const struct fr_recipe_value *v)
     return strcmp(v->option, "nccl-version") == 0 ? fr_nccl_version_name(v->text) : v->text;
 }
 
-/* How samples come to the GPUs: who names no software has not said where its data are, and benchmarks
- * are fed as fast as they can take them. */
+/* How samples come to the GPUs: who names no software has not said where its data are, and
+ * benchmarks are fed as fast as they can take them. */
 static bool is_of_input(const char *option)
 {
     return strcmp(option, "decode-rate") == 0 || strcmp(option, "input-rate") == 0;

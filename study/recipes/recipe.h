@@ -17,9 +17,9 @@
  * before both. A value with `precision` holds in these number formats alone; a question that names
  * none counts as fp32. `base` is another recipe, shipped or a file beside this one, that this one
  * builds on: its values hold but for options that have values here, and its `left-out` unless this
- * one has its own. `families`, models by the beginnings of their names, is for readers: which recipe
- * is usual, usual.yaml says. `left-out` says what the software does that we do not model. `measured` is what
- * 'forerun recipe fit' adds (fitted.h).
+ * one has its own. `families`, models by the beginnings of their names, is for readers: which
+ * recipe is usual, usual.yaml says. `left-out` says what the software does that we do not model.
+ * `measured` is what 'forerun recipe fit' adds (fitted.h).
  */
 #ifndef FR_STUDY_RECIPES_RECIPE_H
 #define FR_STUDY_RECIPES_RECIPE_H

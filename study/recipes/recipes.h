@@ -10,8 +10,9 @@
 enum fr_status fr__recipe_check(const struct fr_question *q, struct fr_error *err);
 
 /* Gives a question and the options of its strategy what its recipe says, where neither was given;
- * nothing without a recipe. What is assumed for FR_RECIPE_DEFAULT stands in the question afterwards.
- * Under FR_MEMORY_TF1 the recipe is tf1 unless another was given. Errors as fr_recipe_load. */
+ * nothing without a recipe. What is assumed for FR_RECIPE_DEFAULT stands in the question
+ * afterwards. Under FR_MEMORY_TF1 the recipe is tf1 unless another was given. Errors as
+ * fr_recipe_load. */
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err);
 

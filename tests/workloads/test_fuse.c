@@ -294,9 +294,9 @@ TEST(torch_models_write_norms_and_rotary_positions_out)
 }
 
 /* WIDE: a tensor of the hidden layer, 16 tokens of 128 numbers of 2 bytes. Kept of a layer and
- * token (Megatron-LM, megatron/core/fusions/fused_bias_swiglu.py): 2 h before and behind each of two norms, 2 h
- * of queries and of attention's outcome, 4 h_kv of keys and values, 4 f of gate and up, 2 f of
- * their product, 4 bytes a head of attention, 4 a norm. */
+ * token (Megatron-LM, megatron/core/fusions/fused_bias_swiglu.py): 2 h before and behind each of
+ * two norms, 2 h of queries and of attention's outcome, 4 h_kv of keys and values, 4 f of gate
+ * and up, 2 f of their product, 4 bytes a head of attention, 4 a norm. */
 TEST(swiglu_fused_keeps_its_input_alone)
 {
     static const char *const specs[] = {

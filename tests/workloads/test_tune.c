@@ -142,9 +142,9 @@ TEST(what_is_frozen_has_no_gradient_and_no_update_but_hands_gradients_back)
     fr_graph_free(g);
 }
 
-/* 2 * 16 rows, of products only. Data: head 64 x 100; of the layer mlp 3 x 64 x 128 and out 64 x 64;
- * the adapters of q and v give the gradient of their inner 4 columns alone, 64 x 4 each, since what
- * they read has none. Weights: A and B of both, 4 x 64 each. */
+/* 2 * 16 rows, of products only. Data: head 64 x 100; of the layer mlp 3 x 64 x 128 and out 64 x
+ * 64; the adapters of q and v give the gradient of their inner 4 columns alone, 64 x 4 each,
+ * since what they read has none. Weights: A and B of both, 4 x 64 each. */
 TEST(the_backward_pass_multiplies_what_is_left)
 {
     const double data = 32.0 * (6400 + 3 * 8192 + 4096 + 2 * 256), weights = 32.0 * 4 * 256;

@@ -97,8 +97,8 @@ TEST(a_decoder_is_gpt2_unless_told_otherwise)
     fr_graph_free(small);
 }
 
-/* 2 of 8 heads: keys and values are a quarter as wide. A layer's weights are 12 h h less 2 (1 - 1/4)
- * h h, its biases 13 h, with 4 h of the norms, less as much of h. */
+/* 2 of 8 heads: keys and values are a quarter as wide. A layer's weights are 12 h h less 2 (1 -
+ * 1/4) h h, its biases 13 h, with 4 h of the norms, less as much of h. */
 TEST(a_decoder_may_share_keys_and_values)
 {
     enum { H = 64, ALL = 12 * H * H + 13 * H, LESS = 2 * (H - H / 4) * (H + 1) };

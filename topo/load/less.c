@@ -1,5 +1,5 @@
-/* topo/load/less.c - clusters whose links carry less than their line says, by options of a question:
- * these are put behind the line, as "less" and "over sockets". */
+/* topo/load/less.c - clusters whose links carry less than their line says, by options of a
+ * question: these are put behind the line, as "less" and "over sockets". */
 #include "config.h"
 
 #include "topo/load/load.h"

@@ -1,5 +1,5 @@
-/* workloads/graph/experts.h - which ops of a graph work for one expert; for passes that split them or
- * run them again. */
+/* workloads/graph/experts.h - which ops of a graph work for one expert; for passes that split
+ * them or run them again. */
 #ifndef FR_WORKLOADS_GRAPH_EXPERTS_H
 #define FR_WORKLOADS_GRAPH_EXPERTS_H
 

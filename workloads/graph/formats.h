@@ -1,7 +1,7 @@
 /* workloads/graph/formats.h - number-format recipes: which products of a step have operands of 8 or
  * 4 bits, and what the copies of their operands take. One table, formats.yaml, so that the pass
- * that adds the casts (passes/quantise.h), the prices of products and what is kept of parameters count
- * alike.
+ * that adds the casts (passes/quantise.h), the prices of products and what is kept of parameters
+ * count alike.
  *
  * A linear layer has three products. Forward it multiplies its input and its weights, backward the
  * gradient of its output with the weights (dgrad) and with its input (wgrad). Units sum along rows
@@ -60,9 +60,10 @@ extern const size_t fr__n_format_rows;
 /* By name; NULL: unknown. */
 const struct fr_formats *fr__formats_named(const char *name);
 /* Of a name, with "first=2,last=2,wgrad=16" behind a ':' or without: blocks that keep 16 bits, bits
- * of what the gradient of the weights multiplies; or of a file with the keys of one row. *owned: what the caller frees with
- * fr__formats_free() when it needs *out no more; NULL for a named one. FR_EUSAGE: neither, with the
- * names; what the file says wrong (FR_EPARSE, FR_ERANGE, with its line), FR_EIO, FR_ENOMEM. */
+ * of what the gradient of the weights multiplies; or of a file with the keys of one row. *owned:
+ * what the caller frees with fr__formats_free() when it needs *out no more; NULL for a named
+ * one. FR_EUSAGE: neither, with the names; what the file says wrong (FR_EPARSE, FR_ERANGE, with
+ * its line), FR_EIO, FR_ENOMEM. */
 struct fr__formats_file;
 enum fr_status fr__formats_load(const struct fr_formats **out, struct fr__formats_file **owned,
                                 const char *text, struct fr_error *err);

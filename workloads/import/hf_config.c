@@ -14,7 +14,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "workloads/zoo/zoo.h"
@@ -571,39 +570,6 @@ static enum fr_status load(struct fr_graph **out, const struct fr__import *in, s
     snprintf(source, sizeof(source), "a Hugging Face config.json of a %s%s%s", r.family->type,
              *r.unsaid ? "; not said there: " : "", r.unsaid);
     return fr__zoo_load_as(out, r.spec, name, source, &o, err);
-}
-
-/* ---- which model it is ---- */
-
-/* A family that a value of "model_type" names, which begins behind its quote; NULL: none. */
-static const struct fr__hf_family *family_at(const char *type)
-{
-    size_t n = strcspn(type, "\"");
-
-    for (size_t i = 0; i < fr__n_hf_families; i++)
-        if (strlen(fr__hf_families[i].type) == n && strncmp(fr__hf_families[i].type, type, n) == 0)
-            return &fr__hf_families[i];
-    return NULL;
-}
-
-/* Files with several modules name each one's type; the first that is known counts. */
-const char *fr__hf_model(const char *path)
-{
-    static const char key[] = "\"model_type\"";
-    const struct fr__hf_family *family = NULL;
-    char *text;
-    size_t len;
-
-    if (fr__is_folder(path) || fr__read_file(path, MAX_FILE_BYTES, &text, &len, NULL) != FR_OK)
-        return NULL;
-    for (const char *at = strstr(text, key); at && !family; at = strstr(at, key)) {
-        at += strlen(key);
-        at += strspn(at, " \t\r\n:");
-        if (*at == '"')
-            family = family_at(at + 1);
-    }
-    free(text);
-    return family ? family->model : NULL;
 }
 
 /* ---- the importer ---- */

@@ -29,7 +29,8 @@
  * The backward ops of a group read copies of its forward ops, NAME.again, with is_recomputed set.
  * A copy has the price of its forward op and owns no parameters. The copies of a group wait for the
  * gradient that reaches the group's end, so none runs early. A tensor of the group that a backward
- * op outside reads stays kept: what enters the next group, unless the group's outputs are discarded.
+ * op outside reads stays kept: what enters the next group, unless the group's outputs are
+ * discarded.
  *
  * Only what a backward op of the group needs runs again, directly or through another copy, as with
  * PyTorch's checkpoint that stops early (torch.utils.checkpoint without reentry, from 2.1 on). With
@@ -75,7 +76,8 @@ struct fr__recompute_problem {
     const struct fr__units *units;
     enum fr__recompute how;
     /* [n_units] group of each unit, FR_NONE: keeps everything; fr__recompute_groups() fills it.
-     * NULL: each unit is a group. Selective, modules: units with FR_NONE keep what would run again. */
+     * NULL: each unit is a group. Selective, modules: units with FR_NONE keep what would run
+     * again. */
     const uint32_t *group_of;
     unsigned modules; /* bits 1 << enum fr__module */
     /* [n_tensors] kept though their op's group runs again (budget: workloads/passes/
@@ -100,8 +102,9 @@ struct fr__recomputed {
 /* Makes the graph; the caller frees it with fr__recomputed_free(), or the graph alone with
  * fr_graph_free() after it has set out->graph to NULL here. Layers, samples and the order of the
  * given graph's ops stay.
- * FR_EUSAGE: there are no units to recompute; the model has nothing of a module; an op of a group writes over what enters the group; a
- * forward op of a group comes after the group's backward pass. FR_ENOMEM. O((ops + edges) log). */
+ * FR_EUSAGE: there are no units to recompute; the model has nothing of a module; an op of a
+ * group writes over what enters the group; a forward op of a group comes after the group's
+ * backward pass. FR_ENOMEM. O((ops + edges) log). */
 enum fr_status fr__recompute(struct fr__recomputed *out, const struct fr__recompute_problem *in,
                              struct fr_error *err);
 void fr__recomputed_free(struct fr__recomputed *r);

@@ -1,4 +1,5 @@
-/* workloads/passes/recompute_budget.c - the search of recompute_budget.h, and the items of a unit. */
+/* workloads/passes/recompute_budget.c - the search of recompute_budget.h, and the items of a
+ * unit. */
 #include "config.h"
 
 #include "workloads/passes/recompute_budget.h"
@@ -51,8 +52,8 @@ static void sort_by_ratio(struct search *s)
     }
 }
 
-/* The least time that frees so many bytes of items 0 .. left - 1, were they divisible; below 0: they
- * have not so many. */
+/* The least time that frees so many bytes of items 0 .. left - 1, were they divisible; below 0:
+ * they have not so many. */
 static double least_s(const struct search *s, size_t left, double bytes)
 {
     double sum_s = 0;

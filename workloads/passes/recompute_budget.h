@@ -1,13 +1,13 @@
-/* workloads/passes/recompute_budget.h - the cheapest ops of a layer to run again, so that it keeps no
- * more than a part of its bytes.
+/* workloads/passes/recompute_budget.h - the cheapest ops of a layer to run again, so that it keeps
+ * no more than a part of its bytes.
  *
  *     min  sum of the times of what runs again
  *     s.t. bytes of what is kept <= budget
  *
- * What an op wrote is kept where the op does not run again and a backward op reads it, or another op
- * that runs again does. Solved exactly, by depth first search from the last op to the first, so that who
- * reads an op's result is decided before the op; a branch ends where its time and that of the
- * fractional knapsack over what is left reach the best so far.
+ * What an op wrote is kept where the op does not run again and a backward op reads it, or another
+ * op that runs again does. Solved exactly, by depth first search from the last op to the first, so
+ * that who reads an op's result is decided before the op; a branch ends where its time and that of
+ * the fractional knapsack over what is left reach the best so far.
  *
  * Source:  what PyTorch's compiler does by torch._functorch.config.activation_memory_budget, there
  *          with a min-cut before (torch/_functorch/partitioners.py, choose_saved_values_set).

@@ -1,6 +1,6 @@
-/* workloads/passes/recompute_core.c - the attention core: from the product of queries and keys to the
- * product with the values, around a softmax. Selective recomputation and the module core_attn share
- * it.
+/* workloads/passes/recompute_core.c - the attention core: from the product of queries and keys to
+ * the product with the values, around a softmax. Selective recomputation and the module core_attn
+ * share it.
  */
 #include "config.h"
 

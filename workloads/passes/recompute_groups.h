@@ -14,9 +14,9 @@ struct fr__groups {
     bool *discards;        /* [n_groups] its outputs are not kept either */
 };
 
-/* Sets group_of_op of the forward ops of all modules that are asked for, and n_groups; is_discarded:
- * [n_ops] room for groups, numbered as they are. FR_EUSAGE: a module that the graph has not;
- * FR_ENOMEM. (recompute_modules.c) */
+/* Sets group_of_op of the forward ops of all modules that are asked for, and n_groups;
+ * is_discarded: [n_ops] room for groups, numbered as they are. FR_EUSAGE: a module that the
+ * graph has not; FR_ENOMEM. (recompute_modules.c) */
 enum fr_status fr__groups_of_modules(struct fr__groups *out, const struct fr__recompute_problem *in,
                                      struct fr__arena *arena, struct fr_error *err);
 

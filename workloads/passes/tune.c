@@ -1,5 +1,5 @@
-/* workloads/passes/tune.c - the forward graph of a model of which a part is trained; the rules are in
- * tune.h. */
+/* workloads/passes/tune.c - the forward graph of a model of which a part is trained; the rules
+ * are in tune.h. */
 #include "config.h"
 
 #include "workloads/passes/tune_parts.h"

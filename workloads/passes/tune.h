@@ -1,8 +1,8 @@
 /* workloads/passes/tune.h - trains a part of a model: frozen parts, LoRA, QLoRA and prompt tuning.
  *
- * It rewrites a forward graph; differentiation (workloads/passes/training.c) then leaves out what is
- * not trained. A frozen parameter has no gradient, no state and no update. Its op still hands the
- * gradient of its input back where something before it is trained, so a frozen product has one
+ * It rewrites a forward graph; differentiation (workloads/passes/training.c) then leaves out what
+ * is not trained. A frozen parameter has no gradient, no state and no update. Its op still hands
+ * the gradient of its input back where something before it is trained, so a frozen product has one
  * product in its backward pass instead of two, and does not keep its input.
  *
  *     freeze   parts of the model stay as they are
@@ -17,8 +17,8 @@
  *              NAME.dequant.backward once more for the gradient of its input
  *     prompt   all stays as it is; learned tokens, prompt.embed, come before the words' embeddings
  *
- * Where queries, keys and values are one product and not all of them are targets, one A has the rank
- * of each, and B has their columns alone (microsoft/LoRA, loralib/layers.py, MergedLinear).
+ * Where queries, keys and values are one product and not all of them are targets, one A has the
+ * rank of each, and B has their columns alone (microsoft/LoRA, loralib/layers.py, MergedLinear).
  *
  * Source:  E. Hu et al., LoRA, ICLR 2022; T. Dettmers et al., QLoRA, NeurIPS 2023, section 3; B.
  *          Lester et al., Prompt tuning, EMNLP 2021. What is an op and what is kept: Hugging Face
@@ -75,8 +75,9 @@ enum fr_status fr__tuning_read(struct fr__tuning *out, const char *text, struct 
 
 /* Makes the forward graph that is trained so; the caller frees it. The given one was built for
  * `tokens` more positions than samples have, where the method is prompt.
- * FR_EUSAGE: a word names nothing, with what there is; nothing is trained, or all of it; a rank over
- * the sizes of its product; a format that the method has not. FR_ENOMEM. O((ops + edges) words). */
+ * FR_EUSAGE: a word names nothing, with what there is; nothing is trained, or all of it; a rank
+ * over the sizes of its product; a format that the method has not. FR_ENOMEM. O((ops + edges)
+ * words). */
 enum fr_status fr__tune(const struct fr_graph *forward, const struct fr__tuning *how,
                         struct fr_graph **out, struct fr_error *err);
 

@@ -141,8 +141,8 @@ void fr__tune_add_adapter(struct fr__tuned *t, uint32_t o, uint32_t end)
 
 /* ---- weights in 4 bits ---- */
 
-/* Adds what makes 16 bits of the weights of product o, once its input is there. Returns the weights.
- * 2 FLOPs each: looked up, and multiplied with the constant of their block. */
+/* Adds what makes 16 bits of the weights of product o, once its input is there. Returns the
+ * weights. 2 FLOPs each: looked up, and multiplied with the constant of their block. */
 static uint32_t add_decoder(struct fr__tuned *t, uint32_t o)
 {
     const struct fr_op *of = &t->g->ops[o];

@@ -15,7 +15,8 @@
 /* ---- names ---- */
 
 /* What libraries call a layer, and what it is called here. q_proj and the like: Hugging Face
- * Transformers; linear_qkv and the like: Megatron-LM; attention_qkv and the like: NVIDIA NeMo; c_attn and the like: GPT-2. */
+ * Transformers; linear_qkv and the like: Megatron-LM; attention_qkv and the like: NVIDIA NeMo;
+ * c_attn and the like: GPT-2. */
 static const struct {
     const char *theirs, *ours[4];
 } aliases[] = {

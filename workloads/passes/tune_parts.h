@@ -33,8 +33,8 @@ enum fr_status fr__tune_find(struct fr__tuned *t, struct fr_error *err);
 
 /* Adds product o, with what decodes its weights where they are packed. */
 void fr__tune_add_product(struct fr__tuned *t, uint32_t o);
-/* Adds the adapter of product o behind `end`, which is in the new graph; who reads what `end` writes
- * reads the sum from now on. */
+/* Adds the adapter of product o behind `end`, which is in the new graph; who reads what `end`
+ * writes reads the sum from now on. */
 void fr__tune_add_adapter(struct fr__tuned *t, uint32_t o, uint32_t end);
 
 /* ---- tune_prompt.c ---- */

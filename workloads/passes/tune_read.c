@@ -156,8 +156,8 @@ static enum fr_status read_keys(struct fr__tuning *t, char *options, struct fr_e
 }
 
 /* What a method is where nothing is said. The ranks and targets of LoRA are PEFT's (LoraConfig.r,
- * and the query and value of TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING), those of QLoRA the
- * paper's (appendix B.2: all linear layers, r = 64). */
+ * and the query and value of TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING), those of QLoRA
+ * the paper's (appendix B.2: all linear layers, r = 64). */
 static void set_defaults(struct fr__tuning *t)
 {
     bool is_packed = t->method == FR__TUNE_QLORA;
